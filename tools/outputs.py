@@ -12,7 +12,7 @@ from pro0.cli.agent.programs import AgentProgram
 from pro0.cli.demo.summary import Summary
 from pro0.diffs import Difference
 from pro0.engine.uninstall import Trace
-from pro0.model.home import Role
+from pro0.model.home import Proof, Role
 from pro0.model.message import Message
 from pro0.model.need import Need, PermissionRequest, Trouble
 from pro0.model.runtime import Exit
@@ -183,6 +183,7 @@ OUTPUTS: dict[str, Any] = {
     "web devices": list[PairedDevice],
     "agent list": list[AgentProgram],
     "agent explain": Explained,
+    "agent prove": list[Proof],
     "config": list[SettingRow] | list[SettingInFull],
     "config get": SettingRow,
     "doctor": Checks,

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.model.caller import Pin
-from pro0.model.home import Consent, Devices, Roles
+from pro0.model.home import Consent, Devices, Proofs, Roles
 from pro0.model.message import Mailbox, Segment
 from pro0.model.need import Announced, Troubles
 from pro0.model.runtime import Launch, Report, Runtime, UsageBook
@@ -24,6 +24,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "pin": (Pin, "pin.json"),
     "devices": (Devices, "web/devices.json"),
     "trusted": (Consent, "trusted.json"),
+    "proofs": (Proofs, "proofs.json"),
     "usage": (UsageBook, "teams/{team}/usage.json"),
     "announced": (Announced, "teams/{team}/announced.json"),
     "troubles": (Troubles, "teams/{team}/troubles.json"),

@@ -1,5 +1,6 @@
 """Agents: the programs a member can run."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from pro0.model.agent import AGENTS
 if TYPE_CHECKING:
     from pro0.agents.adapter import Adapter
     from pro0.model.agent import Definition
+    from pro0.model.home import AgentAct
     from pro0.model.team import Seat
 
 
@@ -34,3 +36,21 @@ def defined(name: str, definition: "Definition | None") -> "Adapter":
     from pro0.agents.custom import custom
 
     return custom(name, definition)
+
+
+def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
+    """Return an adapter without the acts that are switched off for this version of its program."""
+    if not off:
+        return adapter
+    from pro0.model.home import AgentAct
+    from pro0.model.runtime import State
+
+    if AgentAct.STATES in off:
+        adapter = replace(adapter, look=None, screens=None, first_state=State.RUNNING)
+    if AgentAct.TYPING in off:
+        adapter = replace(adapter, interrupt="")
+    if AgentAct.CHANNEL in off:
+        adapter = replace(adapter, deliver=None)
+    if AgentAct.ANSWERS in off:
+        adapter = replace(adapter, permissions=None, asks_by_hook=False)
+    return adapter

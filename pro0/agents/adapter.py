@@ -41,6 +41,8 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     """The words of the `pro0` command, for MCP servers and hooks."""
     mailbox: str = ""
     """The file of its mailbox, for hooks checking mail at the end of a turn."""
+    asks_by_hook: bool = True
+    """False to install no hook that asks the person for permission."""
 
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,7 +127,9 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     prompt_on_screen: bool = False
     """True when its screen alone tells that it has taken its first prompt."""
     permissions: PermissionChannel | None = None
-    """Its server's channel for permissions; an agent whose hook asks the person by itself has none."""
+    """Its server's channel for permissions."""
+    asks_by_hook: bool = False
+    """True when a hook of its session asks the person for permission."""
     channel: str = ""
     """What `deliver` uses, as people are told: hook, server, bridge; empty for an agent without a channel."""
     deliver: Callable[[SessionView, str], bool] | None = None

@@ -1,4 +1,4 @@
-"""Values that hold for every team of a home: roles, events of hooks, consent to files, and paired devices."""
+"""Values that hold for every team of a home: roles, events of hooks, consent, paired devices, proofs of agents."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -85,3 +85,71 @@ class Devices(Document, frozen=True, kw_only=True):
     wrong: Count = 0
     """Wrong codes since the last right one."""
     locked_until: Moment | None = None
+
+
+class ProofCheck(StrEnum):
+    """What is tried with an agent program, in order."""
+
+    READY = "ready"
+    """It starts, takes its first prompt, and is seen to be idle."""
+    IDLE_MAIL = "idle-mail"
+    """Mail that comes while it is idle is read once."""
+    WORKING = "working"
+    """Its work is seen."""
+    WORKING_MAIL = "working-mail"
+    """Mail that comes while it works is read once."""
+    DRAFT = "draft"
+    """What somebody types in its input is seen."""
+    DRAFT_MAIL = "draft-mail"
+    """Mail beside a draft leaves the draft alone, and is read once."""
+    PERMISSION = "permission"
+    """A question for its person is seen."""
+    PERMISSION_MAIL = "permission-mail"
+    """Mail that comes while it asks answers nothing, and is read once afterwards."""
+    CHANNEL = "channel"
+    """Its own channel has carried every line about mail."""
+    ANSWER = "answer"
+    """A permission is given and refused from elsewhere."""
+    USAGE = "usage"
+    """Its tokens are counted as its model said them."""
+    RESUME = "resume"
+    """After a kill it goes on in the same conversation."""
+    END = "end"
+    """It leaves when it is asked to, and nothing of it runs on."""
+
+
+class AgentAct(StrEnum):
+    """What pro0 does with an agent only as long as the checks behind it hold."""
+
+    TYPING = "typing"
+    """Type a line into its pane, or a key that stops its turn."""
+    STATES = "states"
+    """Say more of its state than that its process runs."""
+    CHANNEL = "channel"
+    """Hand mail over by its own channel."""
+    ANSWERS = "answers"
+    """Let its requests for permission be answered from elsewhere."""
+
+
+class CheckResult(Stored, frozen=True):
+    """What became of one check; `why` is empty when it held."""
+
+    check: ProofCheck
+    held: bool
+    why: str = ""
+
+
+class Proof(Stored, frozen=True):
+    """What was proved of one version of an agent program, and what is switched off for it."""
+
+    agent: AgentId
+    version: str
+    at: Moment
+    results: tuple[CheckResult, ...] = ()
+    off: tuple[AgentAct, ...] = ()
+
+
+class Proofs(Document, frozen=True, kw_only=True):
+    """proofs.json: the newest proof of each version of an agent program on this machine."""
+
+    proofs: tuple[Proof, ...] = ()

@@ -8,7 +8,7 @@ import msgspec
 
 from pro0.model.message import Message
 from pro0.model.runtime import Runtime
-from pro0.model.stored import AgentId, Document, Moment, Stored, Tag
+from pro0.model.stored import AgentId, Document, Moment, Process, Stored, Tag
 from pro0.model.task import TaskList
 from pro0.model.team import Wanted
 
@@ -52,6 +52,8 @@ class PermissionRequest(Stored, frozen=True, kw_only=True):
     at: Moment
     answer: PermissionAnswer | None = None
     outcome: Outcome = ""
+    asker: Process | None = None
+    """The process that waits for the answer; an agent ends it when the person answers in its pane."""
 
 
 class PermissionRequests(Document, frozen=True, kw_only=True):
@@ -67,6 +69,8 @@ class AskedPermission(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     input: str
     choices: tuple[Choice, ...] = (Choice.ALLOW, Choice.DENY)
+    asker: Process | None = None
+    """The process that waits for the answer, None for an agent's own server."""
 
 
 class NeedKind(StrEnum):

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from pro0.model.home import AgentAct
 from pro0.model.message import Unread as Unread
 from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag, TaskId
 from pro0.model.stored import Process as Process
@@ -187,6 +188,8 @@ class SeatState(Stored, frozen=True):
     """When it was last told that it may be stuck."""
     turn: TurnEnd | None = None
     """The end of its last turn, None while it has had none that could be seen."""
+    off: tuple[AgentAct, ...] = ()
+    """What is switched off for the version of its agent."""
 
 
 class Failure(Stored, frozen=True):

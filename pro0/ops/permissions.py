@@ -109,6 +109,7 @@ def _ask(context: Context, agent_id: str, incarnation: str, asked: AskedPermissi
         key=asked.key,
         choices=asked.choices,
         at=context.now(),
+        asker=asked.asker,
     )
     with context.team.require().permissions.change("ask for a permission") as change:
         change.value = permissions.asked(change.value, request)

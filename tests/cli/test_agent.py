@@ -10,7 +10,7 @@ import pytest
 
 from pro0.agents.adapter import Adapter, Invocation
 from pro0.agents.drawings import drawing_named
-from pro0.cli.agent.programs import ask_version
+from pro0.engine.opening.versions import ask_version
 from pro0.model.agent import AGENTS
 from pro0.model.runtime import State
 from pro0.ops.context import Context
@@ -77,6 +77,8 @@ def test_an_installed_agent_is_listed_with_its_version_and_channels(pro0: Pro0, 
         "resumes": True,
         "seen": "1.10.2",
         "unproved": False,
+        "proved": None,
+        "off": [],
     }
 
 

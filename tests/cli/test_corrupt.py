@@ -61,6 +61,7 @@ OTHERS += "|member grants|member revoke x|role list|role show backend|role add x
 NOWHERE = {
     "agent explain",
     "agent install-skill",
+    "agent prove",
     "completion",
     "demo",
     "help",

@@ -27,7 +27,7 @@ NEEDS_MORE = (
     r"pro0 team (start|attach|wait|stop|resume|cleanup|forget|show .*--archived)",
     r"pro0 member (spawn|restart|shutdown|peek|focus|approve-plan|reject-plan|answer|merge)",
     r"pro0 diff\b",
-    r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent list|run|delegate|plan|shutdown)\b",
+    r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent (list|prove)|run|delegate|plan|shutdown)\b",
     r"pro0 (mcp|lead|demo|man|verdict|web|uninstall)\b",
     r"pro0 member revoke 3",
     r".*(--watch|--wait| -f$| -f --json)",

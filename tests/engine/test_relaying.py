@@ -1,5 +1,6 @@
 """Requests for permission and the answers to them, carried between a store and an agent's own server."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from pro0.model.decision import Seen, Snapshot
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.ops import permissions
+from pro0.ops.context import lead_context
+from pro0.processes import identify
 from pro0.rules.person.permissions import open_requests
 from pro0.store.paths import LEAD_LOG
 from pro0.store.teams import TeamStore
@@ -111,6 +114,20 @@ def test_a_question_that_is_gone_was_answered_elsewhere(
     rounds(relay, waits(State.WORKING))  # its session is looked at as long as a request of it is open
     assert outcome(team) == "elsewhere"
     assert server.answers == []
+
+
+def test_a_request_is_over_when_its_agent_has_ended_what_waits_for_the_answer(
+    relay: PermissionRelay, server: Server, team: TeamStore
+) -> None:
+    """Claude ends its hook when the person answers in the pane, and may ask for the next permission at once."""
+    server.asks = [ASKED]
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as hook:
+        relayed = permissions.relay(lead_context(team), session("w1"), replace(ASKED, asker=identify(hook.pid)))
+        rounds(relay, waits(now=60))
+        assert open_ids(team) == [relayed.id]
+        hook.kill()
+    rounds(relay, waits(now=60))
+    assert outcome(team) == "elsewhere"
 
 
 def test_an_answer_is_not_given_to_a_session_that_is_gone(

@@ -21,7 +21,7 @@ FOREIGN = {
     ("pro0.sessions.tmux.socket", ".lock"): "the lock that tmux itself keeps beside a socket",
     ("pro0.installation", "direct_url.json"): "what installers write beside a package",
 }
-AGENTS = "pro0.agents."
+AGENTS = ("pro0.agents.", "pro0.scripted_model.")
 """The modules that know the files of other programs, which are no part of the store."""
 CODE = ("pro0", "tests", "bench", "tools")
 SCRIPTS = ("Makefile", ".ci/run", "tools/setup", "tools/install")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.setups import SETUPS
 from tests.conftest import Result, let_scripts
-from tests.real_agents.agents import SETUPS
-from tests.real_agents.provider.server import Provider
 from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Terminal
 

@@ -12,8 +12,8 @@ from threading import Event, Thread, Timer
 
 from pro0.agents.drawings import drawing_named
 from pro0.rules.screens.screens import typed
-from tests.real_agents.provider.request import Entry, Request
-from tests.real_agents.provider.turns import Turn, fail, say, shell, use
+from pro0.scripted_model.request import ModelRequest, Utterance
+from pro0.scripted_model.turns import ModelTurn, fail, say, shell, use
 from tests.real_agents.scripts import MAIL
 from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Client, Pane
@@ -40,11 +40,11 @@ class Steps:
         self.taken: set[int] = set()
         self.heard = ""
         """All that the tools answered."""
-        self.last: Request | None = None
-        self._turns: dict[int, Turn] = {}
+        self.last: ModelRequest | None = None
+        self._turns: dict[int, ModelTurn] = {}
         self._named: set[int] = set()
 
-    def plan(self, number: int, turn: Turn) -> None:
+    def plan(self, number: int, turn: ModelTurn) -> None:
         """Let this be the turn when that step is named; an error again and again, anything else once."""
         self._turns[number] = turn
 
@@ -56,7 +56,7 @@ class Steps:
         """Return all that was said to the model, as it was told last."""
         return _said(self.last.entries) if self.last else ""
 
-    def __call__(self, request: Request) -> Turn:
+    def __call__(self, request: ModelRequest) -> ModelTurn:
         """Return the next turn."""
         self.last = request
         self.heard += "\n".join(request.results())
@@ -144,7 +144,7 @@ class Scene:
 
         self.until(went, f"{text} was sent")
 
-    def step(self, turn: Turn) -> None:
+    def step(self, turn: ModelTurn) -> None:
         """Tell the agent to take a step, and wait until its model was asked."""
         number = self.number
         self.model.plan(number, turn)
@@ -165,7 +165,7 @@ class Scene:
         self.until(gone, f"{text} is erased")
 
 
-def _said(entries: Iterable[Entry]) -> str:
+def _said(entries: Iterable[Utterance]) -> str:
     """Return all that the model has not said itself: Claude Code passes on as the system what is typed meanwhile."""
     return "\n".join(entry.text for entry in entries if entry.who != "assistant")
 

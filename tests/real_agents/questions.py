@@ -3,8 +3,8 @@
 import os
 from collections.abc import Callable
 
+from pro0.scripted_model.turns import say, shell, use
 from tests.real_agents.agents import ASKING
-from tests.real_agents.provider.turns import say, shell, use
 from tests.real_agents.states import PROMPT, Stage, idle, idle_after_turn, permission
 
 QUOTE = """Here is what such prompts look like:

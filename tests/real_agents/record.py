@@ -13,8 +13,8 @@ import socket
 import sys
 from pathlib import Path
 
-from tests.real_agents.agents import SETUPS
-from tests.real_agents.provider.server import Provider
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.setups import SETUPS
 from tests.real_agents.questions import QUESTIONS
 from tests.real_agents.states import STATES, Stage
 from tests.real_agents.terminal import Terminal

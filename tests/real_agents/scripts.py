@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from tests.real_agents.provider.request import Request
-from tests.real_agents.provider.tools import is_offered
-from tests.real_agents.provider.turns import Script, Turn, say, shell, use
+from pro0.scripted_model.request import ModelRequest
+from pro0.scripted_model.tools import is_offered
+from pro0.scripted_model.turns import ModelTurn, Script, say, shell, use
 
 MAIL = re.compile(r"You have \d+ unread message")
 OFFER = re.compile(r"\d+ tasks? (?:is|are) ready for you")
@@ -21,14 +21,14 @@ def marker(agent_id: str) -> str:
     return f"You are {agent_id}, a teammate"
 
 
-def teammate(*work: Turn, offered: Mapping[str, tuple[Turn, ...]] | None = None) -> Script:
+def teammate(*work: ModelTurn, offered: Mapping[str, tuple[ModelTurn, ...]] | None = None) -> Script:
     """Do the turns of the work one by one; read mail when told of it; approve to be shut down when asked.
 
     When told that tasks are ready, look which, and do the work that is kept for the first that is known, by its id.
     """
     left, later = list(work), dict(offered or {})
 
-    def script(request: Request) -> Turn:
+    def script(request: ModelRequest) -> ModelTurn:
         if _asked_to_leave(request):
             return use("approve_shutdown")
         if _told(request, MAIL):
@@ -42,14 +42,14 @@ def teammate(*work: Turn, offered: Mapping[str, tuple[Turn, ...]] | None = None)
     return script
 
 
-def planner(task: str, *plan: Turn) -> Script:
+def planner(task: str, *plan: ModelTurn) -> Script:
     """Carry out a plan for a task with subtasks; after each of them that is over, say that the task is complete.
 
     Claude Code sends a first request at times before its MCP servers are connected: then it waits for their tools.
     """
     left, complete = list(plan), use("complete_task", task_id=task, result="all is there")
 
-    def script(request: Request) -> Turn:
+    def script(request: ModelRequest) -> ModelTurn:
         if _told(request, MAIL):
             return use("check_messages")
         if any(SUBTASK_OVER.search(result) for result in request.results()):
@@ -62,11 +62,11 @@ def planner(task: str, *plan: Turn) -> Script:
     return script
 
 
-def lead(*plan: Turn) -> Script:
+def lead(*plan: ModelTurn) -> Script:
     """Carry out a plan; look at the tasks after each piece of news, and stop the team when none is open any more."""
     left, last = list(plan), [""]
 
-    def script(request: Request) -> Turn:
+    def script(request: ModelRequest) -> ModelTurn:
         turn = _lead_turn(request, left, last[0])
         last[0] = turn.calls[0].tool if turn.calls else ""
         return turn
@@ -74,7 +74,7 @@ def lead(*plan: Turn) -> Script:
     return script
 
 
-def _lead_turn(request: Request, left: list[Turn], last: str) -> Turn:
+def _lead_turn(request: ModelRequest, left: list[ModelTurn], last: str) -> ModelTurn:
     if _asked_to_leave(request):
         return use("approve_shutdown")
     if left:
@@ -88,9 +88,9 @@ def _lead_turn(request: Request, left: list[Turn], last: str) -> Turn:
     return say("I wait for news.")
 
 
-def _asked_to_leave(request: Request) -> bool:
+def _asked_to_leave(request: ModelRequest) -> bool:
     return any(ASKED_TO_LEAVE in result for result in request.results())
 
 
-def _told(request: Request, line: re.Pattern[str]) -> bool:
+def _told(request: ModelRequest, line: re.Pattern[str]) -> bool:
     return any(line.search(entry.text) for entry in request.news if entry.who == "user")

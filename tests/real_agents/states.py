@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import ModelTurn, fail, hang, in_turn, say, shell
 from tests.real_agents.agents import ASKING, BARE, BY_HAND
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import Turn, fail, hang, in_turn, say, shell
 from tests.real_agents.terminal import Terminal
 from tests.waiting import wait_until
 
@@ -28,12 +28,12 @@ class Stage:
     project: Path
     terminal: Terminal
 
-    def start(self, *words: str, turns: tuple[Turn, ...] = ()) -> None:
+    def start(self, *words: str, turns: tuple[ModelTurn, ...] = ()) -> None:
         """Start the agent with words of its own, and let its model take these turns."""
         self.provider.script(PROMPT, in_turn(*turns))
         self.terminal.run(shlex.join(words), self.project)
 
-    def prompt(self, *turns: Turn) -> None:
+    def prompt(self, *turns: ModelTurn) -> None:
         """Start the agent with the prompt and no need to ask, and let its model take these turns."""
         self.start(*BY_HAND[self.agent].interactive, PROMPT, turns=turns)
 

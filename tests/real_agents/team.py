@@ -10,12 +10,12 @@ from typing import Any
 
 import psutil
 
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import TurnUsage
 from pro0.store.paths import LEAD_LOG
 from tests.conftest import Result
 from tests.e2e.conftest import Cli, Team
 from tests.leftovers import processes_under
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import Usage
 from tests.real_agents.scripts import marker
 from tests.real_agents.states import PATIENCE
 from tests.real_agents.terminal import Pane
@@ -50,11 +50,11 @@ class RealTeam(Team):
         """Return one task."""
         return self.tasks()[task]
 
-    def used(self, name: str) -> Usage:
+    def used(self, name: str) -> TurnUsage:
         """Return the tokens that pro0 has counted for one member."""
         members = self.json("team", "cost")["members"]
         row = next((row for row in members if row["agentId"] == name), None)
-        return Usage(row["inputTokens"], row["cacheReadTokens"], row["outputTokens"]) if row else Usage()
+        return TurnUsage(row["inputTokens"], row["cacheReadTokens"], row["outputTokens"]) if row else TurnUsage()
 
     def tree(self, name: str) -> list[psutil.Process]:
         """Return the processes of a member's session, its agent's first."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pro0.scripted_model.server import Provider
 from tests.leftovers import processes_under
-from tests.real_agents.provider.server import Provider
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam, gone
 

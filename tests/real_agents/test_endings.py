@@ -6,9 +6,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import hang, say, shell, use
 from tests.leftovers import processes_under
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import hang, say, shell, use
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam, gone
 

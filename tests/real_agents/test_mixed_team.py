@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import ModelTurn, shell, use
 from tests.leftovers import processes_under
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import Turn, shell, use
 from tests.real_agents.scripts import LEAD, lead, marker, teammate
 from tests.real_agents.states import PATIENCE
 from tests.real_agents.team import RealTeam
@@ -36,7 +36,7 @@ def letter(agent: str) -> str:
     return f"{agent}.txt is there, by {agent}"
 
 
-def part(agent: str) -> tuple[Turn, ...]:
+def part(agent: str) -> tuple[ModelTurn, ...]:
     """Return what one teammate does by itself."""
     return (
         use("claim_task", task_id=PARTS[agent]),

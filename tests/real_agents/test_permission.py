@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import say, shell
 from tests.real_agents.agents import BARE
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import say, shell
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Pane

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.real_agents.provider import chat
-from tests.real_agents.provider.request import Request
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.tools import is_offered
-from tests.real_agents.provider.turns import Turn, Usage, fail, in_turn, say, shell, use
+from pro0.scripted_model import chat
+from pro0.scripted_model.request import ModelRequest
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.tools import is_offered
+from pro0.scripted_model.turns import ModelTurn, TurnUsage, fail, in_turn, say, shell, use
 from tests.real_agents.scripts import LEAD, lead
 
 Json = dict[str, Any]
@@ -31,7 +31,7 @@ class Family(NamedTuple):
     body: Callable[[str, list[str]], Json]
     text: Callable[[Json], str]
     call: Callable[[Json], tuple[str, Json]]
-    usage: Callable[[Json], Usage]
+    usage: Callable[[Json], TurnUsage]
 
 
 def _anthropic(prompt: str, tools: list[str]) -> Json:
@@ -53,8 +53,8 @@ def _gemini(prompt: str, tools: list[str]) -> Json:
     return {"contents": [{"role": "user", "parts": [{"text": prompt}]}], "tools": declared}
 
 
-def _usage_of_openai(read_in: int, cached: int, output: int) -> Usage:
-    return Usage(read_in - cached, cached, output)
+def _usage_of_openai(read_in: int, cached: int, output: int) -> TurnUsage:
+    return TurnUsage(read_in - cached, cached, output)
 
 
 FAMILIES = {
@@ -63,7 +63,7 @@ FAMILIES = {
         _anthropic,
         lambda body: body["content"][0]["text"],
         lambda body: (body["content"][0]["name"], body["content"][0]["input"]),
-        lambda body: Usage(
+        lambda body: TurnUsage(
             body["usage"]["input_tokens"], body["usage"]["cache_read_input_tokens"], body["usage"]["output_tokens"]
         ),
     ),
@@ -155,7 +155,7 @@ def test_usage_is_what_was_kept(provider: Provider, family: str) -> None:
 
 @every_family
 def test_a_stream_says_the_same_as_a_whole_answer(provider: Provider, family: str) -> None:
-    provider.script("w1", in_turn(*[Turn("Some words.", shell("ls").calls)] * 2))
+    provider.script("w1", in_turn(*[ModelTurn("Some words.", shell("ls").calls)] * 2))
     form = FAMILIES[family]
     path = form.path.replace(":generateContent", ":streamGenerateContent?alt=sse")
     streamed = post(provider.url + path, form.body("w1", [*TOOL_NAMES[family]]) | {"stream": True})
@@ -193,7 +193,7 @@ def test_a_script_sees_what_its_tools_answered(provider: Provider) -> None:
     """What came after the model's last word is news, and the marker counts only before its first."""
     news: list[list[str]] = []
 
-    def script(request: Request) -> Turn:
+    def script(request: ModelRequest) -> ModelTurn:
         news.append(request.results())
         return say("Yes.")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from pro0.scripted_model.turns import in_turn, say, shell
 from tests.real_agents.agents import BY_HAND
-from tests.real_agents.provider.turns import in_turn, say, shell
 from tests.real_agents.states import PATIENCE
 from tests.real_agents.team import RealTeam
 

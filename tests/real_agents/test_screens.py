@@ -9,9 +9,9 @@ from pro0.agents.drawings import drawing_named
 from pro0.model.runtime import State
 from pro0.rules.screens import screens
 from pro0.rules.screens.states import ATTENTION, combine
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import hang, say, shell
 from tests.real_agents.agents import ASKING, BARE
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import hang, say, shell
 from tests.real_agents.questions import quoting
 from tests.real_agents.states import PATIENCE, PROMPT, Stage
 from tests.real_agents.terminal import Terminal

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import in_turn, say, shell
 from tests.real_agents.agents import BY_HAND
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import in_turn, say, shell
 from tests.real_agents.states import PATIENCE
 from tests.real_agents.terminal import Terminal
 from tests.waiting import wait_until

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import shell, use
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import shell, use
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.states import PATIENCE
 from tests.real_agents.team import RealTeam, gone

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real_agents.provider.server import Provider
+from pro0.scripted_model.server import Provider
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam
 from tests.repositories import commit

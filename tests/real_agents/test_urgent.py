@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.real_agents.provider.request import Request
-from tests.real_agents.provider.server import Provider
-from tests.real_agents.provider.turns import Turn, hang, shell, use
+from pro0.scripted_model.request import ModelRequest
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import ModelTurn, hang, shell, use
 from tests.real_agents.scripts import MAIL, marker, teammate
 from tests.real_agents.team import RealTeam
 
@@ -38,7 +38,7 @@ def test_urgent_mail_comes_to_gemini_after_a_tool(user: Path, provider: Provider
     begun, go = team.project / "begun", team.project / "go"
     do = teammate(shell("touch begun; until test -e go; do sleep 0.1; done; echo gone on"))
 
-    def script(request: Request) -> Turn:
+    def script(request: ModelRequest) -> ModelTurn:
         told = any(MAIL.search(result) and "gone on" in result for result in request.results())
         return use("check_messages") if told else do(request)
 

@@ -7,8 +7,8 @@ import psutil
 import pytest
 
 from pro0.agents.claude import waiter
+from pro0.scripted_model.server import Provider
 from tests.leftovers import processes_under
-from tests.real_agents.provider.server import Provider
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam, gone
 from tests.real_agents.terminal import Client

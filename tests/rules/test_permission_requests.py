@@ -117,6 +117,8 @@ def test_a_request_is_over_once_its_agent_goes_on(state: State) -> None:
     given = replace(entry, answer=answer())
     assert fate(given, seat, False, late) == "", "whoever hands the answer over says so"
     assert fate(given, seat, False, NOW + HANDED_OVER) == ("" if waits else "elsewhere")
+    assert fate(entry, seat, False, NOW, unheard=True) == "elsewhere", "its agent has ended what waits for an answer"
+    assert fate(entry, seat, True, NOW, unheard=True) == "ended"
     assert fate(entry, seat, True, NOW) == "ended"
     assert fate(entry, None, False, NOW) == "ended"
 

@@ -68,8 +68,9 @@ def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
     # Claude sends its first request before its MCP servers are connected; a hook of one second delays it.
     hooks: dict[str, list[object]] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
     if brief.mailbox:
-        asks = (*brief.pro0, "member", "permission-hook")
-        hooks[permission.EVENT] = [{"hooks": [_command(shlex.join(asks)) | {"timeout": permission.PATIENCE}]}]
+        if brief.asks_by_hook:
+            asks = (*brief.pro0, "member", "permission-hook")
+            hooks[permission.EVENT] = [{"hooks": [_command(shlex.join(asks)) | {"timeout": permission.PATIENCE}]}]
         hooks["Stop"] = [{"hooks": [_command(turn_end.command(brief.mailbox, brief.folder))]}]
         for event in waking.EVENTS if waits else ():  # without a terminal Claude would wait for the hook
             hooks.setdefault(event, []).append({"hooks": [waking.hook(brief.folder)]})
@@ -168,6 +169,7 @@ CLAUDE = Adapter(
     look=look,
     words=(STATUS,),
     screens=CLAUDE_SCREENS,
+    asks_by_hook=True,
     channel="hook",
     deliver=waking.deliver,
     asks_at_turn_end=True,

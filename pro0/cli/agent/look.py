@@ -42,9 +42,11 @@ def list_agents(as_json: bool, output: str | None) -> None:
     process. MAIL says how it learns of mail: own (its own channel), turn-end (it asks when a turn ends), mailbox (it
     watches it), line (one fixed line in its pane), or not at all. Every program is asked for its version, at most 10 s.
 
-    SEEN is the newest version that the rules for its states were proved with.
+    SEEN is the newest version that the rules for its states were proved with. What `pro0 agent prove` has switched off
+    here is said below the table.
 
-    --json prints [{agent, program, path, version, seen, unproved, usable, missing, state, delivery, resumes}].
+    --json prints [{agent, program, path, version, seen, unproved, proved, off, usable, missing, state, delivery,
+    resumes}].
 
     \b
     Examples:
@@ -56,16 +58,16 @@ def list_agents(as_json: bool, output: str | None) -> None:
         for name in sorted({*AGENTS, *agents}):
             write(name)
         return
-    from pro0.cli.agent.programs import programs, unproved
+    from pro0.cli.agent.programs import programs, switched_off, unproved
 
     with live() as show:
-        listed = programs(agents, show)
+        listed = programs(agents, paths.home(os.environ), show)
     if as_json:
         write_json(listed)
         return
     table(("AGENT", "USABLE", "VERSION", "SEEN", "STATE", "MAIL", "PATH"), [_row(program) for program in listed])
     for program in listed:
-        if sentence := unproved(program):
+        for sentence in filter(None, (unproved(program), switched_off(program))):
             say(f"{program.agent}: {sentence}")
         for sentence in program.missing:
             say(sentence if sentence.startswith(f"{program.agent} ") else f"{program.agent}: {sentence}")

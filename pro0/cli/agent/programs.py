@@ -1,25 +1,24 @@
 """The agent programs on this machine, and whether a member could run them."""
 
-import os
 import re
 import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
 
 import msgspec
 
 from pro0.agents import defined
 from pro0.agents.adapter import Adapter
 from pro0.agents.installed import how_to_get
+from pro0.engine.opening.versions import ask_version
 from pro0.model.agent import AGENTS, Definition
-from pro0.sessions.starting import surroundings
+from pro0.model.home import AgentAct, Proofs
+from pro0.ops import proofs
+from pro0.rules import proving
 
-PATIENCE = 10.0
-"""Seconds that a program may take to say its version."""
 AT_ONCE = 4
 """How many are asked at the same time: each may be a large program that fills a processor while it starts."""
 
@@ -35,7 +34,11 @@ class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seen: str = ""
     """The newest version that the rules of pro0 were proved with, empty where there are none."""
     unproved: bool = False
-    """Whether the version here is newer than that."""
+    """Whether the version here is newer than that, and was not tried here either."""
+    proved: datetime | None = None
+    """When this version was tried here last."""
+    off: tuple[AgentAct, ...] = ()
+    """What is switched off for this version, since it did not hold when it was tried here."""
     usable: bool = False
     missing: tuple[str, ...] = ()
     """What has to be done before a member can run it."""
@@ -47,21 +50,22 @@ class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Whether a session of it can go on after a reboot."""
 
 
-def programs(definitions: Mapping[str, Definition], show: Callable[[str], None]) -> list[AgentProgram]:
+def programs(definitions: Mapping[str, Definition], home: Path, show: Callable[[str], None]) -> list[AgentProgram]:
     """Return every agent, those of the settings too.
 
     They are asked for their versions in parallel, and `show` is told who has not answered.
     """
+    known = proofs.known(home)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         names = sorted({*AGENTS, *definitions})
-        answers = {name: pool.submit(look, defined(name, definitions.get(name))) for name in names}
+        answers = {name: pool.submit(look, defined(name, definitions.get(name)), known) for name in names}
         while waiting := [name for name, answer in answers.items() if not answer.done()]:
             show(f"asking {', '.join(waiting)}")
             time.sleep(0.05)
     return [answer.result() for answer in answers.values()]
 
 
-def look(adapter: Adapter) -> AgentProgram:
+def look(adapter: Adapter, known: Proofs) -> AgentProgram:
     """Return one agent, after asking its program for the version."""
     bare = AgentProgram(
         agent=adapter.name,
@@ -81,8 +85,11 @@ def look(adapter: Adapter) -> AgentProgram:
     missing = [why] if why else []
     if adapter.screens and not shutil.which("tmux"):
         missing.append("tmux is not installed: it runs in a terminal only")
-    unproved = bool(version and bare.seen) and _numbers(version) > _numbers(bare.seen)
+    proof = proving.proof_of(known, adapter.name, version)
+    unproved = not proof and bool(version and bare.seen) and _numbers(version) > _numbers(bare.seen)
     program = msgspec.structs.replace(bare, path=path, version=version, unproved=unproved)
+    if proof:
+        program = msgspec.structs.replace(program, proved=proof.at, off=proof.off)
     return msgspec.structs.replace(program, usable=not missing, missing=tuple(missing))
 
 
@@ -91,6 +98,11 @@ def unproved(program: AgentProgram) -> str:
     if not program.unproved:
         return ""
     return f"{program.version} is newer than {program.seen}, the last that pro0's rules for its states were proved with"
+
+
+def switched_off(program: AgentProgram) -> str:
+    """Return a warning for a program some of whose checks did not hold, else an empty text."""
+    return f"{program.version} did not hold when it was tried: {proving.meaning(program.off)}" if program.off else ""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -117,28 +129,3 @@ def _delivery(adapter: Adapter) -> Iterable[str]:
         yield "mailbox"
     if adapter.delivery == "line":
         yield "line"
-
-
-def ask_version(path: str, patience: float = PATIENCE) -> tuple[str, str]:
-    """Return the version that a program says it has, and why it says none; it and its children are gone afterwards."""
-    try:
-        output, code = _run([path, "--version"], patience)
-    except OSError as error:
-        return "", f"{path} cannot be run: {error.strerror}"
-    except subprocess.TimeoutExpired:
-        return "", f"{path} --version does not answer within {patience:g} s"
-    number = re.search(r"\d+(?:\.\d+)+[\w.+-]*", output)
-    if code or number is None:
-        return "", f"{path} --version says no version (exit code {code})"
-    return number[0], ""
-
-
-def _run(argv: list[str], patience: float) -> tuple[str, int]:
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(argv, env=surroundings(), start_new_session=True, **quiet) as process:  # type: ignore[call-overload]
-        try:
-            output, _ = process.communicate(timeout=patience)
-        finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-    return output.decode(errors="replace"), process.returncode

@@ -23,8 +23,8 @@ _NOT_OURS = ("PRO0_", "TMUX", "GIT_", "XDG_", "PYTHON")
 class Scratch:
     """Where a demo lives: a store, a home, tools and a project below one folder with a short path."""
 
-    def __init__(self, base: Path | None = None) -> None:
-        self.folder = _base(base) / f"pro0-demo-{secrets.token_hex(4)}"
+    def __init__(self, base: Path | None = None, kind: str = "demo") -> None:
+        self.folder = _base(base) / f"pro0-{kind}-{secrets.token_hex(4)}"
         self.home = self.folder / "pro0"
         self.user = self.folder / "home"
         self.bin = self.folder / "bin"

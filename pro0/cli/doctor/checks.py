@@ -15,15 +15,16 @@ import msgspec
 
 from pro0.agents import adapter_named, defined
 from pro0.agents.adapter import Adapter
-from pro0.cli.agent.programs import look, unproved
+from pro0.cli.agent.programs import look, switched_off, unproved
 from pro0.config import Settings
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.agent import AGENTS
-from pro0.ops import trust, verdicts
+from pro0.ops import proofs, trust, verdicts
 from pro0.ops.tasks import hooks
 from pro0.ops.team import project
 from pro0.sessions.iterm2 import it2
 from pro0.sessions.starting import surroundings
+from pro0.store import paths
 from pro0.terminals.ghostty import Ghostty
 from pro0.terminals.library import MEND, VERSION, library
 
@@ -191,13 +192,17 @@ def _agent(name: str) -> Check:
 
 
 def _installed(adapter: Adapter) -> Check:
-    program = look(adapter)
     name = f"agent {adapter.name}"
+    try:
+        program = look(adapter, proofs.known(paths.home(os.environ)))
+    except Pro0Error as error:
+        return Check(name, Health.FAIL, error.message, error.hint or "")
     if not program.path:
         return Check(name, Health.OK, "not installed, which only members that run it would need")
     if program.missing:
         return Check(name, Health.WARN, program.missing[0], f"see what `{adapter.program} --version` says")
     if unproved(program):
-        mend = "what it draws anew is called `unknown`, and nothing is typed there: `pro0 member peek` shows it"
-        return Check(name, Health.WARN, unproved(program), mend)
+        return Check(name, Health.WARN, unproved(program), f"try it: pro0 agent prove {adapter.name}")
+    if program.off:
+        return Check(name, Health.WARN, switched_off(program), f"once it is mended: pro0 agent prove {adapter.name}")
     return Check(name, Health.OK, f"{program.version}, {program.path}")

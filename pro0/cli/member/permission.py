@@ -6,6 +6,7 @@ import sys
 from contextlib import closing, suppress
 
 import click
+from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.agents.claude import permission as claude
@@ -80,7 +81,8 @@ def hook(team: str | None) -> None:
         return
     with suppress(Pro0Error):  # the dialog in the pane is there, whatever happens here
         context = here(team)
-        asked = permissions.ask(context, claude.asked(event, new_id()))
+        question = replace(claude.asked(event, new_id()), asker=processes.identify(os.getpid()))
+        asked = permissions.ask(context, question)
         with suppress(NotFound):
             if given := _awaited(context, asked):
                 sys.stdout.buffer.write(claude.decision(event, given))

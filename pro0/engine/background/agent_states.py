@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import adapter_of, first_prompt
+from pro0.agents import adapter_of, first_prompt, limited
 from pro0.agents.adapter import Adapter, Memory, SessionView
 from pro0.engine.background.words import OVER, began_with, last_words, left_running
 from pro0.engine.opening.environment import member_environment, of_agent
@@ -86,8 +86,8 @@ class AgentStates:
         for state in runtime.seats:
             seat, report = seats.get(state.agent_id), reports.get(state.incarnation)
             if seat and state.state not in ENDED and report and report.agent and not report.exit:
-                adapter = adapter_of(seat)
-                if adapter.look or adapter.screens:
+                adapter = limited(adapter_of(seat), state.off)
+                if adapter.look or adapter.screens or adapter.deliver:
                     memory = self._memories.setdefault(state.incarnation, Memory())
                     yield WatchedSession(adapter, state, view_of(self._team, adapter, state, report.agent), memory)
 

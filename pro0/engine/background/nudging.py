@@ -18,6 +18,7 @@ from pro0.engine.log import Log
 from pro0.engine.places import backend_of
 from pro0.errors import Pro0Error
 from pro0.model.decision import Nudge, Nudged
+from pro0.model.home import AgentAct
 from pro0.model.runtime import Handle, SeatState, State
 from pro0.ops.context import clock
 from pro0.rules.screens.nudges import holds_only, input_is_free, left_over_line, may_still_appear, was_taken
@@ -32,6 +33,7 @@ GONE = 1.0
 """Seconds without the line in an idle agent's input, until it counts as taken."""
 PAUSE = 0.15
 FORGETS = "it is working, and would forget a turn that is stopped: it is told after its next tool"
+OFF = "typing is switched off for this version of its agent: pro0 agent prove"
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
 """Seconds until the next try, by failures so far. A change of the agent's state retries sooner."""
 
@@ -104,9 +106,11 @@ class Nudger:
             self._stop(watched, handle, looked)
         if watched and watched.adapter.deliver and watched.adapter.deliver(watched.session_view, nudge.line):
             return "", watched.adapter.channel
-        return self._by_keys(nudge, watched, handle), KEYS
+        return self._by_keys(nudge, watched, handle, off=AgentAct.TYPING in state.off), KEYS
 
-    def _by_keys(self, nudge: Nudge, watched: WatchedSession | None, handle: Handle | None) -> str:
+    def _by_keys(self, nudge: Nudge, watched: WatchedSession | None, handle: Handle | None, *, off: bool) -> str:
+        if off:
+            return OFF
         if handle is None:
             return "its place is not known"
         drawing = watched.adapter.screens if watched else None

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 
+from pro0 import processes
 from pro0.agents.adapter import PermissionChannel, SessionView
 from pro0.engine.background.agent_states import AgentStates, WatchedSession
 from pro0.engine.background.backlog import Backlog
@@ -62,6 +63,7 @@ class PermissionRelay:
                 seats.get(request.incarnation),
                 request.incarnation not in snapshot.guards_alive,
                 snapshot.now,
+                unheard=request.asker is not None and not processes.alive(request.asker),
             )
             for request in open_requests
         }

@@ -54,6 +54,7 @@ class Briefs:
             project=self._config.project,
             environment=environment,
             pro0=PRO0,
+            asks_by_hook=adapter.asks_by_hook,
             mailbox=str(self._team.mailbox(seat.agent_id).head.path),
         )
 

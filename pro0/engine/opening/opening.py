@@ -8,15 +8,17 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.agents import adapter_of
+from pro0.agents import adapter_of, limited
 from pro0.agents.adapter import Adapter, Invocation
 from pro0.agents.installed import require
 from pro0.engine.log import Log
 from pro0.engine.opening.briefs import Briefs
 from pro0.engine.opening.environment import lead_variables, member_environment, of_agent, start_environment
+from pro0.engine.opening.versions import off_for
 from pro0.engine.places import backend_of, place_of
 from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError
 from pro0.model.decision import Snapshot, Start
+from pro0.model.home import AgentAct
 from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, State
 from pro0.model.task import Task
 from pro0.model.team import Environment, Member, Seat, TeamConfig
@@ -47,6 +49,7 @@ class Opener:
         self._place = place_of(team, config)
         self._briefs = Briefs(team, config)
         self._sessions: dict[str, str] = {}
+        self._off: dict[str, tuple[AgentAct, ...]] = {}
         self._lead = lead_context(team)
 
     def open(self, runtime: Runtime, starts: Sequence[Start], before: Runtime) -> None:
@@ -106,8 +109,10 @@ class Opener:
         self._team.mailbox(seat.agent_id).make()
         adapter = adapter_of(seat)
         environment = self._environment(adapter, seat, state, task)
-        brief = self._briefs.brief(seat, adapter, state, environment, task)
         require(adapter, environment["PATH"])
+        off = self._off[start.incarnation] = off_for(paths.home, adapter, environment["PATH"])
+        adapter = limited(adapter, off)
+        brief = self._briefs.brief(seat, adapter, state, environment, task)
         call = adapter.call(brief)
         self._sessions[start.incarnation] = brief.session
         launch = self._launch(state, adapter, call, environment)
@@ -164,7 +169,8 @@ class Opener:
     def _opened(self, state: SeatState, handle: Handle | None) -> SeatState:
         if handle is None:
             return state
-        return replace(state, handle=handle, session=self._sessions.pop(state.incarnation, state.session))
+        session, off = (kept.pop(state.incarnation, None) for kept in (self._sessions, self._off))
+        return replace(state, handle=handle, session=session or state.session, off=off or ())
 
     def _list_members(self, members: Sequence[Member]) -> None:
         new = {member.agent_id: member for member in members}

@@ -91,10 +91,14 @@ def found(document: PermissionRequests, id: str) -> PermissionRequest:
     return request
 
 
-def fate(request: PermissionRequest, seat: SeatState | None, ended: bool, now: datetime) -> Outcome:
-    """Return what became of an open request by the state of its session, "" while it may be open."""
+def fate(
+    request: PermissionRequest, seat: SeatState | None, ended: bool, now: datetime, *, unheard: bool = False
+) -> Outcome:
+    """Return what became of an open request, "" while it may be open; `unheard` when nobody waits for its answer."""
     if seat is None or ended:
         return "ended"
+    if unheard:
+        return "elsewhere"
     patience = HANDED_OVER if request.answer else DRAWN
     if seat.state in (State.WAITING, State.UNKNOWN) or now < max(request.at, seat.since) + patience:
         return ""

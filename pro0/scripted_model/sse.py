@@ -2,7 +2,7 @@
 
 import json
 
-from tests.real_agents.provider.request import Json
+from pro0.scripted_model.request import Json
 
 
 def event(data: Json, name: str = "") -> bytes:

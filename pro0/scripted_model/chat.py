@@ -3,27 +3,27 @@
 import json
 from collections.abc import Iterator
 
-from tests.real_agents.provider.request import Entry, Json, Request
-from tests.real_agents.provider.sse import event
-from tests.real_agents.provider.tools import Named
-from tests.real_agents.provider.turns import Usage
+from pro0.scripted_model.request import Json, ModelRequest, Utterance
+from pro0.scripted_model.sse import event
+from pro0.scripted_model.tools import Named
+from pro0.scripted_model.turns import TurnUsage
 
 
-def read(body: Json, path: str) -> Request:
+def read(body: Json, _path: str) -> ModelRequest:
     """Return what a request asks for."""
     entries = [entry for message in body.get("messages", []) for entry in _entries(message)]
     tools = {tool["function"]["name"]: "" for tool in body.get("tools") or []}
-    return Request("chat", body.get("model", ""), tuple(entries), tools, bool(body.get("stream")), body)
+    return ModelRequest("chat", body.get("model", ""), tuple(entries), tools, bool(body.get("stream")), body)
 
 
-def whole(text: str, calls: list[Named], usage: Usage, number: int) -> Json:
+def whole(text: str, calls: list[Named], usage: TurnUsage, number: int) -> Json:
     """Return an answer in one piece."""
     message = {"role": "assistant", "content": text or None, "tool_calls": _calls(calls, number)}
     choice = {"index": 0, "message": message, "finish_reason": _finish(calls)}
     return _body("chat.completion", number) | {"choices": [choice], "usage": _usage(usage)}
 
 
-def stream(text: str, calls: list[Named], usage: Usage, number: int) -> Iterator[bytes]:
+def stream(text: str, calls: list[Named], usage: TurnUsage, number: int) -> Iterator[bytes]:
     """Yield an answer as a stream of events."""
     said: list[Json] = [{"role": "assistant", "content": text}]
     said += [{"tool_calls": [call | {"index": place}]} for place, call in enumerate(_calls(calls, number))]
@@ -62,7 +62,7 @@ def _calls(calls: list[Named], number: int) -> list[Json]:
     ]
 
 
-def _usage(usage: Usage) -> Json:
+def _usage(usage: TurnUsage) -> Json:
     read_in = usage.fresh + usage.cached
     return {
         "prompt_tokens": read_in,
@@ -72,11 +72,11 @@ def _usage(usage: Usage) -> Json:
     }
 
 
-def _entries(message: Json) -> Iterator[Entry]:
+def _entries(message: Json) -> Iterator[Utterance]:
     content = message.get("content") or ""
     text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
     who = "system" if message["role"] == "developer" else message["role"]
     if text or who == "tool":
-        yield Entry(who, text)
+        yield Utterance(who, text)
     for call in message.get("tool_calls") or []:
-        yield Entry(who, f"{call['function']['name']} {call['function']['arguments']}")
+        yield Utterance(who, f"{call['function']['name']} {call['function']['arguments']}")

@@ -8,7 +8,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Utterance:
     """One piece of a conversation: who said what, or what a tool answered."""
 
     who: str
@@ -17,12 +17,12 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """What an agent asks of its model."""
 
     family: str
     model: str
-    entries: tuple[Entry, ...]
+    entries: tuple[Utterance, ...]
     tools: dict[str, str]
     """The tools on offer: name → namespace, which is empty but for codex and MCP."""
     stream: bool
@@ -42,7 +42,7 @@ class Request:
         )
 
     @property
-    def news(self) -> tuple[Entry, ...]:
+    def news(self) -> tuple[Utterance, ...]:
         """Return what came after the model's last answer: results of tools, and what the user said."""
         said = [entry.who for entry in reversed(self.entries)]
         return self.entries[len(said) - said.index("assistant") :] if "assistant" in said else self.entries

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from types import ModuleType
+from urllib.parse import urlsplit
 
-from tests.real_agents.provider import anthropic, chat, gemini, responses
-from tests.real_agents.provider.request import Json, Request
-from tests.real_agents.provider.tools import named
-from tests.real_agents.provider.turns import Script, Turn, Usage, say
+from pro0.scripted_model import anthropic, chat, gemini, responses
+from pro0.scripted_model.request import Json, ModelRequest
+from pro0.scripted_model.tools import named
+from pro0.scripted_model.turns import ModelTurn, Script, TurnUsage, say
 
 FAMILIES: dict[str, ModuleType] = {
     r"/v1/messages": anthropic,
@@ -31,9 +32,9 @@ class Exchange:
     """A request, and how it was answered: whose script spoke, its turn, and the tokens that it was said to cost."""
 
     marker: str
-    request: Request
-    turn: Turn
-    usage: Usage
+    request: ModelRequest
+    turn: ModelTurn
+    usage: TurnUsage
 
 
 class Provider:
@@ -43,6 +44,8 @@ class Provider:
         self.exchanges: list[Exchange] = []
         self.other: list[str] = []
         """What was asked beside the models: method and path."""
+        self.refused: list[str] = []
+        """The other machines that a proxy was asked for, with their ports."""
         self.closing = threading.Event()
         self._scripts: dict[str, Script] = {}
         self._lock = threading.Lock()
@@ -67,20 +70,20 @@ class Provider:
         """Return what the tools answered that one script has called, in order."""
         return [result for exchange in self.of(marker) for result in exchange.request.results()]
 
-    def spent(self, marker: str) -> Usage:
+    def spent(self, marker: str) -> TurnUsage:
         """Return the tokens that the answers of one script were said to cost; errors cost nothing."""
-        return sum((exchange.usage for exchange in self.of(marker)), Usage())
+        return sum((exchange.usage for exchange in self.of(marker)), TurnUsage())
 
-    def answer(self, request: Request) -> tuple[int, Exchange]:
+    def answer(self, request: ModelRequest) -> tuple[int, Exchange]:
         """Ask the script for its turn and keep both; return its number, from 1, too."""
         with self._lock:
             number = next(self._numbers)
             marker = next((one for one in self._scripts if one in request.opening), "")
             if request.aside or not marker:
-                exchange = Exchange("", request, say("A title"), Usage(1, 0, 1))
+                exchange = Exchange("", request, say("A title"), TurnUsage(1, 0, 1))
             else:
                 turn = self._scripts[marker](request)
-                usage = Usage(1000 + number, 300 + number, 20 + number) if turn.status == 200 else Usage()
+                usage = TurnUsage(1000 + number, 300 + number, 20 + number) if turn.status == 200 else TurnUsage()
                 exchange = Exchange(marker, request, turn, usage)
             self.exchanges.append(exchange)
         return number, exchange
@@ -113,25 +116,39 @@ class _Conversation(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        self._other({} if not self.path.split("?")[0].endswith("/models") else MODELS)
+        if self._is_elsewhere():
+            self._refuse()
+        else:
+            self._other(MODELS if urlsplit(self.path).path.endswith("/models") else {})
 
     def do_HEAD(self) -> None:
         self._other({})
 
+    def do_CONNECT(self) -> None:
+        """Be the proxy that leads nowhere but here: whoever asks for another machine is refused, and noted."""
+        if self.path.rpartition(":")[2] == str(self.server.server_port) and _is_loopback(self.path):
+            self.send_response(200)
+            self.end_headers()
+        else:
+            self._refuse()
+
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        path = self.path.split("?")[0]
+        if self._is_elsewhere():
+            self._refuse()
+            return
+        path = urlsplit(self.path).path
         family = next((module for pattern, module in FAMILIES.items() if re.fullmatch(pattern, path)), None)
         if family is None:
             self._other(COUNTED if COUNTS.search(path) else {})
         else:
-            request: Request = family.read(json.loads(sent), path)
+            request: ModelRequest = family.read(json.loads(sent), path)
             self._converse(family, request)
 
     def log_request(self, code: object = "-", size: object = "-") -> None:
         """Log nothing: `exchanges` and `other` are the log."""
 
-    def _converse(self, family: ModuleType, request: Request) -> None:
+    def _converse(self, family: ModuleType, request: ModelRequest) -> None:
         number, exchange = self.server.provider.answer(request)
         turn = exchange.turn
         while turn.after and not turn.after.wait(0.05):
@@ -156,6 +173,14 @@ class _Conversation(BaseHTTPRequestHandler):
             self.wfile.write(one)
             self.wfile.flush()
 
+    def _is_elsewhere(self) -> bool:
+        """Return True for a request to a proxy about another machine."""
+        return "://" in self.path.split("?")[0] and not _is_loopback(urlsplit(self.path).netloc)
+
+    def _refuse(self) -> None:
+        self.server.provider.refused.append(urlsplit(self.path).netloc or self.path)
+        self.close_connection = True  # no answer at all: who is refused with words may ask again and again
+
     def _other(self, body: Json) -> None:
         self.server.provider.other.append(f"{self.command} {self.path}")
         self._send(200, body)
@@ -169,3 +194,7 @@ class _Conversation(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(content)
+
+
+def _is_loopback(place: str) -> bool:
+    return place.rpartition(":")[0] in ("127.0.0.1", "localhost")

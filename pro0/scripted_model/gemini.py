@@ -3,25 +3,25 @@
 import json
 from collections.abc import Iterator
 
-from tests.real_agents.provider.request import Entry, Json, Request
-from tests.real_agents.provider.sse import event
-from tests.real_agents.provider.tools import Named
-from tests.real_agents.provider.turns import Usage
+from pro0.scripted_model.request import Json, ModelRequest, Utterance
+from pro0.scripted_model.sse import event
+from pro0.scripted_model.tools import Named
+from pro0.scripted_model.turns import TurnUsage
 
 
-def read(body: Json, path: str) -> Request:
+def read(body: Json, path: str) -> ModelRequest:
     """Return what a request asks for; the model and whether to stream are in the path."""
     model, _, verb = path.rpartition("/")[2].partition(":")
     instructions = body.get("systemInstruction") or {}
-    entries = [Entry("system", "\n".join(part.get("text", "") for part in instructions.get("parts", [])))]
+    entries = [Utterance("system", "\n".join(part.get("text", "") for part in instructions.get("parts", [])))]
     for content in body.get("contents", []):
         entries += (_entry(content.get("role", "user"), part) for part in content.get("parts", []))
     declared = (tool.get("functionDeclarations", []) for tool in body.get("tools") or [])
     tools = {one["name"]: "" for functions in declared for one in functions}
-    return Request("gemini", model, tuple(entries), tools, verb.startswith("stream"), body)
+    return ModelRequest("gemini", model, tuple(entries), tools, verb.startswith("stream"), body)
 
 
-def whole(text: str, calls: list[Named], usage: Usage, number: int) -> Json:
+def whole(text: str, calls: list[Named], usage: TurnUsage, number: int) -> Json:
     """Return an answer in one piece."""
     parts: list[Json] = [{"text": text}] if text or not calls else []
     parts += [{"functionCall": {"name": call.name, "args": call.arguments}} for call in calls]
@@ -39,7 +39,7 @@ def whole(text: str, calls: list[Named], usage: Usage, number: int) -> Json:
     }
 
 
-def stream(text: str, calls: list[Named], usage: Usage, number: int) -> Iterator[bytes]:
+def stream(text: str, calls: list[Named], usage: TurnUsage, number: int) -> Iterator[bytes]:
     """Yield an answer as a stream of events: one, since Gemini's events are whole answers."""
     yield event(whole(text, calls, usage, number))
 
@@ -50,10 +50,10 @@ def error(status: int, text: str) -> Json:
     return {"error": {"code": status, "message": text, "status": words.get(status, "UNAVAILABLE")}}
 
 
-def _entry(role: str, part: Json) -> Entry:
+def _entry(role: str, part: Json) -> Utterance:
     who = "assistant" if role == "model" else role
     if "functionCall" in part:
-        return Entry(who, f"{part['functionCall']['name']} {json.dumps(part['functionCall'].get('args'))}")
+        return Utterance(who, f"{part['functionCall']['name']} {json.dumps(part['functionCall'].get('args'))}")
     if "functionResponse" in part:
-        return Entry("tool", json.dumps(part["functionResponse"].get("response"), ensure_ascii=False))
-    return Entry(who, part.get("text", ""))
+        return Utterance("tool", json.dumps(part["functionResponse"].get("response"), ensure_ascii=False))
+    return Utterance(who, part.get("text", ""))

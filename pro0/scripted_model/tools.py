@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.real_agents.provider.turns import Call
+from pro0.scripted_model.turns import ToolCall
 
 Arguments = dict[str, object]
 
@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 """The same acts as commands, with the names of arguments in their places, for an agent that has not got the tools."""
 
 
-def named(call: Call, offered: dict[str, str]) -> Named:
+def named(call: ToolCall, offered: dict[str, str]) -> Named:
     """Return a call as this agent wants it; a tool that it does not offer is called all the same."""
     names = [pattern.format(call.tool) for pattern in PATTERNS]
     if name := next((name for name in names if name in offered and call.tool != "shell"), None):
@@ -58,12 +58,12 @@ def named(call: Call, offered: dict[str, str]) -> Named:
     return Named(call.tool, "", call.arguments)
 
 
-def is_offered(call: Call, offered: dict[str, str]) -> bool:
+def is_offered(call: ToolCall, offered: dict[str, str]) -> bool:
     """Return whether an agent offers a tool of pro0 by now: it may begin before its MCP servers have."""
     return any(pattern.format(call.tool) in offered for pattern in PATTERNS)
 
 
-def _as_command(call: Call) -> Arguments:
+def _as_command(call: ToolCall) -> Arguments:
     command, *words = COMMANDS[call.tool]
     given = (str(call.arguments.get(word, word)) for word in words)
     return {"command": shlex.join(("pro0", command, *given)), "outside": False}

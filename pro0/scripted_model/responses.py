@@ -3,23 +3,23 @@
 import json
 from collections.abc import Iterator
 
-from tests.real_agents.provider.request import Entry, Json, Request
-from tests.real_agents.provider.sse import event
-from tests.real_agents.provider.tools import Named
-from tests.real_agents.provider.turns import Usage
+from pro0.scripted_model.request import Json, ModelRequest, Utterance
+from pro0.scripted_model.sse import event
+from pro0.scripted_model.tools import Named
+from pro0.scripted_model.turns import TurnUsage
 
 
-def read(body: Json, path: str) -> Request:
+def read(body: Json, _path: str) -> ModelRequest:
     """Return what a request asks for."""
-    entries = [Entry("system", body.get("instructions") or "")]
+    entries = [Utterance("system", body.get("instructions") or "")]
     said = body.get("input", [])
     for item in [{"role": "user", "content": said}] if isinstance(said, str) else said:
         entries += _entries(item)
     tools = dict(_tools(body.get("tools") or []))
-    return Request("responses", body.get("model", ""), tuple(entries), tools, bool(body.get("stream")), body)
+    return ModelRequest("responses", body.get("model", ""), tuple(entries), tools, bool(body.get("stream")), body)
 
 
-def whole(text: str, calls: list[Named], usage: Usage, number: int) -> Json:
+def whole(text: str, calls: list[Named], usage: TurnUsage, number: int) -> Json:
     """Return an answer in one piece."""
     output: list[Json] = []
     if text or not calls:
@@ -47,7 +47,7 @@ def whole(text: str, calls: list[Named], usage: Usage, number: int) -> Json:
     return {"id": f"resp_{number}", "object": "response", "status": "completed", "output": output, "usage": tokens}
 
 
-def stream(text: str, calls: list[Named], usage: Usage, number: int) -> Iterator[bytes]:
+def stream(text: str, calls: list[Named], usage: TurnUsage, number: int) -> Iterator[bytes]:
     """Yield an answer as a stream of events."""
     answer = whole(text, calls, usage, number)
     yield _event("response.created", response={"id": answer["id"], "status": "in_progress", "output": []})
@@ -82,15 +82,15 @@ def _tools(tools: list[Json]) -> Iterator[tuple[str, str]]:
             yield str(tool.get("name", tool["type"])), ""
 
 
-def _entries(item: Json) -> Iterator[Entry]:
+def _entries(item: Json) -> Iterator[Utterance]:
     match item.get("type", "message"):
         case "message":
             who = "system" if item["role"] == "developer" else item["role"]
-            yield Entry(who, _text(item["content"]))
+            yield Utterance(who, _text(item["content"]))
         case "function_call":
-            yield Entry("assistant", f"{item['name']} {item['arguments']}")
+            yield Utterance("assistant", f"{item['name']} {item['arguments']}")
         case "function_call_output":
-            yield Entry("tool", _text(item["output"]))
+            yield Utterance("tool", _text(item["output"]))
 
 
 def _text(content: str | list[Json]) -> str:

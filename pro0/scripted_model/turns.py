@@ -4,23 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
 
-from tests.real_agents.provider.request import Request
+from pro0.scripted_model.request import ModelRequest
 
 
 @dataclass(frozen=True)
-class Usage:
+class TurnUsage:
     """The tokens of one answer; `fresh` and `cached` together are what was read."""
 
     fresh: int = 0
     cached: int = 0
     output: int = 0
 
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.fresh + other.fresh, self.cached + other.cached, self.output + other.output)
+    def __add__(self, other: "TurnUsage") -> "TurnUsage":
+        return TurnUsage(self.fresh + other.fresh, self.cached + other.cached, self.output + other.output)
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     """A tool call: `shell` and the tools of pro0 by their plain names, any other by the agent's own name for it."""
 
     tool: str
@@ -28,46 +28,46 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Turn:
+class ModelTurn:
     """One answer of the model: text, tool calls, or an error; nothing is sent before `after` is set."""
 
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     status: int = 200
     retry_after: int | None = None
     after: Event | None = None
 
 
-Script = Callable[[Request], Turn]
+Script = Callable[[ModelRequest], ModelTurn]
 """A scripted model: told of a request, it says the turn."""
 
 
-def say(text: str, after: Event | None = None) -> Turn:
+def say(text: str, after: Event | None = None) -> ModelTurn:
     """Answer with text, which ends the agent's turn."""
-    return Turn(text=text, after=after)
+    return ModelTurn(text=text, after=after)
 
 
-def use(tool: str, /, **arguments: object) -> Turn:
+def use(tool: str, /, **arguments: object) -> ModelTurn:
     """Call one tool."""
-    return Turn(calls=(Call(tool, arguments),))
+    return ModelTurn(calls=(ToolCall(tool, arguments),))
 
 
-def shell(command: str, *, outside: bool = False, after: Event | None = None) -> Turn:
+def shell(command: str, *, outside: bool = False, after: Event | None = None) -> ModelTurn:
     """Run a command with the agent's own shell tool; codex may be asked to run it outside of its sandbox."""
-    return Turn(calls=(Call("shell", {"command": command, "outside": outside}),), after=after)
+    return ModelTurn(calls=(ToolCall("shell", {"command": command, "outside": outside}),), after=after)
 
 
-def fail(status: int, retry_after: int | None = None) -> Turn:
+def fail(status: int, retry_after: int | None = None) -> ModelTurn:
     """Answer with an error of the API."""
-    return Turn(status=status, retry_after=retry_after)
+    return ModelTurn(status=status, retry_after=retry_after)
 
 
-def hang() -> Turn:
+def hang() -> ModelTurn:
     """Never answer."""
-    return Turn(after=Event())
+    return ModelTurn(after=Event())
 
 
-def in_turn(*turns: Turn, afterwards: str = "Nothing left to do.") -> Script:
+def in_turn(*turns: ModelTurn, afterwards: str = "Nothing left to do.") -> Script:
     """Take the turns one after the other, one per request; then only say that nothing is left."""
     left = list(turns)
     return lambda _: left.pop(0) if left else say(afterwards)

@@ -3,22 +3,22 @@
 import json
 from collections.abc import Iterator
 
-from tests.real_agents.provider.request import Entry, Json, Request
-from tests.real_agents.provider.sse import event
-from tests.real_agents.provider.tools import Named
-from tests.real_agents.provider.turns import Usage
+from pro0.scripted_model.request import Json, ModelRequest, Utterance
+from pro0.scripted_model.sse import event
+from pro0.scripted_model.tools import Named
+from pro0.scripted_model.turns import TurnUsage
 
 
-def read(body: Json, path: str) -> Request:
+def read(body: Json, _path: str) -> ModelRequest:
     """Return what a request asks for."""
-    entries = [Entry("system", _text(body.get("system", "")))]
+    entries = [Utterance("system", _text(body.get("system", "")))]
     for message in body.get("messages", []):
         entries += _entries(message["role"], message["content"])
     tools = {tool["name"]: "" for tool in body.get("tools", [])}
-    return Request("anthropic", body.get("model", ""), tuple(entries), tools, bool(body.get("stream")), body)
+    return ModelRequest("anthropic", body.get("model", ""), tuple(entries), tools, bool(body.get("stream")), body)
 
 
-def whole(text: str, calls: list[Named], usage: Usage, number: int) -> Json:
+def whole(text: str, calls: list[Named], usage: TurnUsage, number: int) -> Json:
     """Return an answer in one piece."""
     content: list[Json] = [{"type": "text", "text": text}] if text or not calls else []
     for place, call in enumerate(calls):
@@ -37,7 +37,7 @@ def whole(text: str, calls: list[Named], usage: Usage, number: int) -> Json:
     }
 
 
-def stream(text: str, calls: list[Named], usage: Usage, number: int) -> Iterator[bytes]:
+def stream(text: str, calls: list[Named], usage: TurnUsage, number: int) -> Iterator[bytes]:
     """Yield an answer as a stream of events."""
     message = whole(text, calls, usage, number)
     yield _event("message_start", message=message | {"content": [], "stop_reason": None})
@@ -65,7 +65,7 @@ def _event(kind: str, **fields: object) -> bytes:
     return event({"type": kind, **fields}, kind)
 
 
-def _usage(usage: Usage) -> Json:
+def _usage(usage: TurnUsage) -> Json:
     return {
         "input_tokens": usage.fresh,
         "cache_creation_input_tokens": 0,
@@ -78,12 +78,12 @@ def _text(content: str | list[Json]) -> str:
     return content if isinstance(content, str) else "\n".join(block.get("text", "") for block in content)
 
 
-def _entries(role: str, content: str | list[Json]) -> Iterator[Entry]:
+def _entries(role: str, content: str | list[Json]) -> Iterator[Utterance]:
     for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
         match block["type"]:
             case "text":
-                yield Entry(role, block["text"])
+                yield Utterance(role, block["text"])
             case "tool_use":
-                yield Entry(role, f"{block['name']} {json.dumps(block['input'])}")
+                yield Utterance(role, f"{block['name']} {json.dumps(block['input'])}")
             case "tool_result":
-                yield Entry("tool", _text(block.get("content", "")))
+                yield Utterance("tool", _text(block.get("content", "")))

@@ -1,0 +1,227 @@
+"""The checks of a proof, one function each: it returns when the check holds, and raises NotHeld when it does not."""
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event
+
+from pro0.cli.prove.model import MARKER
+from pro0.cli.prove.stage import MEMBER, STARTING, TEAM, NotHeld, ProofStage
+from pro0.model.home import ProofCheck
+from pro0.model.runtime import ENDED, State
+from pro0.scripted_model.turns import say, shell
+
+DRAFT = "please do not sen"
+OVER = (State.IDLE, State.ERROR)
+
+
+def ready(stage: ProofStage) -> None:
+    """It starts, takes its first prompt, and is seen to be idle."""
+    stage.begin()
+    stage.until(lambda: stage.model.last or stage.state() in ENDED, "its model was asked nothing", STARTING)
+    stage.becomes(State.IDLE)
+
+
+def idle_mail(stage: ProofStage) -> None:
+    """A letter to an idle agent is read once."""
+    _read(stage, stage.letter())
+
+
+def working(stage: ProofStage) -> None:
+    """A turn that goes on is seen."""
+    with _at_work(stage):
+        stage.becomes(State.WORKING)
+    stage.becomes(State.IDLE)
+
+
+def working_mail(stage: ProofStage) -> None:
+    """A letter in the middle of a turn is read once."""
+    with _at_work(stage):
+        text = stage.letter()
+        stage.never(lambda: text in stage.model.heard, "its model has heard of mail before it could")
+    _read(stage, text)
+
+
+def draft(stage: ProofStage) -> None:
+    """What somebody types is seen in the input, and as a draft."""
+    with _typed(stage):
+        stage.until(lambda: stage.pane().holds(DRAFT), "what is typed is not found in its input")
+        stage.becomes(State.DRAFT)
+    stage.becomes(State.IDLE)
+
+
+def draft_mail(stage: ProofStage) -> None:
+    """A letter leaves a draft where it is, and is read once."""
+    with _typed(stage):
+        stage.until(lambda: stage.pane().shows(DRAFT), "what is typed does not show")
+        text = stage.letter()
+        if stage.adapter.deliver:
+            stage.until(lambda: text in stage.model.heard, "its mail is not read")
+        else:
+            stage.never(lambda: text in stage.model.heard, "its mail came beside a draft")
+        if DRAFT in stage.model.told():
+            raise NotHeld("a draft was sent")
+        stage.until(lambda: stage.pane().shows(DRAFT), "a draft is gone")
+    _read(stage, text)
+    if DRAFT in stage.model.told():
+        raise NotHeld("a draft was sent")
+
+
+def permission(stage: ProofStage) -> None:
+    """A question for its person is seen."""
+    with _asking(stage):
+        pass
+    stage.becomes(*OVER)
+
+
+def permission_mail(stage: ProofStage) -> None:
+    """A letter answers no question, and is read once when it is answered."""
+    with _asking(stage) as made:
+        text = stage.letter()
+        stage.never(lambda: made.exists() or text in stage.model.heard, "mail went into an open question")
+        stage.becomes(State.WAITING)
+    _read(stage, text)
+    if made.exists():
+        raise NotHeld("a question was answered with yes by mail")
+
+
+def channel(stage: ProofStage) -> None:
+    """No line about mail went by keys."""
+    if (carriers := stage.carriers()) != {stage.adapter.channel}:
+        raise NotHeld(
+            f"mail went by {' and '.join(sorted(carriers)) or 'nothing'}, not by its {stage.adapter.channel} alone"
+        )
+
+
+def answer(stage: ProofStage) -> None:
+    """A permission is given from elsewhere, and another one is refused."""
+    for choice in ("allow", "deny"):
+        with _asking(stage) as made:
+            stage.until(lambda: _request(stage), "its request is not known")
+            stage.pro0("member", "answer", _request(stage), choice)
+            if choice == "allow":
+                stage.until(made.exists, "its permission was given, and nothing came of it")
+            stage.until(lambda: stage.state() is not State.WAITING, f"it still waits after the answer {choice}")
+        stage.becomes(*OVER)
+        if choice == "deny" and made.exists():
+            raise NotHeld("its permission was refused, and it acted")
+
+
+def usage(stage: ProofStage) -> None:
+    """The tokens that pro0 counts are those that the model said."""
+
+    def counted() -> bool:
+        rows = json.loads(stage.pro0("team", "cost", "--json"))["members"]
+        row = next((row for row in rows if row["agentId"] == MEMBER), None)
+        said = stage.provider.spent(MARKER)
+        return row is not None and (row["inputTokens"], row["cacheReadTokens"], row["outputTokens"]) == (
+            said.fresh,
+            said.cached,
+            said.output,
+        )
+
+    stage.until(counted, "its tokens are counted otherwise than its model said")
+
+
+def resume(stage: ProofStage) -> None:
+    """It is killed, and goes on in the same conversation."""
+    before, agent = stage.seat(), stage.seat().agent
+    if agent is None or not before.session:
+        raise NotHeld("its session is not known")
+    os.kill(agent.pid, signal.SIGKILL)
+    stage.becomes(State.CRASHED, State.EXITED)
+    stage.pro0("member", "restart", MEMBER)
+    stage.becomes(State.IDLE)
+    text = stage.letter()
+    stage.until(lambda: text in stage.model.heard, "its mail is not read after the restart")
+    if stage.seat().session != before.session or "Letter 1 of this proof." not in stage.model.told():
+        raise NotHeld("it has begun another conversation")
+
+
+def end(stage: ProofStage) -> None:
+    """It is asked to leave, and leaves with all that it started."""
+    stage.pro0("team", "stop", TEAM)
+    stage.until(lambda: stage.state() is State.SHUTDOWN, f"it is {stage.state()}, not shutdown")
+    stage.until(lambda: not stage.session_processes(), "something of it runs on")
+
+
+CHECKS: dict[ProofCheck, Callable[[ProofStage], None]] = {
+    ProofCheck.READY: ready,
+    ProofCheck.IDLE_MAIL: idle_mail,
+    ProofCheck.WORKING: working,
+    ProofCheck.WORKING_MAIL: working_mail,
+    ProofCheck.DRAFT: draft,
+    ProofCheck.DRAFT_MAIL: draft_mail,
+    ProofCheck.PERMISSION: permission,
+    ProofCheck.PERMISSION_MAIL: permission_mail,
+    ProofCheck.CHANNEL: channel,
+    ProofCheck.ANSWER: answer,
+    ProofCheck.USAGE: usage,
+    ProofCheck.RESUME: resume,
+    ProofCheck.END: end,
+}
+"""Each check with what it does, in order."""
+
+
+@contextmanager
+def _at_work(stage: ProofStage) -> Iterator[None]:
+    """Let the model think until the end of the block."""
+    goes_on = Event()
+    number = stage.next_number()
+    try:
+        stage.letter(stage.model.plan(number, say("That was that.", after=goes_on)))
+        stage.until(lambda: number in stage.model.taken, "its mail is not read")
+        yield
+    finally:
+        goes_on.set()
+
+
+@contextmanager
+def _typed(stage: ProofStage) -> Iterator[None]:
+    """Let a draft stand in the input until the end of the block."""
+    stage.becomes(*OVER)
+    stage.pane().type(DRAFT)
+    try:
+        yield
+    finally:
+        with suppress(NotHeld):
+            _erase(stage)
+
+
+def _erase(stage: ProofStage) -> None:
+    def gone() -> bool:
+        stage.pane().erase()
+        return not stage.pane().shows(DRAFT)
+
+    stage.until(gone, "a draft cannot be erased")
+
+
+@contextmanager
+def _asking(stage: ProofStage) -> Iterator[Path]:
+    """Let the agent ask whether it may make a file until the end of the block, then refuse; yield the file."""
+    number = stage.next_number()
+    made = stage.project / f"asked-{number}"
+    stage.letter(stage.model.plan(number, shell(f"touch {made.name}", outside=True)))
+    stage.until(lambda: number in stage.model.taken, "its mail is not read")
+    try:
+        stage.becomes(State.WAITING)
+        yield made
+    finally:
+        with suppress(NotHeld):
+            if not made.exists() and stage.state() not in OVER:
+                stage.pane().escape()
+
+
+def _request(stage: ProofStage) -> str:
+    needs = json.loads(stage.pro0("needs", "--json"))
+    return next((str(need["request"]) for need in needs if need["kind"] == "permission" and need.get("request")), "")
+
+
+def _read(stage: ProofStage, text: str) -> None:
+    stage.until(lambda: text in stage.model.heard, "its mail is not read")
+    stage.becomes(*OVER)
+    if (times := stage.model.told().count(text)) > 1:
+        raise NotHeld(f"its mail was read {times} times")

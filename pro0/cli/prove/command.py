@@ -1,0 +1,89 @@
+"""`pro0 agent prove`."""
+
+import os
+import shutil
+
+import click
+
+from pro0.agents import adapter_named
+from pro0.cli.context import caller
+from pro0.cli.output import json_option, live, local, say, write, write_json
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused
+from pro0.model.caller import Who
+from pro0.model.home import CheckResult, Proof, ProofCheck
+from pro0.ops import proofs
+from pro0.rules import proving
+from pro0.scripted_model.setups import SETUPS
+from pro0.store import paths
+
+PATIENCE = 60.0
+
+
+@click.command()
+@click.argument("agents", metavar="[AGENT]...", nargs=-1, type=click.Choice(sorted(SETUPS)))
+@click.option(
+    "--patience",
+    type=click.FloatRange(1, 3600),
+    default=PATIENCE,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long one step may take before it counts as not held.",
+)
+@json_option
+@click.pass_context
+def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_json: bool) -> None:
+    """Try out what pro0 relies on with the agents that are installed.
+
+    Without a name it tries all of them.
+
+    A member runs in a home of its own below a temporary folder. Its model is a script on 127.0.0.1, its key is a dummy,
+    and its proxy leads nowhere, so it costs no token. Your own settings, keys and teams are not touched.
+
+    What does not hold is switched off for that version, for all later sessions, until it is proved again: nothing is
+    typed, its state is that of its process, its own channel is left, or its permissions are answered in its pane.
+    Exit 1 when something does not hold.
+
+    --json prints [{agent, version, at, results: [{check, held, why}], off}].
+
+    \b
+    Examples:
+      pro0 agent prove
+      pro0 agent prove claude codex --patience 120
+    """
+    asking, _ = caller()
+    if asking.who is not Who.HUMAN:
+        raise Refused(f"{asking.agent_id} may not prove agents: only human may", code=ErrorCode.NOT_ALLOWED)
+    home = paths.home(os.environ)
+    chosen = agents or tuple(name for name in sorted(SETUPS) if shutil.which(adapter_named(name).program))
+    if not chosen:
+        raise EnvironmentMissing(
+            "no agent program is installed", code=ErrorCode.AGENT_MISSING, hint="see them: pro0 agent list"
+        )
+    proved = [_proved(name, patience, as_json=as_json) for name in dict.fromkeys(chosen)]
+    for proof in proved:
+        proofs.keep(home, proof)
+    if as_json:
+        write_json(proved)
+    context.exit(int(any(not result.held for proof in proved for result in proof.results)))
+
+
+def _proved(agent: str, patience: float, *, as_json: bool) -> Proof:
+    from pro0.cli.prove.run import prove as run
+
+    say(f"{agent}: its model is a script on 127.0.0.1; nothing is asked of another machine")
+    with live() as show:
+
+        def begun(check: ProofCheck) -> None:
+            show(f"{agent}: {check}: {proving.QUESTIONS[check]}")
+
+        def told(result: CheckResult) -> None:
+            show("")
+            line = f"{agent}: {result.check}: {'holds' if result.held else f'does not hold: {result.why}'}"
+            (say if as_json else write)(line)
+
+        proof, refused = run(agent, patience, begun, told)
+    if refused:
+        say(f"{agent}: it asked for {', '.join(refused)}, and was refused")
+    verdict = f"switched off: {proving.meaning(proof.off)}" if proof.off else "nothing is switched off"
+    (say if as_json else write)(f"{agent} {proof.version}, {local(proof.at)}: {verdict}")
+    return proof

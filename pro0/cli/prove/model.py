@@ -1,0 +1,54 @@
+"""The scripted model of a proof: it reads its mail, takes the steps that letters name, and leaves when asked to."""
+
+import re
+from collections.abc import Iterable
+
+from pro0.scripted_model.request import ModelRequest, Utterance
+from pro0.scripted_model.turns import ModelTurn, say, use
+
+MARKER = "You are w1, a teammate"
+"""What the first prompt of the only member begins with."""
+_STEP = re.compile(r"take step (\d+)\.")
+_MAIL = re.compile(r"You have \d+ unread message")
+_ASKED_TO_LEAVE = "Please shut down"
+
+
+class ProofModel:
+    """Takes each planned step once, as soon as a letter has named it."""
+
+    def __init__(self) -> None:
+        self.taken: set[int] = set()
+        self.heard = ""
+        """All that its tools answered."""
+        self.last: ModelRequest | None = None
+        self._turns: dict[int, ModelTurn] = {}
+        self._named: set[int] = set()
+
+    def plan(self, number: int, turn: ModelTurn) -> str:
+        """Let this be the turn when that step is named; return the words that name it."""
+        self._turns[number] = turn
+        return f"Please take step {number}."
+
+    def told(self) -> str:
+        """Return all that others than the model have said in its conversation, as it was told last."""
+        return _said(self.last.entries) if self.last else ""
+
+    def __call__(self, request: ModelRequest) -> ModelTurn:
+        """Return the next turn."""
+        self.last = request
+        results = "\n".join(request.results())
+        self.heard += results
+        told = _said(request.news)
+        self._named |= {int(number) for number in _STEP.findall(told)}
+        if _ASKED_TO_LEAVE in results:
+            return use("approve_shutdown")
+        if _MAIL.search(told):
+            return use("check_messages")
+        for number in sorted(self._named & self._turns.keys()):
+            self.taken.add(number)
+            return self._turns.pop(number)
+        return say("Nothing is left to do.")
+
+
+def _said(entries: Iterable[Utterance]) -> str:
+    return "\n".join(entry.text for entry in entries if entry.who != "assistant")

@@ -1,0 +1,71 @@
+"""The pane of the member, for the eyes and hands of a person."""
+
+import subprocess
+import time
+from collections.abc import Mapping
+
+from pro0.model.runtime import Handle
+from pro0.model.screen import Screen
+from pro0.rules.screens.escapes import screen_of
+from pro0.rules.screens.screens import Drawing, typed
+
+ERASED = 100
+"""Key presses that empty an input."""
+BETWEEN = 0.02
+"""Seconds between two letters."""
+ESCAPE = 0.7
+"""Seconds after Escape, which a terminal takes for the beginning of another key when one comes soon."""
+
+
+class MemberPane:
+    """One pane in tmux."""
+
+    def __init__(self, handle: Handle, environment: Mapping[str, str], drawing: Drawing | None) -> None:
+        self._handle = handle
+        self._environment = environment
+        self._drawing = drawing
+
+    def screen(self) -> Screen:
+        """Return what it shows, as the lead sees it."""
+        title, column, row = self._tmux("display-message", "-p", "#{pane_title}\n#{cursor_x}\n#{cursor_y}").split("\n")[
+            :3
+        ]
+        return screen_of(self._tmux("capture-pane", "-p", "-e"), title, (int(column), int(row)))
+
+    def holds(self, text: str) -> bool:
+        """Return True when a text stands in the input, as pro0 finds it."""
+        shown = typed(self._drawing, self.screen()) if self._drawing else None
+        return _bare(text) in _bare(shown or "")
+
+    def shows(self, text: str) -> bool:
+        """Return True when a text stands anywhere."""
+        return _bare(text) in _bare("".join(self._tmux("capture-pane", "-p").split()))
+
+    def type(self, text: str) -> None:
+        """Type a text, letter by letter, without Enter."""
+        for letter in text:
+            self._tmux("send-keys", "-l", letter)
+            time.sleep(BETWEEN)
+
+    def erase(self) -> None:
+        """Take out what stands in the input."""
+        self._tmux("send-keys", "-N", str(ERASED), "BSpace")
+
+    def escape(self) -> None:
+        """Press Escape."""
+        self._tmux("send-keys", "Escape")
+        time.sleep(ESCAPE)
+
+    def last_row(self) -> str:
+        """Return the last row that shows anything."""
+        rows = [row.strip() for row in self._tmux("capture-pane", "-p").splitlines() if row.strip()]
+        return rows[-1] if rows else ""
+
+    def _tmux(self, command: str, *words: str) -> str:
+        argv = ["tmux", "-S", self._handle.socket, command, "-t", self._handle.pane, *words]
+        done = subprocess.run(argv, env=self._environment, capture_output=True, text=True, timeout=30)
+        return done.stdout
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())

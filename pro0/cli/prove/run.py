@@ -1,0 +1,123 @@
+"""One proof of one agent program, in one or two rounds, and the end of all that it has started."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from pro0.agents import adapter_named, limited
+from pro0.agents.adapter import Adapter
+from pro0.cli.demo.scratch import Scratch
+from pro0.cli.prove.checks import CHECKS
+from pro0.cli.prove.stage import TEAM, NotHeld, ProofStage, base, make
+from pro0.engine.opening.versions import ask_version
+from pro0.errors import EnvironmentMissing, ErrorCode
+from pro0.model.home import AgentAct, CheckResult, Proof, ProofCheck
+from pro0.ops import proofs
+from pro0.rules import proving
+from pro0.scripted_model.server import Provider
+
+Told = Callable[[CheckResult], None]
+Begun = Callable[[ProofCheck], None]
+
+
+def prove(agent: str, patience: float, begun: Begun, told: Told) -> tuple[Proof, tuple[str, ...]]:
+    """Return the proof of an installed agent, and the other machines that it asked for in vain."""
+    adapter = adapter_named(agent)
+    version = _version(adapter)
+    has = acts_of(adapter)
+    results, asked = _round(adapter, version, (), proving.checks(has), patience, begun, told)
+    off = proving.switched_off(results, has)
+    if AgentAct.CHANNEL in off and results[0].held:
+        # Typing takes its place, so that is proved without it.
+        second, more = _round(
+            adapter, version, (AgentAct.CHANNEL,), proving.checks(has - {AgentAct.CHANNEL}), patience, begun, told
+        )
+        off = (*proving.switched_off(second, has - {AgentAct.CHANNEL}), AgentAct.CHANNEL)
+        results, asked = (*second, _of_channel(results)), {*asked, *more}
+    now = datetime.now(UTC)
+    kept = tuple(act for act in AgentAct if act in off)
+    return Proof(agent=agent, version=version, at=now, results=tuple(results), off=kept), tuple(sorted(asked))
+
+
+def acts_of(adapter: Adapter) -> frozenset[AgentAct]:
+    """Return the acts that pro0 has for an agent."""
+    has = {
+        AgentAct.TYPING: adapter.delivery == "line",
+        AgentAct.STATES: adapter.look is not None or adapter.screens is not None,
+        AgentAct.CHANNEL: adapter.deliver is not None,
+        AgentAct.ANSWERS: adapter.permissions is not None or adapter.asks_by_hook,
+    }
+    return frozenset(act for act, there in has.items() if there)
+
+
+def _version(adapter: Adapter) -> str:
+    path = shutil.which(adapter.program)
+    if path is None or not shutil.which("tmux"):
+        missing = "tmux" if path else adapter.program
+        hint = "install tmux" if path else adapter.install
+        raise EnvironmentMissing(f"{missing} is not installed", code=ErrorCode.AGENT_MISSING, hint=hint)
+    version, why = ask_version(path)
+    if why:
+        raise EnvironmentMissing(why, code=ErrorCode.AGENT_MISSING, hint="install it again")
+    return version
+
+
+def _round(
+    adapter: Adapter,
+    version: str,
+    off: tuple[AgentAct, ...],
+    checks: Iterable[ProofCheck],
+    patience: float,
+    begun: Begun,
+    told: Told,
+) -> tuple[tuple[CheckResult, ...], set[str]]:
+    """Try the checks one by one, with acts switched off as they would be later."""
+    scratch = Scratch(base(), kind="proof")
+    with Provider().serving() as provider:
+        try:
+            make(scratch, adapter.name, provider)
+            if off:
+                proofs.keep(scratch.home, Proof(agent=adapter.name, version=version, at=datetime.now(UTC), off=off))
+            stage = ProofStage(limited(adapter, off), scratch, provider, patience)
+            results = tuple(_tried(stage, checks, begun, told))
+        finally:
+            with suppress(NotHeld, UnboundLocalError):
+                stage.pro0("team", "cleanup", TEAM, "--force")
+            scratch.end()
+            scratch.remove()
+    return results, set(provider.refused)
+
+
+def _tried(stage: ProofStage, checks: Iterable[ProofCheck], begun: Begun, told: Told) -> Iterable[CheckResult]:
+    missed: set[ProofCheck] = set()
+    for check in checks:
+        if missed & proving.after(check):
+            result = CheckResult(check=check, held=False, why=proving.NOT_TRIED)
+        else:
+            begun(check)
+            result = _result(stage, check)
+        if not result.held:
+            missed.add(check)
+        told(result)
+        yield result
+
+
+def _result(stage: ProofStage, check: ProofCheck) -> CheckResult:
+    try:
+        CHECKS[check](stage)
+    except NotHeld as error:
+        return CheckResult(check=check, held=False, why=str(error))
+    except (OSError, subprocess.SubprocessError) as error:
+        return CheckResult(check=check, held=False, why=f"{type(error).__name__}: {error}")
+    return CheckResult(check=check, held=True)
+
+
+def _of_channel(results: Iterable[CheckResult]) -> CheckResult:
+    """Return the reason that the first round gave against the channel."""
+    behind = proving.NEEDS[AgentAct.CHANNEL]
+    first = next(result for result in results if result.check in behind and not result.held)
+    return replace(first, check=ProofCheck.CHANNEL)

@@ -1,0 +1,187 @@
+"""Where a proof takes place: a home of its own, a team of one, its model, and the program as a person uses it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pro0 import processes
+from pro0.agents.adapter import Adapter
+from pro0.cli.demo.scratch import Scratch
+from pro0.cli.prove.model import MARKER, ProofModel
+from pro0.cli.prove.pane import MemberPane
+from pro0.config import USER_FILE
+from pro0.model.runtime import ENDED, Process, SeatState, State
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.setups import SETUPS
+from pro0.store.paths import LEAD_LOG
+from pro0.store.teams import Store
+
+TEAM = "proof"
+MEMBER = "w1"
+PAUSE = 0.1
+"""Seconds between two looks."""
+LONG = 50
+"""Bytes of a path from which on it is too long."""
+STARTING = 3
+"""How many times as long as any other step a start may take."""
+SHORT = 3.0
+"""Seconds in which something that must not happen would."""
+KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "SHELL", "USER", "LOGNAME", "TZ")
+"""The person's variables that a proof sees: no key, no address, no setting."""
+
+
+class NotHeld(Exception):
+    """A check did not hold; the text says what was seen instead."""
+
+
+class ProofStage:
+    """One team of one member; `patience` is the number of seconds that one step may take."""
+
+    def __init__(self, adapter: Adapter, scratch: Scratch, provider: Provider, patience: float) -> None:
+        self.adapter = adapter
+        self.patience = patience
+        self.model = ProofModel()
+        self.provider = provider
+        self.project = scratch.project
+        self.environment = _environment(adapter.name, scratch, provider)
+        self._team = Store(scratch.home).team(TEAM)
+        self._letters = 0
+        provider.script(MARKER, self.model)
+
+    def begin(self) -> None:
+        """Start the team."""
+        words = ("--detach", "--mode", "tmux", "--lead", "none", "--permission-mode", "ask")
+        self.pro0("team", "start", TEAM, *words, "-m", f"{MEMBER}={self.adapter.name}")
+
+    def pro0(self, *words: str) -> str:
+        """Run a command as a person does, and return what it prints; raises NotHeld when it fails."""
+        argv = [sys.executable, "-I", "-m", "pro0", *words]
+        try:
+            done = subprocess.run(
+                argv,
+                cwd=self.project,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=4 * self.patience,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise NotHeld(f"pro0 {' '.join(words[:2])} does not end") from error
+        if done.returncode:
+            raise NotHeld(f"pro0 {' '.join(words[:2])}: {(done.stderr.strip().splitlines() or ['it fails'])[0]}")
+        return done.stdout
+
+    def letter(self, text: str = "") -> str:
+        """Send the member a letter, and return what stands in it alone."""
+        self._letters += 1
+        words = text or f"Letter {self._letters} of this proof."
+        self.pro0("send", MEMBER, words)
+        return words
+
+    def next_number(self) -> int:
+        """Return the number of a new step."""
+        self._letters += 1
+        return self._letters
+
+    def seat(self) -> SeatState:
+        """Return what the lead has recorded of the member's session."""
+        self.until(lambda: self._team.runtime.read().seats, "it has no session")
+        return self._team.runtime.read().seats[0]
+
+    def state(self) -> State:
+        """Return the recorded state."""
+        return self.seat().state
+
+    def pane(self) -> MemberPane:
+        """Return the member's pane."""
+        handle = self.seat().handle
+        if handle is None:
+            raise NotHeld("its pane is not known")
+        return MemberPane(handle, self.environment, self.adapter.screens)
+
+    def becomes(self, *states: State) -> None:
+        """Wait until the member is seen in one of these states."""
+        try:
+            self.until(lambda: self.state() in states or self.state() in ENDED - {*states}, "")
+            if self.state() not in states:
+                raise NotHeld
+        except NotHeld as error:
+            seat = self.seat()
+            rule = f" ({seat.rule})" if seat.rule else ""
+            raise NotHeld(
+                f"it is {seat.state}{rule}, not {states[0]}; its screen ends with {self._ends_with()}"
+            ) from error
+
+    def until(self, met: Callable[[], object], otherwise: str, times: int = 1) -> None:
+        """Wait until something is true; raises NotHeld with these words after a while."""
+        deadline = time.monotonic() + times * self.patience
+        while not met():
+            if time.monotonic() > deadline:
+                raise NotHeld(otherwise)
+            time.sleep(PAUSE)
+
+    def never(self, met: Callable[[], object], otherwise: str) -> None:
+        """Watch for a while that something does not become true; raises NotHeld with these words when it does."""
+        deadline = time.monotonic() + SHORT
+        while time.monotonic() < deadline:
+            if met():
+                raise NotHeld(otherwise)
+            time.sleep(PAUSE)
+
+    def carriers(self) -> set[str]:
+        """Return what has carried lines about mail to the member: its own channel, or keys."""
+        log = self._team.paths.logs / LEAD_LOG
+        events = map(json.loads, log.read_text(encoding="utf-8").splitlines()) if log.exists() else ()
+        return {str(event["by"]) for event in events if event["event"] == "nudged" and not event["queued"]}
+
+    def session_processes(self) -> list[Process]:
+        """Return the processes that run in the member's sessions."""
+        return [
+            process
+            for found in processes.tagged("PRO0_AGENT_ID", [MEMBER]).values()
+            for process in found
+            if process.pid in {known.pid for known in processes.tagged("PRO0_TEAM", [TEAM])[TEAM]}
+        ]
+
+    def _ends_with(self) -> str:
+        try:
+            return repr(self.pane().last_row())
+        except (NotHeld, OSError, subprocess.SubprocessError):
+            return "nothing that can be seen"
+
+
+def make(scratch: Scratch, agent: str, provider: Provider) -> None:
+    """Make the folder of a proof: the project, the home of a person who uses this agent, and their settings."""
+    scratch.make()
+    scratch.project.mkdir()
+    scratch.home.mkdir(mode=0o700)
+    (scratch.home / USER_FILE).write_text("verdicts: scripts\n", encoding="utf-8")
+    SETUPS[agent](provider.url, scratch.project).write(scratch.user)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(["git", "init", "-q", str(scratch.project)], check=True, **quiet)  # type: ignore[call-overload]
+
+
+def _environment(agent: str, scratch: Scratch, provider: Provider) -> Mapping[str, str]:
+    """Return what everything in a proof sees: dummy keys, one address on this machine, and a proxy to nowhere else."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    local = "127.0.0.1,localhost"
+    nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), provider.url)
+    setup = SETUPS[agent](provider.url, scratch.project).environment
+    return scratch.environment(kept) | nowhere | {"NO_PROXY": local, "no_proxy": local} | setup
+
+
+def base() -> Path | None:
+    """Return where folders of proofs go: some agents trust no settings below a folder that others may write to.
+
+    None for the demo's place, where this one is too long for the paths of sockets.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    if len(os.fsencode(cache)) > LONG:
+        return None
+    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return cache

@@ -1,0 +1,65 @@
+"""The version that an agent program says it has, and what is switched off for it."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from pro0.agents.adapter import Adapter
+from pro0.model.home import AgentAct
+from pro0.ops import proofs
+from pro0.rules import proving
+from pro0.sessions.starting import surroundings
+
+PATIENCE = 10.0
+"""Seconds that a program may take to say its version."""
+
+
+def off_for(home: Path, adapter: Adapter, search_path: str) -> tuple[AgentAct, ...]:
+    """Return what is switched off for the version of an agent on that PATH.
+
+    The program is asked only when something is off for some version. One that says no version gets all that is off
+    for any.
+    """
+    known = proofs.known(home)
+    path = shutil.which(adapter.program, path=search_path) if adapter.program else None
+    if path is None or not proving.concerned(known, adapter.name):
+        return ()
+    status = Path(path).stat()
+    version = _remembered(path, (status.st_ino, status.st_size, status.st_mtime_ns))
+    return proving.off_for(known, adapter.name, version) if version else proving.off_for_any(known, adapter.name)
+
+
+@lru_cache
+def _remembered(path: str, _file: tuple[int, int, int]) -> str:
+    """Return the version of a program, which is asked once as long as its file stays the same."""
+    return ask_version(path)[0]
+
+
+def ask_version(path: str, patience: float = PATIENCE) -> tuple[str, str]:
+    """Return the version that a program says it has, and why it says none; it and its children are gone afterwards."""
+    try:
+        output, code = _run([path, "--version"], patience)
+    except OSError as error:
+        return "", f"{path} cannot be run: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return "", f"{path} --version does not answer within {patience:g} s"
+    number = re.search(r"\d+(?:\.\d+)+[\w.+-]*", output)
+    if code or number is None:
+        return "", f"{path} --version says no version (exit code {code})"
+    return number[0], ""
+
+
+def _run(argv: list[str], patience: float) -> tuple[str, int]:
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(argv, env=surroundings(), start_new_session=True, **quiet) as process:  # type: ignore[call-overload]
+        try:
+            output, _ = process.communicate(timeout=patience)
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return output.decode(errors="replace"), process.returncode

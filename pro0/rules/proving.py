@@ -1,0 +1,115 @@
+"""What was proved of an agent program, and what is switched off when a check did not hold."""
+
+from collections.abc import Collection, Iterable
+
+from msgspec.structs import replace
+
+from pro0.model.home import AgentAct, CheckResult, Proof, ProofCheck, Proofs
+
+NEEDS = {
+    AgentAct.TYPING: (
+        ProofCheck.READY,
+        ProofCheck.WORKING,
+        ProofCheck.DRAFT,
+        ProofCheck.DRAFT_MAIL,
+        ProofCheck.PERMISSION,
+        ProofCheck.PERMISSION_MAIL,
+    ),
+    AgentAct.STATES: (ProofCheck.READY, ProofCheck.WORKING, ProofCheck.PERMISSION),
+    AgentAct.CHANNEL: (
+        *(
+            ProofCheck.READY,
+            ProofCheck.IDLE_MAIL,
+            ProofCheck.WORKING_MAIL,
+            ProofCheck.DRAFT_MAIL,
+            ProofCheck.PERMISSION_MAIL,
+        ),
+        ProofCheck.CHANNEL,
+    ),
+    AgentAct.ANSWERS: (ProofCheck.PERMISSION, ProofCheck.ANSWER),
+}
+"""The checks behind each act: one that did not hold, or was not tried, switches the act off."""
+QUESTIONS = {
+    ProofCheck.READY: "does it start, take its first prompt, and become idle?",
+    ProofCheck.IDLE_MAIL: "is mail read that comes while it is idle?",
+    ProofCheck.WORKING: "is its work seen?",
+    ProofCheck.WORKING_MAIL: "is mail read that comes while it works?",
+    ProofCheck.DRAFT: "is seen what somebody types?",
+    ProofCheck.DRAFT_MAIL: "does mail leave a draft alone?",
+    ProofCheck.PERMISSION: "is seen that it asks its person?",
+    ProofCheck.PERMISSION_MAIL: "does mail leave a question alone?",
+    ProofCheck.CHANNEL: "does its own channel carry its mail?",
+    ProofCheck.ANSWER: "can its permissions be answered from elsewhere?",
+    ProofCheck.USAGE: "are its tokens counted?",
+    ProofCheck.RESUME: "does it go on after a kill?",
+    ProofCheck.END: "does it leave when asked to?",
+}
+"""What each check asks."""
+VERSIONS = 5
+"""The number of versions of one agent that are kept, the newest proofs."""
+NOT_TRIED = "not tried"
+
+
+def checks(has: Collection[AgentAct]) -> tuple[ProofCheck, ...]:
+    """Return the checks for an agent with these acts, in order."""
+    needless = {check for act, check in _OWN.items() if act not in has}
+    return tuple(check for check in ProofCheck if check not in needless)
+
+
+def after(check: ProofCheck) -> frozenset[ProofCheck]:
+    """Return the checks without which one cannot be tried."""
+    return frozenset({ProofCheck.READY, *_AFTER.get(check, ())} - {check})
+
+
+def switched_off(results: Iterable[CheckResult], has: Collection[AgentAct]) -> tuple[AgentAct, ...]:
+    """Return the acts that are to be switched off, of those that an agent has."""
+    held = {result.check for result in results if result.held}
+    return tuple(act for act in AgentAct if act in has and not held.issuperset(NEEDS[act]))
+
+
+_OWN = {AgentAct.CHANNEL: ProofCheck.CHANNEL, AgentAct.ANSWERS: ProofCheck.ANSWER}
+_AFTER = {ProofCheck.PERMISSION_MAIL: (ProofCheck.PERMISSION,), ProofCheck.ANSWER: (ProofCheck.PERMISSION,)}
+
+
+def with_proof(proofs: Proofs, proof: Proof) -> Proofs:
+    """Return the proofs with a new one, which takes the place of an earlier one of the same version."""
+    others = [one for one in proofs.proofs if (one.agent, one.version) != (proof.agent, proof.version)]
+    same_agent = sorted((one for one in others if one.agent == proof.agent), key=lambda one: one.at)
+    dropped = same_agent[: max(0, len(same_agent) - VERSIONS + 1)]
+    return replace(proofs, proofs=(*(one for one in others if one not in dropped), proof))
+
+
+def proof_of(proofs: Proofs, agent: str, version: str) -> Proof | None:
+    """Return the proof of that version, None without one."""
+    return next((one for one in proofs.proofs if (one.agent, one.version) == (agent, version)), None)
+
+
+def off_for(proofs: Proofs, agent: str, version: str) -> tuple[AgentAct, ...]:
+    """Return what is switched off for that version; nothing for one that was never tried."""
+    proof = proof_of(proofs, agent, version)
+    return proof.off if proof else ()
+
+
+def off_for_any(proofs: Proofs, agent: str) -> tuple[AgentAct, ...]:
+    """Return all that is switched off for some version of an agent."""
+    off = {act for proof in proofs.proofs if proof.agent == agent for act in proof.off}
+    return tuple(act for act in AgentAct if act in off)
+
+
+def concerned(proofs: Proofs, agent: str) -> bool:
+    """Return True when something is switched off for some version of an agent."""
+    return any(one.off for one in proofs.proofs if one.agent == agent)
+
+
+def meaning(off: Iterable[AgentAct]) -> str:
+    """Return what switched-off acts mean, as one sentence; an empty text for none."""
+    return "; ".join(MEANINGS[act] for act in off)
+
+
+MEANINGS = {
+    AgentAct.TYPING: "nothing is typed into its pane",
+    AgentAct.STATES: "of its state only its process counts",
+    AgentAct.CHANNEL: "mail does not go by its own channel",
+    AgentAct.ANSWERS: "its permissions are answered in its pane alone",
+}
+"""What it means that an act is switched off."""

@@ -1,0 +1,89 @@
+"""An agent program is tried out with a scripted model, and what does not hold is switched off (issue 17, must show 5).
+
+The program is a stand-in for Claude Code, drawn as its recorded screens. Each version differs in one thing.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pro0.model.home import AgentAct, ProofCheck
+from tests.conftest import Result
+from tests.crash.lanes import SOAK, counted
+
+STAND_IN = Path(__file__).parents[1] / "programs" / "proved.py"
+BEFORE_ANYTHING = (ProofCheck.READY, {AgentAct.TYPING, AgentAct.STATES, AgentAct.CHANNEL, AgentAct.ANSWERS})
+PLANTED: dict[str, tuple[ProofCheck, set[AgentAct]]] = {
+    "no waiter": (ProofCheck.CHANNEL, {AgentAct.CHANNEL}),
+    "end of turn renamed": (ProofCheck.CHANNEL, {AgentAct.CHANNEL}),
+    "waiter ended": (ProofCheck.CHANNEL, {AgentAct.CHANNEL}),
+    "wake ignored": (ProofCheck.CHANNEL, {AgentAct.CHANNEL}),
+    "wake without its line": (ProofCheck.CHANNEL, {AgentAct.CHANNEL}),
+    "wake sends the draft": (ProofCheck.CHANNEL, {AgentAct.CHANNEL}),
+    "busy renamed": (ProofCheck.WORKING, {AgentAct.TYPING, AgentAct.STATES}),
+    "idle renamed": BEFORE_ANYTHING,
+    "waiting renamed": (ProofCheck.PERMISSION, {AgentAct.TYPING, AgentAct.STATES, AgentAct.CHANNEL, AgentAct.ANSWERS}),
+    "turn never over": BEFORE_ANYTHING,
+    "new dialog": BEFORE_ANYTHING,
+    "does not start": BEFORE_ANYTHING,
+    "first prompt ignored": BEFORE_ANYTHING,
+    "input sign renamed": (ProofCheck.DRAFT, {AgentAct.TYPING}),
+    "no edges": (ProofCheck.DRAFT, {AgentAct.TYPING}),
+    "input moved": (ProofCheck.DRAFT, {AgentAct.TYPING}),
+    "asks unseen": (ProofCheck.PERMISSION, {AgentAct.TYPING, AgentAct.STATES, AgentAct.CHANNEL, AgentAct.ANSWERS}),
+    "yes after a while": (ProofCheck.PERMISSION_MAIL, {AgentAct.TYPING}),
+    "permission hook renamed": (ProofCheck.ANSWER, {AgentAct.ANSWERS}),
+    "answers ignored": (ProofCheck.ANSWER, {AgentAct.ANSWERS}),
+    "no taken for yes": (ProofCheck.ANSWER, {AgentAct.ANSWERS}),
+}
+"""What is other in a version → the check that does not hold, and what must be switched off then."""
+QUICK = "does not start"
+"""The one in `make test`: the others take minutes each."""
+
+
+@pytest.fixture
+def stand_in(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let `claude` be a stand-in; return the file that says what is other in it."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shutil.copy(STAND_IN, folder / "stand_in.py")
+    (folder / "claude").write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {folder}/stand_in.py "$@"\n')
+    (folder / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder / "change"
+
+
+def proved(cli: Callable[..., Result], patience: int) -> dict[str, set[str]]:
+    """Prove the stand-in; return which checks did not hold, which could not be tried, and what is off."""
+    result = cli("agent", "prove", "claude", "--patience", str(patience), "--json", seconds=3000)
+    print(result.err)
+    [proof] = json.loads(result.out)
+    missed = {one["check"]: one["why"] for one in proof["results"] if not one["held"]}
+    assert (result.code, proof["agent"], proof["version"]) == (int(bool(missed)), "claude", "9.9.9")
+    return {"missed": set(missed), "off": set(proof["off"])}
+
+
+@pytest.mark.parametrize(
+    "change", [name if name == QUICK else pytest.param(name, marks=pytest.mark.soak) for name in PLANTED]
+)
+def test_a_change_is_found_and_what_it_makes_unsafe_is_switched_off(
+    change: str, stand_in: Path, cli: Callable[..., Result]
+) -> None:
+    stand_in.write_text(change)
+    check, off = PLANTED[change]
+    found = proved(cli, 10)
+    assert check in found["missed"]
+    assert off <= found["off"]
+    [listed] = [one for one in json.loads(cli("agent", "list", "--json").out) if one["agent"] == "claude"]
+    assert set(listed["off"]) == found["off"]
+    counted(SOAK, "planted changes that are found", change, 1)
+
+
+@pytest.mark.soak
+def test_everything_holds_of_a_program_without_a_change(stand_in: Path, cli: Callable[..., Result]) -> None:
+    assert proved(cli, 120) == {"missed": set(), "off": set()}
