@@ -38,6 +38,7 @@ ELSEWHERE = {
     "team resume": "below",
     "member spawn": "below",
     "member restart": "below",
+    "agent prove": "tests/cli/test_prove.py",
     "member shutdown": "below",
     "worker show": "below",
     "delegate": "below",

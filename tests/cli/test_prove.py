@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pro0.model.home import AgentAct, ProofCheck
+from tests.cli.test_outputs import fits
 from tests.conftest import Result
 from tests.crash.lanes import SOAK, counted
 
@@ -62,6 +63,7 @@ def proved(cli: Callable[..., Result], patience: int) -> dict[str, set[str]]:
     """Prove the stand-in; return which checks did not hold, which could not be tried, and what is off."""
     result = cli("agent", "prove", "claude", "--patience", str(patience), "--json", seconds=3000)
     print(result.err)
+    fits(["agent", "prove"], result.out)
     [proof] = json.loads(result.out)
     missed = {one["check"]: one["why"] for one in proof["results"] if not one["held"]}
     assert (result.code, proof["agent"], proof["version"]) == (int(bool(missed)), "claude", "9.9.9")

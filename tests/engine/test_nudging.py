@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from pro0 import sessions
 from pro0.agents.adapter import Adapter, Invocation, SessionView
 from pro0.agents.claude.screens import CLAUDE_SCREENS
-from pro0.engine.background.nudging import FORGETS, Nudger
+from pro0.engine.background.nudging import FORGETS, OFF, Nudger
 from pro0.engine.log import Log
 from pro0.model.agent import AGENTS
 from pro0.model.decision import Nudge, Nudged
+from pro0.model.home import AgentAct
 from pro0.model.runtime import Handle, Process, Report, SeatState, State
 from pro0.model.screen import Screen
 from pro0.model.team import Seat
@@ -161,6 +162,18 @@ def test_an_idle_agent_gets_the_line_and_it_is_known_to_have_arrived(pane: Pane,
     arrived = hand.nudger.arrived()["inc-1"]
     assert arrived == Nudged(mail=7, at=arrived.at, by="keys")
     assert arrived.at
+
+
+@pytest.mark.parametrize("off", [(AgentAct.TYPING,), (AgentAct.TYPING, AgentAct.STATES), tuple(AgentAct)])
+@pytest.mark.parametrize("urgent", [False, True])
+def test_nothing_is_typed_for_a_version_for_which_typing_is_off(
+    urgent: bool, off: tuple[AgentAct, ...], pane: Pane, hand: Hand
+) -> None:
+    """Not even into a pane that looks free, nor where nobody looks any more (behaviour 3.30)."""
+    hand.state = replace(hand.state, off=off)
+    hand.look()
+    assert hand.nudge(urgent=urgent) == OFF
+    assert (pane.sent, pane.text) == ([], "")
 
 
 @pytest.mark.parametrize(("text", "why", "sent"), [("", "", [LINE]), ("half a thought", "it is draft", [])])
