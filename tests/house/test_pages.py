@@ -16,7 +16,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 RULES_AND_LISTS = {
     *("AGENTS.md", "CHANGELOG.md"),
-    *("docs/behaviour.md", "docs/faults.md", "docs/mutants.md", "docs/reference.md"),
+    *("docs/faults.md", "docs/mutants.md", "docs/reference.md"),
 }
 """Rules, lists, and what programs write, which are looked up and not read."""
 
