@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import let_scripts
 from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill, tmux_server
 
@@ -145,7 +146,9 @@ def test_stop_and_cleanup(mode: str, team: Team) -> None:
     assert team.tasks()["task-1"]["status"] == "completed"
     assert "pro0 team show alpha --archived" in team("team", "cleanup", "alpha").err
     assert team.json("team", "show", "alpha", "--archived")["tasks"][0]["result"].strip() == "done"
+    let_scripts(team.home)
     team("team", "forget", "alpha", "--force")
+    (team.home / "config.yaml").unlink()
     assert [p for p in team.home.rglob("*") if p.is_file() and p.name != ".lock"] == []
     assert [p.name for part in ("teams", "tasks", "mailboxes") for p in (team.home / part).iterdir()] == []
     team("team", "cleanup", "alpha")

@@ -22,6 +22,8 @@ NOBODY = 2**22 + 1
 """A pid that no Linux gives out."""
 A, B = (f"PRO0_{name}_{os.getpid()}" for name in "AB")
 """Variables of this run's own: sweeps see those of every other run of the tests, too."""
+LAST = f"600.{os.getpid()}"
+"""Seconds that nobody else sleeps: every process of this user is looked at."""
 SYSTEM = linux if sys.platform == "linux" else portable
 SYSTEMS = [
     pytest.param(linux, marks=pytest.mark.skipif(sys.platform != "linux", reason="/proc")),
@@ -33,8 +35,8 @@ BOTH = pytest.mark.parametrize("system", SYSTEMS, ids=["linux", "portable"])
 @pytest.fixture
 def child() -> Iterator["subprocess.Popen[bytes]"]:
     """A process that does nothing, whose last argument is known."""
-    with families.running(["sleep", "600"], env={A: "a", B: "b=b"}) as started:
-        wait_until(lambda: arguments.arguments(started.pid) == ["sleep", "600"], 30, "it is a sleep")
+    with families.running(["sleep", LAST], env={A: "a", B: "b=b"}) as started:
+        wait_until(lambda: arguments.arguments(started.pid) == ["sleep", LAST], 30, "it is a sleep")
         yield started
 
 
@@ -48,9 +50,10 @@ def test_of_who_is_not_there_nothing_is_known(system: ModuleType) -> None:
 
 def test_who_was_called_with_something_as_its_last_argument(child: "subprocess.Popen[bytes]") -> None:
     """How guards are known by their launch files: the whole last argument, and no other."""
-    keys = {"600": "last", "sleep": "first", "60": "part", "end": "last of many", "middle": "not last"}
-    with families.running(["sh", "-c", "read _", "middle", "end"], stdin=subprocess.PIPE) as many:
-        wait_until(lambda: arguments.arguments(many.pid)[-1:] == ["end"], 30, "it is a shell")
+    keys = {LAST: "last", LAST[1:]: "part", f"end {A}": "last of many", f"first {A}": "first", f"middle {A}": "middle"}
+    words = ["sh", "-c", "read _", f"first {A}", f"middle {A}", f"end {A}"]
+    with families.running(words, stdin=subprocess.PIPE) as many:
+        wait_until(lambda: arguments.arguments(many.pid) == words, 30, "it is a shell")
         assert processes.called_with(keys) == {"last", "last of many"}
 
 
@@ -156,13 +159,13 @@ def test_what_names_a_boot_on_macos(kernel: object, boot: str, monkeypatch: pyte
 @BOTH
 def test_command_lines(system: ModuleType, child: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "system", system)
-    assert arguments.arguments(child.pid) == ["sleep", "600"]
+    assert arguments.arguments(child.pid) == ["sleep", LAST]
     assert arguments.arguments(NOBODY) == []
     above = list(arguments.ancestor_arguments(child.pid))
     assert above[0] == arguments.arguments(os.getpid())
     assert len(above) == len(processes.ancestors(child.pid))
-    assert "600" in arguments.last_arguments()
-    assert processes.called_with({"600": "found", "no such": "never"}) == {"found"}
+    assert LAST in arguments.last_arguments()
+    assert processes.called_with({LAST: "found", "no such": "never"}) == {"found"}
 
 
 @BOTH
