@@ -51,11 +51,15 @@ SPECIAL = {
         "agent": "guard/test_guard guard/test_starts guard/test_ends guard/test_terminals",
         "client": "guard/test_clients guard/test_terminals",
         "detached": "guard/test_detached guard/test_looks",
+        "launch": "guard/test_launch_values guard/test_starts",
         "lookout": "guard/test_lookout guard/test_looks",
         "output": "guard/test_last_output guard/test_own_terminal guard/test_output",
         "pty": "guard/test_clients guard/test_terminals",
+        "report": "guard/test_report guard/test_last_words guard/test_states",
         "run": "guard/test_guard guard/test_ends guard/test_starts guard/test_states guard/test_looks "
         "guard/test_terminals",
+        "text": "guard/test_report guard/test_starts",
+        "tree": "guard/test_tree guard/test_ends",
         "terminal": "guard/test_frames guard/test_own_terminal guard/test_visitors guard/test_terminals",
     }.items()
 }

@@ -14,12 +14,17 @@ from tests.waiting import STUCK, wait_until
 
 START = """
 import json, os, signal, sys
-from pro0.guard import detached
+from pro0.guard import agent, detached
+agent.become_subreaper()
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 signal.signal(signal.SIGUSR2, signal.SIG_IGN)
 before = os.getpid(), len(os.listdir("/dev/fd")), signal.pthread_sigmask(signal.SIG_BLOCK, ())
 detached.start(*json.loads(sys.argv[1]))
 print(before == (os.getpid(), len(os.listdir("/dev/fd")), signal.pthread_sigmask(signal.SIG_BLOCK, ())))
+try:
+    print("still there:", os.waitpid(-1, os.WNOHANG))
+except ChildProcessError:
+    print("no child")
 """
 TELL = """
 import json, os, signal, sys
@@ -43,8 +48,8 @@ os.rename(sys.argv[1] + ".new", sys.argv[1])
 def start(argv: list[str], cwd: Path, errors: Path) -> None:
     """Start a program as a guard does, in a process of its own, which goes on as it was."""
     words = json.dumps([argv, str(cwd), {"X": "ü"}, str(errors)])
-    done = subprocess.run([sys.executable, "-c", START, words], capture_output=True, text=True, timeout=STUCK)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+    done = subprocess.run([sys.executable, "-c", START, words], capture_output=True, text=True, input="", timeout=STUCK)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\nno child\n", "")
 
 
 def told(tmp_path: Path, cwd: Path, errors: Path) -> dict[str, Any]:
@@ -86,12 +91,23 @@ def test_without_its_folder_it_is_somewhere_else(tmp_path: Path, cwd: str) -> No
     assert told(tmp_path, tmp_path / cwd, tmp_path / "errors")["cwd"] == "/"
 
 
-def test_what_cannot_be_started_is_said_in_its_log(tmp_path: Path) -> None:
+CANNOT = {
+    "no program": ("/no/such/program", "[Errno 2] No such file or directory: '/no/such/program'"),
+    "no text": ("/no/\ud800", ""),
+    "no word": ("a\0b", ""),
+}
+
+
+@pytest.mark.parametrize("what", CANNOT)
+def test_what_cannot_be_started_is_said_in_its_log(tmp_path: Path, what: str) -> None:
     errors = tmp_path / "errors"
+    program, why = CANNOT[what]
     for _ in range(2):
-        start(["/no/such/program"], tmp_path, errors)
-    line = "pro0 guard: the lead cannot be started: [Errno 2] No such file or directory: '/no/such/program'\n"
-    assert errors.read_text() == 2 * line
+        start([program], tmp_path, errors)
+    lines = errors.read_text().splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("pro0 guard: the lead cannot be started: ") for line in lines)
+    assert all(line.endswith(why) for line in lines)
     assert stat.S_IMODE(errors.stat().st_mode) == 0o600
 
 
@@ -106,5 +122,6 @@ def test_a_log_that_is_none_keeps_nobody(tmp_path: Path, kind: str) -> None:
     elif kind == "a folder":
         errors.mkdir()
     start([sys.executable, "-IS", "-c", "print('x')"], tmp_path, errors)
-    start(["/no/such/program"], tmp_path, errors)
+    for program, _ in CANNOT.values():
+        start([program], tmp_path, errors)
     assert not (tmp_path / "letter").exists()

@@ -19,7 +19,7 @@ from pro0.guard.terminal import HELD, LAST, SETTLED, AgentTerminal
 from pro0.terminals import protocol
 from tests.guard.shown import typed
 from tests.guard.test_clients import there
-from tests.guard.test_own_terminal import Stage, rows
+from tests.guard.test_own_terminal import Stage, log, rows
 from tests.waiting import STUCK, wait_until
 
 HOLD = 2026
@@ -139,6 +139,35 @@ def test_the_last_output_is_read_to_its_end_but_not_for_ever(
     assert made._told.is_set()
     os.close(end)
     made._pty.close()
+
+
+@pytest.mark.parametrize(("quiet", "put"), [(0, True), (2000, True), (2001, False)])
+def test_a_text_waits_for_so_many_milliseconds(quiet: int, put: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(monkeypatch)
+    desk.terminal._typed, desk.terminal._pty = 98.0, SimpleNamespace(put=lambda _: True)
+    assert desk.terminal._put_when_quiet({"text": "k", "quiet": quiet}, bytes) is put
+
+
+@pytest.mark.parametrize("many", [1, 4])
+def test_the_end_is_drawn_told_and_written_down(many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that was printed is read, though somebody may print on; and who watches is told, whatever was held back."""
+    farewells: list[float] = []
+    clients = [viewer(seen=4, due=9.0, farewell=farewells.append) for _ in range(many)]
+    desk = Desk(monkeypatch, *clients)
+    made, fed, closed = desk.terminal, bytearray(), list[str]()
+    desk.now, made._settled, made._held = 0.5, 9.0, 9.0
+    made._screen = SimpleNamespace(mode=lambda _: False, feed=fed.extend, text=lambda lines: f"{lines} \ud800")
+    made._pty, made._listener = Pty(80, 24), SimpleNamespace(close=lambda: closed.append("listener"))
+    end = os.open(made._pty.path, os.O_RDWR | os.O_NOCTTY)
+    tty.setraw(end)
+    os.write(end, b"last words")
+    wait_until(lambda: there(made._pty.fileno) == 10, STUCK, "it has come")
+    with log(tmp_path / "log"):
+        made._finish()
+    os.close(end)
+    assert (bytes(fed), closed, farewells) == (b"last words", ["listener"], [LAST / many] * many)
+    assert [len(one.shown) for one in clients] == [1] * many
+    assert (tmp_path / "log").read_text() == f"{terminals.LAST_LINES} ?\n"
 
 
 @pytest.fixture

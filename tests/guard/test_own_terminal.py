@@ -1,6 +1,7 @@
 """The terminal that a guard makes, in this process: what it shows and to whom, and what it tells of the end."""
 
 import io
+import json
 import os
 import select
 import sys
@@ -115,6 +116,7 @@ def test_watchers_get_changes_and_say_the_size(stage: Stage) -> None:
         assert (looked(other)["columns"], os.get_terminal_size(stage.end)) == (2, (2, 1000))
         assert one.wait(protocol.FOCUS) == {}
         assert other.take() == []
+        assert one.ask(protocol.FOCUS) == {"told": 1}, "who gives it a size is a view too"
 
 
 def test_a_text_waits_for_a_person_who_types(stage: Stage) -> None:
@@ -136,6 +138,36 @@ def test_a_text_waits_for_a_person_who_types(stage: Stage) -> None:
         assert stage.typed() == b"\x1b[200~pasted\x1b[201~"
         assert put(protocol.PRESS, b'{"text":"p","quiet":0}')
         assert stage.typed() == b"p"
+
+
+BOUNDS = {
+    "columns": (
+        protocol.SIZE,
+        ({"columns": 1000, "lines": 2}, {"columns": 2, "lines": 1000}),
+        {"columns": 1001, "lines": 9},
+    ),
+    "lines": (protocol.SIZE, ({"columns": 9, "lines": 2},), {"columns": 9, "lines": 1001}),
+    "no line": (protocol.SIZE, (), {"columns": 9, "lines": 1}),
+    "text": (protocol.TEXT, ({"lines": 1}, {"lines": 1 << 20}), {"lines": (1 << 20) + 1}),
+}
+
+
+@pytest.mark.parametrize("what", BOUNDS)
+def test_what_may_be_asked_has_bounds(stage: Stage, what: str) -> None:
+    kind, good, bad = BOUNDS[what]
+    with stage.connect() as one:
+        for words in good:
+            one.send(kind, json.dumps(words).encode())
+        assert one.ask(protocol.TEXT, b'{"lines":1}') == {"text": ""}
+        one.send(kind, json.dumps(bad).encode())
+        with pytest.raises(Silent):
+            one.wait(protocol.HELLO)
+
+
+def test_what_no_text_may_hold_is_typed_as_a_sign_for_it(stage: Stage) -> None:
+    with stage.connect() as one:
+        assert one.ask(protocol.PRESS, b'{"text":"a\\ud800","quiet":0}', protocol.TAKEN) == {"taken": True}
+        assert stage.typed() == b"a?"
 
 
 def test_a_program_is_answered_but_not_about_keys(stage: Stage) -> None:
