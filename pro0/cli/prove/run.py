@@ -27,7 +27,7 @@ Begun = Callable[[ProofCheck], None]
 def prove(agent: str, patience: float, begun: Begun, told: Told) -> tuple[Proof, tuple[str, ...]]:
     """Return the proof of an installed agent, and the other machines that it asked for in vain."""
     adapter = adapter_named(agent)
-    version = _version(adapter)
+    version = _version(adapter, patience)
     has = acts_of(adapter)
     results, asked = _round(adapter, version, (), proving.checks(has), patience, begun, told)
     off = proving.switched_off(results, has)
@@ -54,13 +54,13 @@ def acts_of(adapter: Adapter) -> frozenset[AgentAct]:
     return frozenset(act for act, there in has.items() if there)
 
 
-def _version(adapter: Adapter) -> str:
+def _version(adapter: Adapter, patience: float) -> str:
     path = shutil.which(adapter.program)
     if path is None or not shutil.which("tmux"):
         missing = "tmux" if path else adapter.program
         hint = "install tmux" if path else adapter.install
         raise EnvironmentMissing(f"{missing} is not installed", code=ErrorCode.AGENT_MISSING, hint=hint)
-    version, why = ask_version(path)
+    version, why = ask_version(path, patience)
     if why:
         raise EnvironmentMissing(why, code=ErrorCode.AGENT_MISSING, hint="install it again")
     return version
