@@ -58,7 +58,7 @@ SPECIAL = {
         "report": "guard/test_report guard/test_last_words guard/test_states",
         "run": "guard/test_guard guard/test_ends guard/test_starts guard/test_states guard/test_looks "
         "guard/test_terminals",
-        "text": "guard/test_report guard/test_starts",
+        "text": "guard/test_text guard/test_report guard/test_starts",
         "tree": "guard/test_tree guard/test_ends",
         "terminal": "guard/test_frames guard/test_own_terminal guard/test_visitors guard/test_terminals",
     }.items()
