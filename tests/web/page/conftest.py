@@ -17,6 +17,7 @@ from tests.engine.crew import Crew, crew
 from tests.repositories import repository_in
 from tests.waiting import STUCK
 from tests.web.conftest import Server
+from tests.web.page.lateness import LATE
 from tests.web.page.pages import SIZES, Shown
 
 TALKS = "printf 'I am ready\\n'; exec sleep 86400"
@@ -82,7 +83,7 @@ def screens(chromium: Browser, server: Server, alpha: Crew) -> Iterator[Callable
             options = SIZES[size]
             context = chromium.new_context(viewport=options["viewport"], has_touch=options["touch"])
             context.set_default_timeout(STUCK * 1000)
-            opened[size] = Shown(context.new_page(), pairing(alpha))
+            opened[size] = Shown(context.new_page(), pairing(alpha), LATE or ("late" if size == "late" else ""))
         return opened[size]
 
     yield screen
@@ -90,11 +91,11 @@ def screens(chromium: Browser, server: Server, alpha: Crew) -> Iterator[Callable
         shown.page.context.close()
 
 
-@pytest.fixture(params=["phone", pytest.param("desk", marks=pytest.mark.soak)])
+@pytest.fixture(params=["phone", *(pytest.param(size, marks=pytest.mark.soak) for size in ("desk", "late"))])
 def shown(request: pytest.FixtureRequest, screens: Callable[[str], Shown]) -> Iterator[Shown]:
-    """The page in one size; nothing that it must not do was done when the test is over."""
+    """The page in one size, or on a late phone; nothing that it must not do was done when the test is over."""
     screen = screens(request.param)
-    screen.troubles.clear()
+    screen.hand_out()
     yield screen
     assert not screen.troubles
 

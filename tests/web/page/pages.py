@@ -5,6 +5,7 @@ from typing import TypedDict
 from playwright.sync_api import Dialog, Locator, Page, ViewportSize, expect
 
 from tests.waiting import STUCK
+from tests.web.page.lateness import LATE, can_hold, make_late
 
 expect.set_options(timeout=STUCK * 1000)
 
@@ -19,6 +20,7 @@ class Size(TypedDict):
 SIZES: dict[str, Size] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "touch": True},
     "desk": {"viewport": {"width": 1440, "height": 900}, "touch": False},
+    "late": {"viewport": {"width": 390, "height": 844}, "touch": True},
 }
 SHOW = """(wanted) => location.hash === wanted || new Promise((shown) => {
   addEventListener("hashchange", () => setTimeout(shown), { once: true });
@@ -31,11 +33,14 @@ WITNESS = "addEventListener('securitypolicyviolation', ({ effectiveDirective }) 
 class Shown:
     """A paired page, and whatever a page must not do: errors, broken policies, dialogs, requests to elsewhere."""
 
-    def __init__(self, page: Page, address: str) -> None:
+    def __init__(self, page: Page, address: str, late: str = LATE) -> None:
         self.page = page
         self.origin = address.partition("#")[0]
         self.troubles: list[str] = []
         page.add_init_script(WITNESS)
+        can_hold(page)
+        if late:
+            make_late(page, late)
         page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
         page.on("console", lambda line: self.troubles.append(line.text) if line.type == "error" else None)
         page.on("dialog", self._asked)
@@ -50,6 +55,13 @@ class Shown:
     def _requested(self, url: str) -> None:
         if not url.startswith((self.origin, self.origin.replace("http", "ws", 1))):
             self.troubles.append(f"a request to {url}")
+
+    def hand_out(self) -> None:
+        """Make the page what the next test expects, whatever the last one left: no dialog, no troubles of others."""
+        if self.page.locator("dialog[open]").count():
+            self.page.reload()
+            expect(self.page.get_by_role("heading", level=1)).to_be_visible()
+        self.troubles.clear()
 
     def go(self, screen: str, item: str = "") -> Page:
         """Show a screen of the team."""

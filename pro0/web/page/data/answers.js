@@ -14,7 +14,7 @@ const answer = (choice, label, more) => ({ choice, label, done: "answered", call
 const terminal = { label: "Open its terminal", primary: true, go: (need) => ["member", need.member] };
 const showTask = { label: "Show", go: (need) => ["tree", need.subject] };
 
-/** Kind of need → its answers, the usual one first. */
+/** Kind of need → its answers, the usual one first; one that `stays` is answered and may still be a need. */
 export const ANSWERS = {
   permission: [terminal],
   dialog: [terminal],
@@ -33,16 +33,16 @@ export const ANSWERS = {
   escalation: [...gate, goOn, close],
   crash: [again],
   "not started": [again],
-  unresponsive: [{ label: "End it", danger: true, done: "it is being ended", call: (need) => ["member.shutdown", { name: need.subject, force: true }] }, terminal],
+  unresponsive: [{ label: "End it", danger: true, stays: true, done: "it is being ended", call: (need) => ["member.shutdown", { name: need.subject, force: true }] }, terminal],
   failed: [retry, goOn, close],
   stuck: [{ label: "Start without them", primary: true, done: "it no longer waits for them", call: (need) => ["task.update", { task_id: need.subject, drop_dependencies: stamp(need).split(",") }] }, showTask],
   stalled: [{ label: "Start", primary: true, done: "started", call: (need) => ["task.start", { task_id: need.subject }] }, showTask],
   untaken: [{ label: "Start a member", primary: true, go: () => ["member"] }, showTask],
   "idle claim": [
-    { label: "Ask", primary: true, text: "required", field: "Your message", done: "asked", call: (need, content) => ["message.send", { to: need.member, content }] },
+    { label: "Ask", primary: true, stays: true, text: "required", field: "Your message", done: "asked", call: (need, content) => ["message.send", { to: need.member, content }] },
     { label: "Take it back", done: "given back", call: (need) => ["task.release", { task_id: need.subject }] },
   ],
-  cost: [{ label: "Set the limit", primary: true, text: "required", field: "US dollars, 0 for no limit", done: "the limit is set", call: (_, usd) => ["team.limit", { usd: Number(usd) }] }],
+  cost: [{ label: "Set the limit", primary: true, stays: true, text: "required", field: "US dollars, 0 for no limit", done: "the limit is set", call: (_, usd) => ["team.limit", { usd: Number(usd) }] }],
   mail: [{ label: "Read", primary: true, go: (need) => ["messages", need.subject] }],
   "own agent": [{ label: "Read its mail", primary: true, go: () => ["messages"] }],
   hook: [seen],

@@ -105,9 +105,12 @@ export class Connection {
     if (this.state.value === "open") this.follow(subscription);
     return () => {
       this.subscriptions.delete(subscription);
-      const { id } = subscription.last;
-      if (id && this.state.value === "open") this.call(`${name}.unsubscribe`, { id }).catch(() => {});
+      this.unfollow(subscription);
     };
+  }
+
+  unfollow({ name, last: { id } }) {
+    if (id && this.state.value === "open") this.call(`${name}.unsubscribe`, { id }).catch(() => {});
   }
 
   async follow(subscription) {
@@ -116,6 +119,8 @@ export class Connection {
       const answer = await this.call(`${name}.subscribe`, { ...params, ...last });
       if (answer.id === last.id) return;
       subscription.last = { id: answer.id, seq: 0 };
+      // It was ended before the answer came, when it had no name yet by which it could be ended.
+      if (!this.subscriptions.has(subscription)) return this.unfollow(subscription);
       start(Object.values(answer).find(Array.isArray));
     } catch (error) {
       if (error.code !== "cut") subscription.change(null, null, error);

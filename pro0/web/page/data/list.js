@@ -1,6 +1,8 @@
 /** A list that stays current: a signal of its items by their keys. Many changes at once are shown at once. */
 import { signal } from "../vendor/signals.js";
 
+const LONGEST = 5000;
+
 export class List {
   /** @param {(item: object) => string} key */
   constructor(connection, name, key, params = {}) {
@@ -20,6 +22,15 @@ export class List {
 
   get(key) {
     return this.items.value.get(key);
+  }
+
+  /** Wait until the list fits, for a few seconds at most: who is told of a change may look for it at once. */
+  async until(fits) {
+    if (!this.ready.value || this.error.value || fits()) return;
+    let end = null;
+    const fitting = new Promise((resolve) => (end = this.items.subscribe(() => fits() && resolve())));
+    await Promise.race([fitting, new Promise((resolve) => setTimeout(resolve, LONGEST))]);
+    end();
   }
 
   start(items) {

@@ -21,6 +21,12 @@ export function place(screen, item = "", team = route.value.team) {
   return `#/${[team, screen, item].filter(Boolean).map(encodeURIComponent).join("/")}`;
 }
 
+/** What goes somewhere if the person is still here by then. */
+export function goFrom() {
+  const here = route.peek();
+  return (...to) => route.peek() === here && go(...to);
+}
+
 export function go(screen, item = "", team = route.value.team) {
   location.hash = place(screen, item, team);
 }

@@ -1,5 +1,6 @@
 /** What the page knows of one team: its lists, and what can be asked of it. */
 import { computed, signal } from "../vendor/signals.js";
+import { arrived } from "./arrival.js";
 import { Connection } from "./connection.js";
 import { List } from "./list.js";
 import { URGENCY } from "./words.js";
@@ -36,8 +37,11 @@ export class Team {
     return (this.later.costs ??= new List(this.connection, "cost.list", (cost) => cost.agent_id));
   }
 
-  call(method, params, told) {
-    return around.call((...words) => this.connection.call(...words), method, params, told);
+  /** Call a method; it is over once the lists show what it changed. */
+  async call(method, params, told) {
+    const answer = await around.call((...words) => this.connection.call(...words), method, params, told);
+    await arrived(this, method, params, answer);
+    return answer;
   }
 
   async loadRoles() {

@@ -26,9 +26,10 @@ export function Changes({ member }) {
   const comment = (key, entry) => setComments((before) => ({ ...before, [key]: entry }));
   const drop = (key) => setComments(({ [key]: _, ...others }) => others);
   const send = async () => {
-    const content = Object.values(comments).map(({ path, line, code, text }) => `${path}:${line}: ${text}\n> ${code}`).join("\n\n");
+    const sent = Object.values(comments);
+    const content = sent.map(({ path, line, code, text }) => `${path}:${line}: ${text}\n> ${code}`).join("\n\n");
     await own.call("message.send", { to: name, content });
-    setComments({});
+    setComments((now) => Object.fromEntries(Object.entries(now).filter(([, entry]) => !sent.includes(entry))));
   };
   return html`<div class="stack">
     <p class="row wrap"><span>${many(diff.files.length, "file")}</span><span class="tone green">+${diff.added}</span><span class="tone red">−${diff.removed}</span>

@@ -1,10 +1,10 @@
 /** The chat of a session: what its agent was given, said and did, its mail, and the words about its task. */
 import { html } from "../html.js";
-import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { List } from "../data/list.js";
 import { team } from "../data/team.js";
 import { words } from "../data/words.js";
-import { Empty, Field, Form, Loading, Since, State } from "./common.js";
+import { Empty, Field, Form, Loading, Since, State, cleared } from "./common.js";
 import { complain } from "./notices.js";
 import { Text } from "./shown.js";
 
@@ -15,14 +15,16 @@ export function Chat({ session, over = false }) {
   const own = team.value;
   const [shown, setShown] = useState(SHOWN);
   const list = useMemo(() => new List(own.connection, "session.chat", (item) => item.id, { session_id: session }), [own, session]);
-  useEffect(() => list.close, [list]);
+  // With the drawing: an effect after it does not run, and so ends nothing, when this is left before.
+  useLayoutEffect(() => list.close, [list]);
   const box = useRef(null);
   const items = list.all.sort(byTime);
   useEffect(() => void box.current?.scrollTo({ top: box.current.scrollHeight }), [items.length, list.ready.value]);
   if (!list.ready.value) return html`<${Loading} list=${list} />`;
   const send = async ({ content }, form) => {
-    await own.call("session.chat.send", { session_id: session, content });
-    form.reset();
+    const sent = await own.call("session.chat.send", { session_id: session, content });
+    await list.until(() => list.get(`m-${sent.id}`));
+    cleared(form, "content", content);
   };
   return html`<div class="stack">
     <div class="chat" ref=${box} tabindex="0" role="log" aria-label="Chat">

@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
-import { Field, Form, Since } from "./common.js";
+import { Field, Form, Since, cleared } from "./common.js";
 import { complain } from "./notices.js";
 import { Text } from "./shown.js";
 
@@ -14,7 +14,7 @@ export function Comments({ task }) {
   useLoaded(load, [task.id, task.updated_at, task.status]);
   const send = async ({ content }, form) => {
     await own.call("task.comment.create", { task_id: task.id, content });
-    form.reset();
+    cleared(form, "content", content);
     await load();
   };
   return html`<section class="stack" aria-label="Comments">

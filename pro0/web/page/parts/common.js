@@ -66,6 +66,11 @@ export function Loading({ list }) {
   return html`<p class="empty soft" role="status">One moment …</p>`;
 }
 
+/** Empty a field whose text was sent, unless the person has typed another one meanwhile. */
+export function cleared(form, name, sent) {
+  if (form.elements[name].value === sent) form.reset();
+}
+
 /** A form that sends its fields; an error stays below it until the next try. */
 export function Form({ send, label, children, cancel = null, done = "", others = null }) {
   const [error, setError] = useState(null);

@@ -10,6 +10,12 @@ export const openDialog = (title, content, look = "") => (open.value = { title, 
 
 export const closeDialog = () => (open.value = null);
 
+/** What closes the dialog that is open now, and none that the person opens later. */
+export function closer() {
+  const shown = open.peek();
+  return () => open.peek() === shown && closeDialog();
+}
+
 /** Ask before something that cannot be undone. */
 export function confirmed(title, text, label, act) {
   openDialog(title, () => html`<p>${text}</p>

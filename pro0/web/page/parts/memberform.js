@@ -1,11 +1,11 @@
 /** The form of a new member. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
-import { go } from "../data/route.js";
+import { goFrom } from "../data/route.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 import { Choice, Field, Form } from "./common.js";
-import { closeDialog, openDialog } from "./dialog.js";
+import { closeDialog, closer, openDialog } from "./dialog.js";
 import { complain } from "./notices.js";
 
 export const newMember = () => openDialog("New member", MemberForm);
@@ -16,9 +16,10 @@ function MemberForm() {
   useLoaded(() => own.loadRoles().catch(complain));
   const send = async ({ name, agent, role, model, prompt, plan }) => {
     const named = Object.fromEntries(Object.entries({ agent, role, model, prompt }).filter(([, value]) => value));
+    const [close, show] = [closer(), goFrom()];
     const member = await own.call("member.spawn", { name, plan: plan === "on", ...named }, setStep);
-    closeDialog();
-    go("member", member.agent_id);
+    close();
+    show("member", member.agent_id);
     return member;
   };
   return html`<${Form} label="Start" send=${send} done=${(member) => `${member.agent_id} is here`} cancel=${closeDialog}>

@@ -1,7 +1,7 @@
 /** The PIN of verdicts: asked for when the server wants it, never kept. */
 import { html } from "../html.js";
 import { Field, Form } from "./common.js";
-import { closeDialog, openDialog } from "./dialog.js";
+import { closeDialog, closer, openDialog } from "./dialog.js";
 
 const ASKING = ["pin_needed", "wrong_pin"];
 
@@ -13,8 +13,9 @@ export async function withPin(call, method, params, told) {
     if (!ASKING.includes(error.code)) throw error;
     return new Promise((resolve, reject) => {
       const send = async ({ pin }) => {
+        const close = closer();
         const result = await call(method, { ...params, pin }, told);
-        closeDialog();
+        close();
         resolve(result);
       };
       const cancel = () => (closeDialog(), reject(error));

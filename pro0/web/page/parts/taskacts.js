@@ -1,7 +1,7 @@
 /** What can be done with a task in its present state. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
-import { go, place } from "../data/route.js";
+import { goFrom, place } from "../data/route.js";
 import { team } from "../data/team.js";
 import { bound } from "../data/verdicts.js";
 import { Act, Choice, Field, Form } from "./common.js";
@@ -38,8 +38,10 @@ export function TaskActs({ task, screen }) {
     ? html`<button key=${act.label} type="button" class=${`act ${act.look ?? ""}`} aria-expanded=${asked === act} onClick=${() => setAsked(asked === act ? null : act)}>${act.label}</button>`
     : html`<${Act} key=${act.label} label=${act.label} look=${act.look} run=${() => call(act)} done=${done(act)} />`;
   const send = async ({ text }) => (await call(asked, text), setAsked(null));
-  const remove = () => confirmed(`Delete ${task.id}?`, `${task.title} and its comments are gone for good.`, "Delete", () =>
-    attempt(() => own.call("task.delete", { task_id: task.id }), `${task.id} is deleted`).then((result) => result && go(screen)));
+  const remove = () => confirmed(`Delete ${task.id}?`, `${task.title} and its comments are gone for good.`, "Delete", async () => {
+    const show = goFrom();
+    if (await attempt(() => own.call("task.delete", { task_id: task.id }), `${task.id} is deleted`)) show(screen);
+  });
   return html`<div class="row wrap">
       ${actsOf(task).map(button)}
       ${task.session_id && html`<a class="act" href=${place("session", task.session_id)}>Its session</a>`}

@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 import { Choice, Field, Form } from "./common.js";
-import { closeDialog, openDialog } from "./dialog.js";
+import { closeDialog, closer, openDialog } from "./dialog.js";
 import { complain } from "./notices.js";
 
 const ids = (text) => text.split(/[\s,]+/).filter(Boolean);
@@ -17,8 +17,9 @@ function TaskForm({ task = null, parent = "" }) {
   useLoaded(() => own.loadRoles().catch(complain));
   const roles = [["", "nobody in particular"], ...own.roles.value.map((role) => [role.id, role.name])];
   const send = async (fields) => {
+    const close = closer();
     const made = await (task ? update(own, task, fields) : create(own, fields));
-    closeDialog();
+    close();
     return made;
   };
   return html`<${Form} label=${task ? "Save" : "Create"} send=${send} done=${(made) => `${made.id} is ${task ? "changed" : "there"}`} cancel=${closeDialog}>

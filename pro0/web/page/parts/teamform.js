@@ -3,10 +3,10 @@ import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { home, teams } from "../data/home.js";
 import { useLoaded } from "../data/load.js";
-import { go } from "../data/route.js";
+import { goFrom } from "../data/route.js";
 import { team } from "../data/team.js";
 import { Choice, Field, Form } from "./common.js";
-import { closeDialog, openDialog } from "./dialog.js";
+import { closeDialog, closer, openDialog } from "./dialog.js";
 import { complain } from "./notices.js";
 
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -31,9 +31,10 @@ export function TeamForm({ cancel = null }) {
   const send = async ({ name, goal, layout, lead, members, tasks }) => {
     const given = { goal, layout, lead, members: lines(members).map(memberOf), tasks: lines(tasks) };
     const named = Object.fromEntries(Object.entries(given).filter(([, value]) => value?.length));
+    const [close, show] = [closer(), goFrom()];
     const made = await home.call("team.start", { name, project, ...named }, setStep);
-    closeDialog();
-    go("needs", "", made.team ?? name);
+    close();
+    show("needs", "", made.team ?? name);
     return made;
   };
   return html`<${Form} label="Start" send=${send} done="the team is there" cancel=${cancel}>

@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { team } from "../data/team.js";
-import { Act, Field, Form, Loading, Since } from "./common.js";
+import { Act, Field, Form, Loading, Since, cleared } from "./common.js";
 import { Text } from "./shown.js";
 
 export const PERSON = "human";
@@ -18,7 +18,7 @@ export function Thread({ with: other, pair = [PERSON, other].sort().join(" and "
   if (!messages.ready.value) return html`<${Loading} list=${messages} />`;
   const send = async ({ content, urgent }, form) => {
     await team.value.call("message.send", { to: other, content, urgent: urgent === "on" });
-    form.reset();
+    cleared(form, "content", content);
   };
   return html`<div class="stack">
     <ol class="thread">${shown.map((message) => html`<${Message} key=${message.id} message=${message} />`)}</ol>

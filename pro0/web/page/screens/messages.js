@@ -4,7 +4,7 @@ import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";
 import { many } from "../data/words.js";
 import { Act, Empty, Field, Form, Heading, Loading, Since } from "../parts/common.js";
-import { closeDialog, openDialog } from "../parts/dialog.js";
+import { closeDialog, closer, openDialog } from "../parts/dialog.js";
 import { PERSON, Thread, pairOf } from "../parts/thread.js";
 
 export function Messages() {
@@ -49,6 +49,10 @@ function Line({ thread, chosen }) {
 }
 
 function toAll() {
-  const send = async ({ content }) => (await team.value.call("message.broadcast", { content }), closeDialog());
+  const send = async ({ content }) => {
+    const close = closer();
+    await team.value.call("message.broadcast", { content });
+    close();
+  };
   openDialog("Write to all members", () => html`<${Form} label="Send" send=${send} done="sent to all" cancel=${closeDialog}><${Field} label="Your message" name="content" area required autofocus /><//>`);
 }

@@ -43,9 +43,11 @@ function Answers({ need }) {
   const [asked, setAsked] = useState(all[0]?.text === "required" ? all[0] : null);
   if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
-  const called = (answer, text) => {
+  const called = async (answer, text) => {
     const [method, params] = answer.call(need, text);
-    return own.call(method, bound(own.tasks.get(need.subject), method, params));
+    const result = await own.call(method, bound(own.tasks.get(need.subject), method, params));
+    if (!answer.stays) await own.needs.until(() => !own.needs.get(need.id));
+    return result;
   };
   const button = (answer) => {
     const name = `${answer.label}: ${need.what}`;

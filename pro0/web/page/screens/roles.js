@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 import { Empty, Field, Form, Heading } from "../parts/common.js";
-import { closeDialog, confirmed, openDialog } from "../parts/dialog.js";
+import { closeDialog, closer, confirmed, openDialog } from "../parts/dialog.js";
 import { attempt, complain } from "../parts/notices.js";
 import { Text } from "../parts/shown.js";
 
@@ -24,9 +24,10 @@ export function Roles() {
 function edit(role) {
   const own = team.value;
   const send = async ({ name, role_prompt }) => {
+    const close = closer();
     await own.call(...(role ? ["agent.role.update", { role_id: role.id, name, role_prompt }] : ["agent.role.create", { name, role_prompt }]));
     await own.loadRoles();
-    closeDialog();
+    close();
   };
   openDialog(role ? `Edit ${role.name}` : "New role", () => html`<${Form} label=${role ? "Save" : "Create"} send=${send} done="saved" cancel=${closeDialog}>
     <${Field} label="Name" name="name" required autofocus value=${role?.name} />

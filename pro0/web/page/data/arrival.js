@@ -1,0 +1,15 @@
+/** A call is over once the lists show what it changed: its answer and the change come by different ways. */
+
+const moment = (text) => Date.parse(text ?? "") || 0;
+
+/** Wait until the lists of a team show what a call has changed, for a few seconds at most. */
+export function arrived({ tasks, members, later }, method, params, answer) {
+  const { task_id: task, name } = params ?? {};
+  if (method === "task.delete") return tasks.until(() => !tasks.get(task));
+  if (method === "task.start") return tasks.until(() => tasks.get(task)?.status !== "open");
+  if (method.startsWith("task.") && answer?.updated_at) return tasks.until(() => moment(tasks.get(answer.id)?.updated_at) >= moment(answer.updated_at));
+  if (["member.spawn", "member.restart"].includes(method)) return members.until(() => members.get(answer.agent_id)?.incarnation === answer.incarnation);
+  if (["plan.approve", "plan.reject"].includes(method)) return members.until(() => members.get(name)?.plan !== "handed in");
+  if (method === "message.send") return later.messages?.until(() => later.messages.get(answer.id));
+  return undefined;
+}

@@ -1,0 +1,142 @@
+"""The page says that something is done once it shows it, however late its lists come after the answer to the call."""
+
+import pytest
+from playwright.sync_api import expect
+
+from pro0.model.task import Awaiting, Draft
+from pro0.ops.tasks import gates, tasks
+from tests.engine.crew import Crew
+from tests.waiting import STUCK, wait_until
+from tests.web.page.pages import Shown
+
+LEAVES = """async () => {
+  for (let turn = 0; turn < 5; turn++)
+    for (const tab of ["chat", "tasks"]) {
+      location.hash = `#/alpha/member/ada@${tab}`;
+      await new Promise((drawn) => addEventListener("hashchange", () => setTimeout(drawn), { once: true }));
+    }
+}"""
+
+
+def all_is_answered(shown: Shown) -> None:
+    """Wait until every call of the page has its answer."""
+    wait_until(lambda: shown.page.evaluate("!link.asked.size"), STUCK, "every call is answered")
+
+
+def told(shown: Shown) -> None:
+    """Wait until every call of the page has its answer, and something of a list is held back."""
+    wait_until(lambda: shown.page.evaluate("!link.asked.size && link.held.length > 0"), STUCK, "a change is held back")
+
+
+def holds(shown: Shown, pattern: str = "") -> None:
+    """Hold back what the page is told of changes, or what fits a pattern, from here on."""
+    expect(shown.page.get_by_text("One moment")).to_have_count(0)
+    all_is_answered(shown)
+    shown.page.evaluate(f"link.hold({pattern})")
+
+
+def let_go(shown: Shown, text: str = "no such words") -> None:
+    """Let the changes come, once every call has its answer; till then the page is at work, and does not say this."""
+    told(shown)
+    expect(shown.page.locator("[aria-busy=true]")).to_have_count(1)
+    expect(shown.page.locator(".notice", has_text=text)).to_have_count(0)
+    shown.page.evaluate("link.free()")
+
+
+def test_a_task_is_there_when_the_page_says_so(shown: Shown, alpha: Crew) -> None:
+    page = shown.go("tree")
+    shown.press("New task")
+    form = page.get_by_role("dialog")
+    form.get_by_label("Title").fill("comes late")
+    last = max((int(task.id.removeprefix("task-")) for task in tasks.list_tasks(alpha.context)), default=0)
+    holds(shown)
+    shown.press("Create", form)
+    let_go(shown, f"task-{last + 1} is there")
+    shown.says(f"task-{last + 1} is there")
+    expect(page.locator(".line").get_by_text(f"task-{last + 1}", exact=True)).to_be_visible()
+    expect(form).not_to_be_visible()
+
+
+def test_a_task_is_gone_when_the_page_says_so(shown: Shown, alpha: Crew) -> None:
+    [id] = alpha.give(Draft(title="goes late"))
+    page = shown.go("tree", id)
+    shown.press("Delete", shown.panel)
+    holds(shown)
+    shown.press("Delete", page.get_by_role("dialog"))
+    told(shown)
+    expect(shown.panel).to_be_visible()
+    expect(page.locator(".notice", has_text=f"{id} is deleted")).to_have_count(0)
+    page.evaluate("link.free()")
+    shown.says(f"{id} is deleted")
+    expect(shown.panel).not_to_be_visible()
+
+
+def test_what_was_answered_is_not_asked_again(shown: Shown, alpha: Crew) -> None:
+    """Its button does nothing more from the answer on."""
+    [id] = alpha.give(Draft(title="asks, and hears late"))
+    gates.hold(alpha.context, id, Awaiting.INPUT, "grammar or parsley?")
+    card = shown.go("needs").get_by_role("main").get_by_role("listitem").filter(has_text=id).filter(has_text="grammar")
+    card.get_by_label("Your answer").fill("parsley")
+    holds(shown)
+    shown.press("Answer", card)
+    let_go(shown, f"{id}: answered")
+    shown.says(f"{id}: answered")
+    expect(card).not_to_be_visible()
+
+
+def test_a_new_member_is_shown_once_it_is_known(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
+    name = f"late-{request.node.callspec.id}"
+    page = shown.go("member")
+    shown.press("New member")
+    form = page.get_by_role("dialog")
+    form.get_by_label("Name").fill(name)
+    form.get_by_label("Agent").fill("shell")
+    holds(shown)
+    shown.press("Start", form)
+    let_go(shown, f"{name} is here")
+    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+    expect(page.get_by_label(f"About {name}")).to_be_visible()
+    alpha.shut_down(name, force=True)
+
+
+def test_what_is_typed_while_a_text_is_sent_stays(shown: Shown, alpha: Crew) -> None:
+    [id] = alpha.give(Draft(title="much is said"))
+    shown.go("tree", id)
+    field = shown.panel.get_by_label("Your comment")
+    field.fill("the first")
+    holds(shown, "/./")
+    shown.press("Comment", shown.panel)
+    field.fill("the second")
+    shown.page.evaluate("link.free()")
+    expect(shown.panel.get_by_label("Comment of human").last).to_have_text("the first")
+    expect(field).to_have_value("the second")
+
+
+def test_a_dialog_opened_meanwhile_stays_open(shown: Shown) -> None:
+    page = shown.go("tree")
+    shown.press("New task")
+    form = page.get_by_role("dialog")
+    form.get_by_label("Title").fill("nobody waits for it")
+    holds(shown, "/./")
+    shown.press("Create", form)
+    page.keyboard.press("Escape")
+    expect(form).not_to_be_visible()
+    page.keyboard.press("Control+k")
+    page.evaluate("link.free()")
+    expect(page.locator(".line", has_text="nobody waits for it").first).to_be_visible()
+    all_is_answered(shown)
+    page.get_by_role("combobox", name="Go to").press_sequentially("cost")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/#/alpha/cost")
+
+
+def test_what_is_left_before_it_came_is_not_followed_on(shown: Shown) -> None:
+    """Else a few quick looks at chats would be all that one connection may follow."""
+    page = shown.go("member", "ada@tasks")
+    for _ in range(4):
+        holds(shown, "/./")
+        page.evaluate(LEAVES)
+        page.evaluate("link.free()")
+        all_is_answered(shown)
+    page = shown.go("member", "ada@chat")
+    expect(page.get_by_role("log", name="Chat")).to_be_visible()
