@@ -8,10 +8,12 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.message import BODY_LIMIT, MessageType
+from pro0.model.need import NeedKind
 from pro0.model.runtime import State
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
-from pro0.ops.team import members
+from pro0.ops.repair import repair_mail
+from pro0.ops.team import members, needs
 from pro0.store.teams import TeamStore
 from tests.faults import contents
 from tests.teams import NOW, human, make_team, member, set_state
@@ -160,3 +162,20 @@ def test_names_that_differ_only_in_case_are_one(team: TeamStore) -> None:
         assert raised.value.code == code
     assert contents(team.paths.home) == before
     assert not team.mailbox("x").exists()
+
+
+def test_a_mailbox_that_was_mended_with_losses_needs_the_person_until_they_have_seen_it(home: Path) -> None:
+    """What is lost is named, of each member's mailbox; one that is sound is no trouble."""
+    team = make_team(home, "w1", "w2")
+    context = human(team)
+    for number in range(3):
+        messages.send(context, "w1", f"letter {number}")
+    path = team.mailbox("w1").head.path
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    for name in ("w1", "w2"):
+        repair_mail.repair_mailbox(context, name, lambda _: None)
+    [need] = [need for need in needs.list_needs(context) if need.kind is NeedKind.LOSSES]
+    assert need.subject == "the mailbox of w1"
+    assert need.why
+    needs.mark_seen(context, need.command.split()[-1])
+    assert not [need for need in needs.list_needs(context) if need.kind is NeedKind.LOSSES]

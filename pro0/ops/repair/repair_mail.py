@@ -9,6 +9,8 @@ import msgspec
 
 from pro0.errors import ErrorCode, Pro0Error
 from pro0.model.message import Mailbox, Message, Segment
+from pro0.model.need import NeedKind
+from pro0.ops import troubles
 from pro0.ops.context import Context
 from pro0.ops.repair.evidence import certain, entries, events
 from pro0.rules.repair import salvage, soundness
@@ -71,27 +73,31 @@ def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> N
         return
     if examine(box).sound:
         return
+    losses = ""
     try:
         with locked(box.folder, "repair") as folder:
             state = examine(box)
             if not state.sound and not any(error.code == ErrorCode.NEWER_SCHEMA for error in state.troubles):
-                _rebuild(context, box, folder, state, say)
+                losses = _rebuild(context, box, folder, state, say)
     except OSError as error:
         translate(error, box.head.path)
+    if losses:
+        troubles.note(context.team, NeedKind.LOSSES, f"the mailbox of {name}", losses, context.now())
 
 
-def _rebuild(context: Context, box: Box, folder: int, state: MailboxState, say: Callable[[str], None]) -> None:
+def _rebuild(context: Context, box: Box, folder: int, state: MailboxState, say: Callable[[str], None]) -> str:
+    """Rebuild a mailbox under its lock; return what could not be kept, "" for nothing."""
     bad = look(folder, box.head.path.name)
     parts = {number: _bad_segment(folder, number) for number in state.segments}
     if any(salvage.is_newer(bad_segment.data) for bad_segment in (bad, *parts.values())):
-        return
+        return ""
     pieces, lost = _pieces(context, box, state, bad, parts)
     mailbox = rebuilt(pieces, context.now(), context.new_id)
     moved = _write_segments(context, folder, state, mailbox) if state.segments else []
     moved += [set_aside(folder, box.head.path.name, context.now())]
     old = state.head.revision if state.head else 0
     atomic.replace(folder, box.head.path.name, encode(msgspec.structs.replace(mailbox.head, revision=old + 1)))
-    _tell(box, bad, [name for name in moved if name], mailbox, lost, say)
+    return _tell(box, bad, [name for name in moved if name], mailbox, lost, say)
 
 
 def _pieces(
@@ -147,12 +153,14 @@ def _write_segments(context: Context, folder: int, state: MailboxState, mailbox:
     return moved
 
 
-def _tell(box: Box, bad: Bad, moved: list[str], mailbox: Rebuilt, lost: list[str], say: Callable[[str], None]) -> None:
+def _tell(box: Box, bad: Bad, moved: list[str], mailbox: Rebuilt, lost: list[str], say: Callable[[str], None]) -> str:
     count = len(mailbox.head.messages) + sum(map(len, mailbox.segments.values())) - len(mailbox.lost)
     ranges = [f"message {start}" if start == end else f"messages {start} to {end}" for start, end in mailbox.lost]
-    losses = f"; lost: {', '.join([*ranges, *lost])}" if ranges or lost else ""
+    losses = ", ".join([*ranges, *lost])
+    lost_text = f"; lost: {losses}" if losses else ""
     aside = f"moved aside {', '.join(moved)}, " if moved else "it was missing, "
-    say(f"the mailbox {box.folder} ({bad.was}) was not sound: {aside}made it anew; kept: {count} messages{losses}")
+    say(f"the mailbox {box.folder} ({bad.was}) was not sound: {aside}made it anew; kept: {count} messages{lost_text}")
+    return losses
 
 
 def _salvaged(bad: Bad, lost: list[str]) -> tuple[Message, ...]:
