@@ -162,8 +162,16 @@ def test_the_end_is_drawn_told_and_written_down(many: int, tmp_path: Path, monke
     tty.setraw(end)
     os.write(end, b"last words")
     wait_until(lambda: there(made._pty.fileno) == 10, STUCK, "it has come")
+    waits: list[float] = []
+
+    def waiting(*words: Any) -> Any:
+        waits.append(words[3])
+        return select.select(*words)
+
+    monkeypatch.setattr(terminals, "select", SimpleNamespace(select=waiting))
     with log(tmp_path / "log"):
         made._finish()
+    assert set(waits) == {LAST}
     os.close(end)
     assert (bytes(fed), closed, farewells) == (b"last words", ["listener"], [LAST / many] * many)
     assert [len(one.shown) for one in clients] == [1] * many
