@@ -13,7 +13,7 @@ TIMER = 100
 """Milliseconds by which a message and a timer come late, at most."""
 
 HOLD = """
-globalThis.link = { held: null, asked: new Set(), late: () => 0, wait: setTimeout };
+globalThis.link = { held: null, asked: new Set(), late: () => 0, wait: setTimeout.bind(globalThis) };
 link.hold = (pattern = /"method": ?"[a-z.]+[.]changed"/) => {
   link.pattern = pattern;
   link.held = [];
