@@ -14,9 +14,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-RULES_AND_LISTS = {
-    *("AGENTS.md", "CHANGELOG.md", "docs/mutants.md", "docs/reference.md"),
-}
+RULES_AND_LISTS = {"AGENTS.md", "CHANGELOG.md", "docs/mutants.md", "docs/reference.md"}
 """Rules, lists, and what programs write, which are looked up and not read."""
 
 
