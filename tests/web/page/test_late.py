@@ -17,6 +17,15 @@ LEAVES = """async () => {
     }
 }"""
 
+AT_ONCE = """async () => {
+  const dialog = document.querySelector("dialog");
+  const closed = new Promise((over) => dialog.addEventListener("close", () => setTimeout(over), { once: true }));
+  dialog.close();
+  dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
+  await closed;
+  return dialog.open;
+}"""
+
 
 def all_is_answered(shown: Shown) -> None:
     """Wait until every call of the page has its answer."""
@@ -140,3 +149,13 @@ def test_what_is_left_before_it_came_is_not_followed_on(shown: Shown) -> None:
         all_is_answered(shown)
     page = shown.go("member", "ada@chat")
     expect(page.get_by_role("log", name="Chat")).to_be_visible()
+
+
+def test_a_dialog_opened_before_the_last_one_has_said_that_it_closed_stays_open(shown: Shown) -> None:
+    """The browser says late that Escape has closed one; by then a quick typist has the palette open."""
+    page = shown.go("tree")
+    shown.press("New task")
+    expect(page.get_by_role("dialog").get_by_label("Title")).to_be_focused()
+    assert page.evaluate(AT_ONCE)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).not_to_be_visible()

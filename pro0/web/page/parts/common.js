@@ -35,7 +35,7 @@ export function Field({ label, area = false, about = "", value = "", autofocus =
   const typed = (event) => ((touched.current = true), onInput?.(event));
   return html`<label class="field">
     <span>${label}${about && html`<small class="soft"> ${about}</small>`}</span>
-    ${area ? html`<textarea ref=${field} rows="4" onInput=${typed} ...${rest}></textarea>` : html`<input ref=${field} autocomplete="off" onInput=${typed} ...${rest} />`}
+    ${area ? html`<textarea ref=${field} rows="4" autofocus=${autofocus} onInput=${typed} ...${rest}></textarea>` : html`<input ref=${field} autocomplete="off" autofocus=${autofocus} onInput=${typed} ...${rest} />`}
   </label>`;
 }
 

@@ -40,9 +40,9 @@ export function Dialog() {
       element.current.close();
     }
   }, [shown]);
-  // The event comes late: by then another dialog may be wanted.
+  // The event comes late: by then another dialog may be wanted, or be there.
   const closed = () => {
-    if (!ours.current) closeDialog();
+    if (!ours.current && !element.current.open) closeDialog();
     ours.current = false;
   };
   const outside = (event) => event.target === element.current && closeDialog();
