@@ -34,13 +34,15 @@ class Receiver:
     def __init__(self) -> None:
         self.got: list[tuple[str, str, str]] = []
         self.answer = 200
+        self.fails = ""
+        """A word in what is refused."""
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 text = self.rfile.read(int(self.headers["Content-Length"])).decode()
                 outer.got.append((self.path, self.headers["X-Pro0-Need"], text))
-                self.send_response(outer.answer)
+                self.send_response(500 if outer.fails and outer.fails in text else outer.answer)
                 self.end_headers()
 
             def log_message(self, *_: object) -> None:
