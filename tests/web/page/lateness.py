@@ -42,7 +42,9 @@ globalThis.WebSocket = class extends WebSocket {
   }
   later(event) {
     this.#waiting.push([performance.now() + link.late(), event]);
-    if (this.#waiting.length === 1) this.#next();
+    if (this.#waiting.length > 1) return;
+    if (link.held) link.wait(() => this.#next());
+    else this.#next();
   }
   #next() {
     const [due, event] = this.#waiting[0];
@@ -51,11 +53,14 @@ globalThis.WebSocket = class extends WebSocket {
     this.#handlers[event.type]?.(event);
     if (typeof event.data === "string") link.asked.delete(this.#call(event.data));
     this.#waiting.shift();
-    if (this.#waiting.length) this.#next();
+    if (this.#waiting.length) link.wait(() => this.#next());
   }
 };
 """
-"""A link that can hold back what is told of lists, and let it go: the answers to calls come all the same."""
+"""A link that can hold back what is told of lists, and let it go: the answers to calls come all the same.
+
+Each message is a task of its own, as in a browser: what waits for an answer goes on before the next one comes.
+"""
 
 DRAW = """
 {
