@@ -19,7 +19,7 @@ from pro0.model.runtime import State
 from pro0.ops import permissions
 from pro0.ops.context import lead_context
 from pro0.processes import identify
-from pro0.rules.person.permissions import open_requests
+from pro0.rules.person.permissions import GONE, open_requests
 from pro0.store.paths import LEAD_LOG
 from pro0.store.teams import TeamStore
 from tests.rules.building import at
@@ -127,6 +127,8 @@ def test_a_request_is_over_when_its_agent_has_ended_what_waits_for_the_answer(
         assert open_ids(team) == [relayed.id]
         hook.kill()
     rounds(relay, waits(now=60))
+    assert outcome(team) == "", "its session may be about to end"
+    rounds(relay, waits(now=60 + GONE.seconds))
     assert outcome(team) == "elsewhere"
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.need import Choice, Outcome, PermissionAnswer, PermissionRequest, PermissionRequests
-from pro0.model.runtime import SeatState, State
+from pro0.model.runtime import ENDED, SeatState, State
 from pro0.rules.person import permissions
 from pro0.rules.person.permissions import (
     DRAWN,
@@ -106,18 +106,20 @@ def test_old_requests_go_and_open_ones_stay() -> None:
 
 @pytest.mark.parametrize("state", State)
 def test_a_request_is_over_once_its_agent_goes_on(state: State) -> None:
-    """Not before the dialog can be drawn, nor while nobody knows what the agent does."""
+    """Not before the dialog can be drawn, nor while nobody knows what the agent does, nor while its session ends."""
     seat = SeatState(agent_id="w1", incarnation="inc-w1", generation=1, state=state, since=NOW, started_at=NOW)
     entry = request("k")
     late = NOW + DRAWN
-    waits = state in (State.WAITING, State.UNKNOWN)
+    ends = state in (State.STOPPING, *ENDED)
+    waits = ends or state in (State.WAITING, State.UNKNOWN)
     assert fate(entry, seat, False, late) == ("" if waits else "elsewhere")
     assert fate(entry, seat, False, late - timedelta(milliseconds=1)) == ""
     assert fate(entry, replace(seat, since=late), False, late) == ""
     given = replace(entry, answer=answer())
     assert fate(given, seat, False, late) == "", "whoever hands the answer over says so"
     assert fate(given, seat, False, NOW + HANDED_OVER) == ("" if waits else "elsewhere")
-    assert fate(entry, seat, False, NOW, unheard=True) == "elsewhere", "its agent has ended what waits for an answer"
+    unheard = fate(entry, seat, False, NOW, unheard=True)
+    assert unheard == ("" if ends else "elsewhere"), "its agent has ended what waits for an answer"
     assert fate(entry, seat, True, NOW, unheard=True) == "ended"
     assert fate(entry, seat, True, NOW) == "ended"
     assert fate(entry, None, False, NOW) == "ended"

@@ -75,6 +75,7 @@ def folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     programs(home, tmp_path, monkeypatch)
     (Path.home() / ".gitconfig").write_text("[user]\n\tname = Ann\n\temail = ann@example.com\n")
     (Path.home() / "jobs.json").write_text(json.dumps(JOBS))
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")  # both streams in their order, as on a terminal
     (tmp_path / "work").mkdir()
     yield tmp_path / "work"
     typed("pro0 team cleanup shop --force", tmp_path)

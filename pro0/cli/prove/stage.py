@@ -14,6 +14,7 @@ from pro0.cli.demo.scratch import Scratch
 from pro0.cli.prove.model import MARKER, ProofModel
 from pro0.cli.prove.pane import MemberPane
 from pro0.config import USER_FILE
+from pro0.git import Git
 from pro0.model.runtime import ENDED, Process, SeatState, State
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.setups import SETUPS
@@ -162,8 +163,7 @@ def make(scratch: Scratch, agent: str, provider: Provider) -> None:
     scratch.home.mkdir(mode=0o700)
     (scratch.home / USER_FILE).write_text("verdicts: scripts\n", encoding="utf-8")
     SETUPS[agent](provider.url, scratch.project).write(scratch.user)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(["git", "init", "-q", str(scratch.project)], check=True, **quiet)  # type: ignore[call-overload]
+    Git(scratch.project).run("init", "--quiet", "--template=")
 
 
 def _environment(agent: str, scratch: Scratch, provider: Provider) -> Mapping[str, str]:

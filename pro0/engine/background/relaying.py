@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 
 from pro0 import processes
 from pro0.agents.adapter import PermissionChannel, SessionView
@@ -27,6 +28,7 @@ class PermissionRelay:
         self._log = log
         self._woken = woken
         self._under_way: set[str] = set()
+        self._unheard: dict[str, datetime] = {}
         self._trouble = ""
         """The error of the last round, which is logged once."""
         self._backlog = Backlog(self._carry)
@@ -56,6 +58,7 @@ class PermissionRelay:
 
     def _over(self, snapshot: Snapshot, open_requests: tuple[PermissionRequest, ...]) -> dict[str, Outcome]:
         """Return the outcomes of requests whose agent has gone on, or is gone."""
+        self._note_unheard(open_requests, snapshot.now)
         seats = {seat.incarnation: seat for seat in snapshot.runtime.seats}
         fates = {
             request.id: permissions.fate(
@@ -63,11 +66,16 @@ class PermissionRelay:
                 seats.get(request.incarnation),
                 request.incarnation not in snapshot.guards_alive,
                 snapshot.now,
-                unheard=request.asker is not None and not processes.alive(request.asker),
+                unheard=request.id in self._unheard and snapshot.now >= self._unheard[request.id] + permissions.GONE,
             )
             for request in open_requests
         }
         return {id: fate for id, fate in fates.items() if fate}
+
+    def _note_unheard(self, open_requests: tuple[PermissionRequest, ...], now: datetime) -> None:
+        """Note since when nobody waits for the answer to a request: whoever waited also goes with its session."""
+        gone = {entry.id for entry in open_requests if entry.asker and not processes.alive(entry.asker)}
+        self._unheard = {id: self._unheard.get(id, now) for id in gone}
 
     def _carry(self, watched: WatchedSession) -> None:
         try:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, ErrorCode, NotFound, Refused
 from pro0.model.need import Choice, Outcome, PermissionAnswer, PermissionRequest, PermissionRequests
-from pro0.model.runtime import SeatState, State
+from pro0.model.runtime import ENDED, SeatState, State
 from pro0.rules import text
 
 KEPT = 20
@@ -31,6 +31,8 @@ CUT = "…"
 """The end of a line that does not tell all."""
 _TELLING = ("command", "file_path", "filepath", "path", "url", "pattern", "query")
 """Fields of an input that say what it does, the most telling first."""
+GONE = timedelta(seconds=3)
+"""Time in which the end of a session shows, once whoever waited there for an answer has gone."""
 HANDED_OVER = timedelta(seconds=30)
 """Time for whoever hands an answer over to say what became of it; the agent goes on before that."""
 NONE = PermissionRequests()
@@ -97,6 +99,8 @@ def fate(
     """Return what became of an open request, "" while it may be open; `unheard` when nobody waits for its answer."""
     if seat is None or ended:
         return "ended"
+    if seat.state in (State.STOPPING, *ENDED):
+        return ""
     if unheard:
         return "elsewhere"
     patience = HANDED_OVER if request.answer else DRAWN
