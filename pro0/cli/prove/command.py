@@ -36,8 +36,9 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
 
     Without a name it tries all of them.
 
-    A member runs in a home of its own below a temporary folder. Its model is a script on 127.0.0.1, its key is a dummy,
-    and its proxy leads nowhere, so it costs no token. Your own settings, keys and teams are not touched.
+    A member runs in a home of its own below a temporary folder. Its model is a script on 127.0.0.1 and its key is a
+    dummy, so it costs no token. What it asks of other machines is refused, as far as it obeys a proxy. Your own
+    settings, keys and teams are not touched.
 
     What does not hold is switched off for that version, for all later sessions, until it is proved again: nothing is
     typed, its state is that of its process, its own channel is left, or its permissions are answered in its pane.
@@ -59,9 +60,10 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
         raise EnvironmentMissing(
             "no agent program is installed", code=ErrorCode.AGENT_MISSING, hint="see them: pro0 agent list"
         )
-    proved = [_proved(name, patience, as_json=as_json) for name in dict.fromkeys(chosen)]
-    for proof in proved:
-        proofs.keep(home, proof)
+    proved = []
+    for name in dict.fromkeys(chosen):
+        proved.append(_proved(name, patience, as_json=as_json))
+        proofs.keep(home, proved[-1])
     if as_json:
         write_json(proved)
     context.exit(int(any(not result.held for proof in proved for result in proof.results)))
@@ -70,7 +72,7 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
 def _proved(agent: str, patience: float, *, as_json: bool) -> Proof:
     from pro0.cli.prove.run import prove as run
 
-    say(f"{agent}: its model is a script on 127.0.0.1; nothing is asked of another machine")
+    say(f"{agent}: its model is a script on 127.0.0.1; what it asks of other machines by its proxy is refused")
     with live() as show:
 
         def begun(check: ProofCheck) -> None:

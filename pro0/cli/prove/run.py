@@ -83,10 +83,12 @@ def _round(
             if off:
                 proofs.keep(scratch.home, Proof(agent=adapter.name, version=version, at=datetime.now(UTC), off=off))
             stage = ProofStage(limited(adapter, off), scratch, provider, patience)
-            results = tuple(_tried(stage, checks, begun, told))
+            try:
+                results = tuple(_tried(stage, checks, begun, told))
+            finally:
+                with suppress(NotHeld):
+                    stage.pro0("team", "cleanup", TEAM, "--force")
         finally:
-            with suppress(NotHeld, UnboundLocalError):
-                stage.pro0("team", "cleanup", TEAM, "--force")
             scratch.end()
             scratch.remove()
     return results, set(provider.refused)
