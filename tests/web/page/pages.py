@@ -35,6 +35,7 @@ class Shown:
 
     def __init__(self, page: Page, address: str, late: str = LATE) -> None:
         self.page = page
+        self.late = late
         self.origin = address.partition("#")[0]
         self.troubles: list[str] = []
         page.add_init_script(WITNESS)
@@ -57,8 +58,11 @@ class Shown:
             self.troubles.append(f"a request to {url}")
 
     def hand_out(self) -> None:
-        """Make the page what the next test expects, whatever the last one left: no dialog, no troubles of others."""
-        if self.page.locator("dialog[open]").count():
+        """Make the page what the next test expects, whatever the last one left: no dialog, no troubles of others.
+
+        A late page is loaded anew for each test: any test may be the first one.
+        """
+        if self.late or self.page.locator("dialog[open]").count():
             self.page.reload()
             expect(self.page.get_by_role("heading", level=1)).to_be_visible()
         self.troubles.clear()

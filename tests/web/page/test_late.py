@@ -7,6 +7,7 @@ from pro0.model.task import Awaiting, Draft
 from pro0.ops.tasks import gates, tasks
 from tests.engine.crew import Crew
 from tests.waiting import STUCK, wait_until
+from tests.web.page.lateness import can_hold
 from tests.web.page.pages import Shown
 
 LEAVES = """async () => {
@@ -159,3 +160,20 @@ def test_a_dialog_opened_before_the_last_one_has_said_that_it_closed_stays_open(
     assert page.evaluate(AT_ONCE)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).not_to_be_visible()
+
+
+def test_enter_in_the_palette_waits_for_the_names(shown: Shown) -> None:
+    """A page just opened has no member yet; a quick typist has named one and pressed Enter by then."""
+    page = shown.page.context.new_page()
+    can_hold(page)
+    page.add_init_script('link.hold(/"incarnation"/)')
+    page.goto(f"{shown.origin}#/alpha/needs")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    wait_until(lambda: page.evaluate("link.held.length > 0"), STUCK, "the members are held back")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Go to").fill("ada")
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("One moment …")
+    page.keyboard.press("Enter")
+    page.evaluate("link.free()")
+    page.wait_for_url("**/#/alpha/member/ada")
+    page.close()

@@ -250,6 +250,7 @@ def test_the_palette_reaches_every_screen_act_and_name(shown: Shown, alpha: Crew
     for typed, address in (("timeline", "timeline"), ("ada", "member/ada"), (f"{id} found", f"tree/{id}")):
         page.keyboard.press("Control+k")
         page.get_by_role("combobox", name="Go to").fill(typed)
+        expect(page.get_by_role("dialog").get_by_role("option").first).to_contain_text(typed, ignore_case=True)
         page.keyboard.press("Enter")
         page.wait_for_url(f"**/#/alpha/{address}")
     page.keyboard.press("Control+k")

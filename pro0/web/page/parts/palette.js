@@ -1,6 +1,6 @@
 /** Ctrl+K: every screen, act, member and task by its name. */
 import { html } from "../html.js";
-import { useState } from "../vendor/hooks.js";
+import { useEffect, useState } from "../vendor/hooks.js";
 import { go } from "../data/route.js";
 import { byPriority, team } from "../data/team.js";
 import { SCREENS } from "../screens/table.js";
@@ -32,6 +32,8 @@ function entries() {
   ];
 }
 
+const loading = () => [team.value.members, team.value.tasks].some((list) => !list.ready.value && !list.error.value);
+
 /** How well a text fits what is typed: smaller is better, Infinity is not at all. */
 export function distance(text, typed) {
   const low = text.toLowerCase();
@@ -48,12 +50,15 @@ export function distance(text, typed) {
 function Palette() {
   const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState(0);
+  // Enter before the names are there: it holds for the first that fits then.
+  const [entered, setEntered] = useState(false);
   const fitting = entries()
     .map((entry) => ({ ...entry, far: distance(entry.text, typed.trim().toLowerCase()) }))
     .filter(({ far }) => far < Infinity)
     .sort((one, other) => (typed ? one.far - other.far : 0))
     .slice(0, SHOWN);
-  const run = (entry) => entry && (closeDialog(), entry.run());
+  const run = (entry) => (entry ? (closeDialog(), entry.run()) : setEntered(loading()));
+  useEffect(() => void (entered && run(fitting[chosen])));
   const key = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setChosen((chosen + step + fitting.length) % Math.max(1, fitting.length));
@@ -63,8 +68,8 @@ function Palette() {
   };
   return html`<input class="large" autofocus placeholder="A screen, an act, a member, a task" aria-label="Go to" role="combobox" aria-expanded="true"
       aria-controls="found" aria-activedescendant=${fitting.length ? `found-${chosen}` : undefined} value=${typed}
-      onInput=${(event) => (setTyped(event.target.value), setChosen(0))} onKeyDown=${key} />
+      onInput=${(event) => (setTyped(event.target.value), setChosen(0), setEntered(false))} onKeyDown=${key} />
     <ul id="found" role="listbox" aria-label="What fits">${fitting.map((entry, place) => html`<li key=${entry.kind + entry.text} id=${`found-${place}`} role="option"
       aria-selected=${place === chosen} onMouseDown=${(event) => (event.preventDefault(), run(entry))}><span>${entry.text}</span><span class="soft small">${entry.kind}</span></li>`)}</ul>
-    ${!fitting.length && html`<p class="soft">Nothing has that name.</p>`}`;
+    ${!fitting.length && html`<p class="soft" role="status">${loading() ? "One moment …" : "Nothing has that name."}</p>`}`;
 }
