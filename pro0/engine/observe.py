@@ -19,10 +19,9 @@ from pro0.model.decision import Person, Snapshot, Workers
 from pro0.model.home import HookEvent
 from pro0.model.runtime import ENDED, Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
-from pro0.ops import ownership
+from pro0.ops import ownership, permissions
 from pro0.ops.team import needs
 from pro0.rules import mail
-from pro0.rules.person import permissions
 from pro0.store.teams import TeamStore
 
 T = TypeVar("T")
@@ -216,7 +215,7 @@ class Observer:
         mail, older = needs.unread(self._team, wanted)
         troubles = self._team.troubles.read().troubles
         announced = self._team.announced.read().keys
-        requests = permissions.unanswered(self._team.permissions.read())
+        requests = permissions.waiting(self._team)
         return Person(mail, older, troubles, requests, needs.left_alone(wanted, runtime), announced)
 
     def _unread(self, runtime: Runtime) -> dict[str, Unread]:

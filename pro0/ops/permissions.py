@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 
+from pro0 import processes
 from pro0.errors import BadInput, ErrorCode, Refused, TimedOut
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.need import (
@@ -17,6 +18,7 @@ from pro0.model.runtime import SeatState
 from pro0.ops.context import Context, operation
 from pro0.rules import text
 from pro0.rules.person import permissions
+from pro0.store.teams import TeamStore
 
 PATIENCE = 15.0
 """Seconds for an agent to take the answer to its request."""
@@ -39,12 +41,14 @@ def relay(context: Context, state: SeatState, asked: AskedPermission) -> Permiss
 
 @operation("permission.answer", HUMAN_ONLY, verdict=True)
 def answer(context: Context, id: str, choice: Choice, said: str = "") -> PermissionRequest:
-    """Answer a request; raises Refused when it was answered already, or is over."""
+    """Answer a request; raises Refused when it was answered already, is over, or nobody waits for it."""
     said = text.checked(said, "text", text.REASON_LIMIT)
     verdict = PermissionAnswer(choice=choice, text=said, by=context.caller.agent_id, at=context.now())
     with context.team.require().permissions.change("answer a request") as change:
         change.value = permissions.answered(change.value, id, verdict)
         request = permissions.found(change.value, id)
+        if is_unheard(request):
+            raise Refused(f"nobody waits for the answer to request {id} of {request.agent_id}", code=ErrorCode.DECIDED)
     _log(context, "answer", request, choice=choice)
     return request
 
@@ -64,7 +68,7 @@ def settle(context: Context, outcomes: Mapping[str, Outcome]) -> None:
 @operation("permission.list", IN_CHARGE, changes=False)
 def list_requests(context: Context) -> tuple[PermissionRequest, ...]:
     """Return the requests that wait for the person's answer, the oldest first."""
-    return permissions.unanswered(context.team.require().permissions.read())
+    return waiting(context.team.require())
 
 
 @operation("permission.show", _SESSIONS | HUMAN_ONLY, changes=False)
@@ -72,6 +76,16 @@ def show(context: Context, id: str) -> PermissionRequest:
     """Return one request, open or over; a session sees its own alone."""
     request = permissions.found(context.team.require().permissions.read(), id)
     return request if _may(context, request) else permissions.found(permissions.NONE, id)
+
+
+def waiting(team: TeamStore) -> tuple[PermissionRequest, ...]:
+    """Return the requests that the person can answer now, the oldest first."""
+    return tuple(entry for entry in permissions.unanswered(team.permissions.read()) if not is_unheard(entry))
+
+
+def is_unheard(request: PermissionRequest) -> bool:
+    """Return True when the process that waited for the answer is gone; what became of the request shows later."""
+    return request.asker is not None and not processes.alive(request.asker)
 
 
 def wait_until_taken(context: Context, given: PermissionRequest) -> PermissionRequest:

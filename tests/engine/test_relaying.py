@@ -12,12 +12,13 @@ from pro0.agents.opencode.adapter import OPENCODE
 from pro0.engine.background.agent_states import AgentStates, WatchedSession
 from pro0.engine.background.relaying import PermissionRelay
 from pro0.engine.log import Log
-from pro0.errors import Unwritable
+from pro0.errors import Refused, Unwritable
 from pro0.model.decision import Seen, Snapshot
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.ops import permissions
 from pro0.ops.context import lead_context
+from pro0.ops.team import needs
 from pro0.processes import identify
 from pro0.rules.person.permissions import GONE, open_requests
 from pro0.store.paths import LEAD_LOG
@@ -125,7 +126,12 @@ def test_a_request_is_over_when_its_agent_has_ended_what_waits_for_the_answer(
         relayed = permissions.relay(lead_context(team), session("w1"), replace(ASKED, asker=identify(hook.pid)))
         rounds(relay, waits(now=60))
         assert open_ids(team) == [relayed.id]
+        assert permissions.list_requests(human(team)) == (relayed,)
         hook.kill()
+    assert (permissions.list_requests(human(team)), needs.list_needs(human(team))) == ((), ()), "nobody is asked"
+    with pytest.raises(Refused, match="nobody waits for the answer"):
+        permissions.answer(human(team), relayed.id, Choice.ALLOW)
+    assert permissions.show(human(team), relayed.id) == relayed
     rounds(relay, waits(now=60))
     assert outcome(team) == "", "its session may be about to end"
     rounds(relay, waits(now=60 + GONE.seconds))

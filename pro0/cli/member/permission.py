@@ -63,6 +63,8 @@ def _write(request: PermissionRequest) -> None:
         write(f"  {line(text)}")
     if over := over_in_words(request):
         write(f"It is {over}.")
+    elif permissions.is_unheard(request):
+        write("Nobody waits for its answer.")
     else:
         write(f"Answer with: pro0 member answer {request.id} {'|'.join(request.choices)}")
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
-from pro0 import processes
 from pro0.agents.adapter import PermissionChannel, SessionView
 from pro0.engine.background.agent_states import AgentStates, WatchedSession
 from pro0.engine.background.backlog import Backlog
@@ -74,7 +73,7 @@ class PermissionRelay:
 
     def _note_unheard(self, open_requests: tuple[PermissionRequest, ...], now: datetime) -> None:
         """Note since when nobody waits for the answer to a request: whoever waited also goes with its session."""
-        gone = {entry.id for entry in open_requests if entry.asker and not processes.alive(entry.asker)}
+        gone = {entry.id for entry in open_requests if requests.is_unheard(entry)}
         self._unheard = {id: self._unheard.get(id, now) for id in gone}
 
     def _carry(self, watched: WatchedSession) -> None:

@@ -15,11 +15,11 @@ from pro0.model.need import Need, Picture, Trouble
 from pro0.model.runtime import Phase, Runtime
 from pro0.model.task import SETTLED, Task, TaskList
 from pro0.model.team import Wanted
+from pro0.ops import permissions
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.team.costs import spent
 from pro0.rules.needs import needs
-from pro0.rules.person import permissions
 from pro0.rules.task_needs import beyond
 from pro0.rules.tasks.board import Board
 from pro0.store.teams import TeamStore
@@ -60,7 +60,7 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
         mail=mail,
         older=older,
         troubles=team.troubles.read().troubles,
-        requests=permissions.unanswered(team.permissions.read()),
+        requests=permissions.waiting(team),
         spent=spent(team.usage.read().sessions) if desired.max_cost else 0.0,
         left_alone=left_alone(desired, runtime),
     )
