@@ -1,6 +1,6 @@
 /** Ctrl+K: every screen, act, member and task by its name. */
 import { html } from "../html.js";
-import { useEffect, useState } from "../vendor/hooks.js";
+import { useLayoutEffect, useState } from "../vendor/hooks.js";
 import { go } from "../data/route.js";
 import { byPriority, team } from "../data/team.js";
 import { SCREENS } from "../screens/table.js";
@@ -58,7 +58,7 @@ function Palette() {
     .sort((one, other) => (typed ? one.far - other.far : 0))
     .slice(0, SHOWN);
   const run = (entry) => (entry ? (closeDialog(), entry.run()) : setEntered(loading()));
-  useEffect(() => void (entered && run(fitting[chosen])));
+  useLayoutEffect(() => void (entered && run(fitting[chosen])));
   const key = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setChosen((chosen + step + fitting.length) % Math.max(1, fitting.length));
