@@ -1,9 +1,12 @@
-"""The page says that something is done once it shows it, however late its lists come after the answer to the call."""
+"""The page says that something is done once it shows it, however late its lists or the PIN come after the call."""
+
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
-from pro0.model.task import Awaiting, Draft
+from pro0.model.task import Awaiting, Draft, Status
+from pro0.ops import verdicts
 from pro0.ops.tasks import gates, tasks
 from tests.engine.crew import Crew
 from tests.waiting import STUCK, wait_until
@@ -177,3 +180,72 @@ def test_enter_in_the_palette_waits_for_the_names(shown: Shown) -> None:
     page.evaluate("link.free()")
     page.wait_for_url("**/#/alpha/member/ada")
     page.close()
+
+
+PIN = "123456"
+
+
+@pytest.fixture
+def pin(alpha: Crew) -> Iterator[None]:
+    """A person who wants each verdict confirmed by a PIN."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verdicts, "has_terminal", lambda: True)
+        verdicts.set_pin(alpha.store.home, ask=lambda _: PIN)
+        yield
+        verdicts.remove_pin(alpha.store.home, ask=lambda _: PIN)
+
+
+def asks_for_the_pin(shown: Shown, button: Locator) -> Locator:
+    """Press the button of a verdict and return the dialog that asks for the PIN."""
+    expect(button).to_have_attribute("aria-busy", "false")
+    button.click()
+    dialog = shown.page.get_by_role("dialog", name="Your PIN")
+    expect(dialog.get_by_label("PIN", exact=True)).to_be_focused()
+    return dialog
+
+
+@pytest.mark.usefixtures("pin")
+def test_whatever_closes_the_pin_the_verdict_can_be_given_again(shown: Shown, alpha: Crew) -> None:
+    """A button that went on waiting for the PIN could not be pressed again."""
+    [id] = alpha.give(Draft(title="is approved with a PIN"))
+    gates.hold(alpha.context, id, Awaiting.REVIEW)
+    approve = shown.go("needs").get_by_role("button", name=f"Approve: {id}")
+    for close in ("Escape", "Close", "Cancel", "wrong, then Escape"):
+        dialog = asks_for_the_pin(shown, approve)
+        if close == "wrong, then Escape":
+            dialog.get_by_label("PIN", exact=True).fill("654321")
+            shown.press("Go on", dialog)
+            expect(dialog.get_by_role("alert")).to_contain_text("the PIN is wrong")
+        if "Escape" in close:
+            shown.page.keyboard.press("Escape")
+        else:
+            shown.press(close, dialog)
+        expect(dialog).not_to_be_visible()
+        expect(approve).to_have_attribute("aria-busy", "false")
+        assert alpha.task(id).waits
+    shown.says("the PIN is wrong")
+    dialog = asks_for_the_pin(shown, approve)
+    dialog.get_by_label("PIN", exact=True).fill(PIN)
+    shown.press("Go on", dialog)
+    expect(approve).not_to_be_visible()
+    expect(dialog).not_to_be_visible()
+    shown.says(f"{id}: approved")
+    assert alpha.task(id).status is Status.COMPLETED
+
+
+@pytest.mark.usefixtures("pin")
+def test_what_was_sent_with_the_pin_is_said_though_its_dialog_was_closed_meanwhile(shown: Shown, alpha: Crew) -> None:
+    [id] = alpha.give(Draft(title="is approved, and hears it late"))
+    gates.hold(alpha.context, id, Awaiting.REVIEW)
+    approve = shown.go("needs").get_by_role("button", name=f"Approve: {id}")
+    dialog = asks_for_the_pin(shown, approve)
+    dialog.get_by_label("PIN", exact=True).fill(PIN)
+    holds(shown, "/./")
+    shown.press("Go on", dialog)
+    shown.page.keyboard.press("Escape")
+    expect(dialog).not_to_be_visible()
+    expect(approve).to_have_attribute("aria-busy", "true")
+    shown.page.evaluate("link.free()")
+    shown.says(f"{id}: approved")
+    expect(approve).not_to_be_visible()
+    assert alpha.task(id).status is Status.COMPLETED

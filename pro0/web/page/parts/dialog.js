@@ -4,11 +4,18 @@ import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 import { signal } from "../vendor/signals.js";
 
 const open = signal(null);
+let count = 0;
 
-/** Show `content`, a function that draws what is in the dialog. */
-export const openDialog = (title, content, look = "") => (open.value = { title, content, look });
+/** Show `content`, a function that draws what is in the dialog; `left` is called once it is gone, whatever closed it. */
+export const openDialog = (title, content, look = "", left = null) => show({ title, content, look, left, key: ++count });
 
-export const closeDialog = () => (open.value = null);
+export const closeDialog = () => show(null);
+
+function show(next) {
+  const last = open.peek();
+  open.value = next;
+  last?.left?.();
+}
 
 /** What closes the dialog that is open now, and none that the person opens later. */
 export function closer() {
@@ -47,7 +54,7 @@ export function Dialog() {
   };
   const outside = (event) => event.target === element.current && closeDialog();
   return html`<dialog ref=${element} class=${shown?.look ?? ""} aria-label=${shown?.title} onClose=${closed} onMouseDown=${outside}>
-    ${shown && html`<div class="stack" key=${shown.title}>
+    ${shown && html`<div class="stack" key=${shown.key}>
       ${shown.look ? null : html`<header class="heading"><h2>${shown.title}</h2>
         <button type="button" class="icon" aria-label="Close" onClick=${closeDialog}>×</button></header>`}
       <${shown.content} />

@@ -12,15 +12,18 @@ export async function withPin(call, method, params, told) {
   } catch (error) {
     if (!ASKING.includes(error.code)) throw error;
     return new Promise((resolve, reject) => {
+      let sent = null;
       const send = async ({ pin }) => {
         const close = closer();
-        const result = await call(method, { ...params, pin }, told);
+        sent = call(method, { ...params, pin }, told);
+        resolve(await sent);
         close();
-        resolve(result);
       };
-      const cancel = () => (closeDialog(), reject(error));
-      openDialog("Your PIN", () => html`<${Form} label="Go on" send=${send} cancel=${cancel}>
-        <p>${error.message}</p><${Field} label="PIN" name="pin" type="password" inputmode="numeric" required autofocus autocomplete="off" /><//>`);
+      // What was sent before the dialog went may still be done: its answer counts.
+      const left = () => (sent ?? Promise.reject(error)).catch(reject);
+      const content = () => html`<${Form} label="Go on" send=${send} cancel=${closeDialog}>
+        <p>${error.message}</p><${Field} label="PIN" name="pin" type="password" inputmode="numeric" required autofocus autocomplete="off" /><//>`;
+      openDialog("Your PIN", content, "", left);
     });
   }
 }
