@@ -169,10 +169,10 @@ def test_enter_in_the_palette_waits_for_the_names(shown: Shown) -> None:
     """A page just opened has no member yet; a quick typist has named one and pressed Enter by then."""
     page = shown.page.context.new_page()
     can_hold(page)
-    page.add_init_script('link.hold(/"incarnation"/)')
+    page.add_init_script('link.hold(/"(incarnation|status)"/)')
     page.goto(f"{shown.origin}#/alpha/needs")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    wait_until(lambda: page.evaluate("link.held.length > 0"), STUCK, "the members are held back")
+    wait_until(lambda: page.evaluate("link.held.length > 0"), STUCK, "the lists are held back")
     page.keyboard.press("Control+k")
     page.get_by_role("combobox", name="Go to").fill("ada")
     expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("One moment …")

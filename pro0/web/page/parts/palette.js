@@ -58,7 +58,7 @@ function Palette() {
     .sort((one, other) => (typed ? one.far - other.far : 0))
     .slice(0, SHOWN);
   const run = (entry) => (entry ? (closeDialog(), entry.run()) : setEntered(loading()));
-  useLayoutEffect(() => void (entered && run(fitting[chosen])));
+  useLayoutEffect(() => void (entered && !loading() && run(fitting[chosen])));
   const key = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setChosen((chosen + step + fitting.length) % Math.max(1, fitting.length));
