@@ -1,6 +1,7 @@
 """A stand-in for the codex program: its app server, and a terminal program that tells how it was started.
 
-`codex_program.py app-server --listen unix://PATH` serves one thread; with MODE=old it knows no such words.
+`codex_program.py app-server --listen unix://PATH` serves one thread; with MODE=old it knows no such words, with
+MODE="as before" it resumes a thread with what that was permitted before.
 """
 
 import base64
@@ -67,6 +68,7 @@ class Server:
         self.said: list[str] = []
         self.decisions: list[str] = []
         self.method = "item/commandExecution/requestApproval"
+        self.sandbox, self.policy, self.obeys = "readOnly", "never", True
 
     def listen(self, path: str) -> None:
         """Let clients come."""
@@ -108,10 +110,14 @@ class Server:
             "initialize": {"userAgent": "codex"},
             "thread/loaded/list": {"data": ["side", "main"]},
             "thread/read": {"thread": {"ephemeral": params.get("threadId") == "side", "status": status}},
-            "thread/resume": {"thread": {}},
+            "thread/resume": {"thread": {}, "sandbox": {"type": self.sandbox}, "approvalPolicy": self.policy},
             "thread/items/list": {"data": [{"item": {"id": "call_1", "changes": [{"path": "a", "diff": "+x"}]}}]},
             "turn/start": {"turn": {"id": "t2"}},
         }
+        if method == "thread/resume" and self.obeys and "sandbox" in params:
+            first, *others = params["sandbox"].split("-")
+            self.sandbox, self.policy = first + "".join(map(str.title, others)), params["approvalPolicy"]
+            return self.answers({**message, "params": {}})
         if method == "turn/start":
             if params["threadId"] != "main":
                 return [{"id": message["id"], "error": {"code": -32600, "message": "thread not found"}}]
@@ -127,6 +133,7 @@ def main(words: list[str], mode: str) -> None:
         if mode == "old":
             sys.exit("error: unexpected argument '--listen' found")
         server = Server()
+        server.obeys = mode != "as before"
         server.listen(words[2].removeprefix("unix://"))
         server.serve()
     shown = Path(os.environ["SHOWN"])

@@ -1,6 +1,8 @@
 """How each agent is started: argv, environment and files, as tables."""
 
 import json
+import re
+import subprocess
 import tomllib
 
 import pytest
@@ -8,6 +10,7 @@ from msgspec.structs import replace
 
 from pro0.agents import adapter_named, own_tools
 from pro0.agents.adapter import Brief, Invocation
+from pro0.agents.codex import adapter as codex
 from pro0.agents.first_prompt import IN_ARGV
 from pro0.agents.opencode import adapter as opencode
 from pro0.errors import BadInput
@@ -42,6 +45,28 @@ MODES = {
     "claude": ("--permission-mode", ("default", "acceptEdits", "plan", "bypassPermissions")),
     "gemini": ("--approval-mode", ("default", "auto_edit", "plan", "yolo")),
 }
+
+
+@pytest.mark.parametrize("mode", PermissionMode)
+def test_a_planning_claude_uses_the_tools_unasked(mode: PermissionMode) -> None:
+    """Planning, it asks before each tool that changes something, but for those that a hook allows."""
+    hooks = json.loads(call("claude", mode=mode).files["settings.json"])["hooks"].get("PreToolUse", [])
+    assert bool(hooks) is (mode is PermissionMode.PLAN)
+    for entry in hooks:
+        assert re.fullmatch(entry["matcher"], "mcp__pro0__submit_plan")
+        assert not re.fullmatch(entry["matcher"], "Bash")
+        [hook] = entry["hooks"]
+        said = json.loads(subprocess.run(["sh", "-c", hook["command"]], capture_output=True, check=True).stdout)
+        assert said["hookSpecificOutput"]["permissionDecision"] == "allow"
+
+
+@pytest.mark.parametrize("mode", PermissionMode)
+def test_the_server_of_a_resumed_codex_permits_what_is_permitted_now(mode: PermissionMode) -> None:
+    """It would go on with the sandbox that the session had before."""
+    invocation = call("codex", mode=mode, resume=True, session=ID)
+    started = json.loads(invocation.files["server.json"])
+    assert tuple(started["before"][-3:]) == (ID, *codex.SERVED[mode])
+    assert "before" not in json.loads(call("codex", mode=mode).files["server.json"])
 
 
 @pytest.mark.parametrize("mode", PermissionMode)

@@ -165,12 +165,13 @@ def start(view: SessionView, short_folder: Path, tmp_path: Path) -> Iterator[Cal
     folder = short_folder / os.urandom(4).hex()
     folder.mkdir()
 
-    def one(mode: str = "") -> tuple[int, list[str]]:
+    def one(mode: str = "", permitted: tuple[str, str] | None = None) -> tuple[int, list[str]]:
         program, shown = tmp_path / "bin" / "codex", tmp_path / "shown"
         program.parent.mkdir()
         program.write_text(PROGRAM)
         program.chmod(0o700)
-        for name, data in server.settings(str(folder), (), ("codex", "--remote", "there")).items():
+        before = server.resuming(str(folder), "main", *permitted) if permitted else ()
+        for name, data in server.settings(str(folder), (), ("codex", "--remote", "there"), before).items():
             (folder / name).write_bytes(data)
         environment = {"PATH": f"{program.parent}:{os.environ['PATH']}", "SHOWN": str(shown), "MODE": mode}
         environment["PYTHONPATH"] = str(Path(codex_program.__file__).parents[2])
@@ -199,6 +200,24 @@ def test_the_terminal_program_is_a_client_of_its_own_server(start: Callable[...,
 
 def test_a_version_without_such_a_server_runs_alone(start: Callable[..., tuple[int, list[str]]]) -> None:
     pid, words = start("old")
+    assert words == ["--no-daemon"]
+    wait_until(lambda: not [c for c in psutil.Process(pid).children() if c.status() != "zombie"], STUCK, "nothing left")
+
+
+@pytest.mark.parametrize("sandbox", ["read-only", "workspace-write", "danger-full-access"])
+@pytest.mark.parametrize("policy", ["never", "on-request"])
+def test_a_session_is_resumed_with_what_is_permitted_now(
+    start: Callable[..., tuple[int, list[str]]], sandbox: str, policy: str
+) -> None:
+    _, words = start(permitted=(sandbox, policy))
+    assert words == ["--remote", "there"]
+
+
+def test_where_more_or_less_would_be_permitted_a_resumed_session_runs_alone(
+    start: Callable[..., tuple[int, list[str]]],
+) -> None:
+    """Its own words say then what is permitted."""
+    pid, words = start("as before", ("danger-full-access", "never"))
     assert words == ["--no-daemon"]
     wait_until(lambda: not [c for c in psutil.Process(pid).children() if c.status() != "zombie"], STUCK, "nothing left")
 

@@ -29,6 +29,9 @@ MODES = {
 }
 READING = "Read,Grep,Glob"
 """Claude's own tools still allowed in a delegate-only session."""
+_ALLOWED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'
+_ALLOW = f"echo {shlex.quote(_ALLOWED)}"
+"""A hook that allows a call: planning, Claude asks before a tool that changes something, whatever its rules allow."""
 SETTINGS = "settings.json"
 SERVERS = "mcp.json"
 
@@ -67,6 +70,8 @@ def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
     allowed = [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
     # Claude sends its first request before its MCP servers are connected; a hook of one second delays it.
     hooks: dict[str, list[object]] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
+    if brief.mode is PermissionMode.PLAN:
+        hooks["PreToolUse"] = [{"matcher": f"mcp__{own_tools.SERVER}__.*", "hooks": [_command(_ALLOW)]}]
     if brief.mailbox:
         if brief.asks_by_hook:
             asks = (*brief.pro0, "member", "permission-hook")

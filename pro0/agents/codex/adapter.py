@@ -47,9 +47,10 @@ def call(brief: Brief) -> Invocation:
     )
     # Without the word codex starts a server; it outlives the session, and later sessions share it and its environment.
     alone = (*first, "--no-daemon", *permissions, *last)
-    # A client that resumes a session must not say what is permitted: the server's settings do.
+    # A client that resumes a session must not say what is permitted, and the server goes on with what it was then.
     client = (*first, "--remote", server.address(brief.folder), *(() if brief.resume else permissions), *last)
-    started = server.settings(brief.folder, _served(brief), client)
+    before = server.resuming(brief.folder, brief.session, *_permitted(brief)) if brief.resume else ()
+    started = server.settings(brief.folder, _served(brief), client, before)
     return Invocation(argv=(*starter.command(brief.folder), *alone), files={**started, **files})
 
 
@@ -74,10 +75,14 @@ def _settings(brief: Brief) -> tuple[str, ...]:
 def _served(brief: Brief) -> tuple[str, ...]:
     """Return the settings of the session's own server."""
     seat = brief.seat
-    sandbox, policy = SERVED[PermissionMode.PLAN if brief.delegate_only else brief.mode]
+    sandbox, policy = _permitted(brief)
     entries = {"sandbox_mode": sandbox, "approval_policy": policy, "model": seat.model}
     words = (("--config", f"{key}={toml(value)}") for key, value in entries.items() if value)
     return (*(word for pair in words for word in pair), *_settings(replace(brief, seat=replace(seat, model=""))))
+
+
+def _permitted(brief: Brief) -> tuple[str, str]:
+    return SERVED[PermissionMode.PLAN if brief.delegate_only else brief.mode]
 
 
 def _server(brief: Brief) -> str:

@@ -9,6 +9,12 @@ from pro0.agents.codex.websocket import WebSocket
 Result = TypeVar("Result")
 COMMAND, CHANGE = "item/commandExecution/requestApproval", "item/fileChange/requestApproval"
 """What the server asks when the agent may not do something by itself."""
+_SANDBOXES = {
+    "readOnly": "read-only",
+    "workspaceWrite": "workspace-write",
+    "dangerFullAccess": "danger-full-access",
+}
+"""The server's word for a sandbox → that of the settings."""
 _RESOLVED = "serverRequest/resolved"
 _ITEMS = 50
 """The newest items searched for the change that is asked about."""
@@ -69,6 +75,15 @@ class _Entries(msgspec.Struct):
     data: list[_Entry] = []
 
 
+class _Sandbox(msgspec.Struct):
+    type: str = ""
+
+
+class _Permitted(msgspec.Struct, rename="camel"):
+    sandbox: _Sandbox = msgspec.field(default_factory=_Sandbox)
+    approval_policy: object = ""
+
+
 class _Over(msgspec.Struct, rename="camel"):
     request_id: int | str | None = None
 
@@ -107,6 +122,13 @@ class ServerClient:
     def say(self, thread: str, text: str) -> None:
         """Begin a turn with a text, or add it to the turn that goes on."""
         self._call("turn/start", dict[str, object], threadId=thread, input=[{"type": "text", "text": text}])
+
+    def resume(self, thread: str, sandbox: str, policy: str) -> None:
+        """Resume a thread with a sandbox, and a word for when it asks; raises ServerRefused when others hold."""
+        params = {"threadId": thread, "sandbox": sandbox, "approvalPolicy": policy, "excludeTurns": True}
+        now = self._call("thread/resume", _Permitted, **params)
+        if (_SANDBOXES.get(now.sandbox.type), now.approval_policy) != (sandbox, policy):
+            raise ServerRefused(f"it permits {now.sandbox.type} and asks {now.approval_policy}")
 
     def requests(self, thread: str) -> list[tuple[ServerMessage, ApprovalRequest]]:
         """Return what the server asks now; it repeats that for whoever takes up the thread."""

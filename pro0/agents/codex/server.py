@@ -3,6 +3,7 @@
 Each act is a connection of its own, so nothing has to be kept. Measured with 0.169.0.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,12 +24,13 @@ _FAILURES = (OSError, msgspec.MsgspecError, ValueError, RecursionError)
 _FOR_SESSION = "acceptForSession"
 
 
-class CodexServer(msgspec.Struct):
-    """The server's socket and command, and its client's, as stored in the session's folder."""
+class CodexServer(msgspec.Struct, omit_defaults=True):
+    """The server's socket and command, its client's, and what is run before that; stored in the session's folder."""
 
     socket: str
     argv: tuple[str, ...]
     client: tuple[str, ...]
+    before: tuple[str, ...] = ()
 
 
 _SERVER = msgspec.json.Decoder(CodexServer)
@@ -39,11 +41,27 @@ def address(folder: str) -> str:
     return f"unix://{folder}/{SOCKET}"
 
 
-def settings(folder: str, words: tuple[str, ...], client: tuple[str, ...]) -> dict[str, bytes]:
+def settings(
+    folder: str, words: tuple[str, ...], client: tuple[str, ...], before: tuple[str, ...] = ()
+) -> dict[str, bytes]:
     """Return the file for the starter: a server with these settings, and the terminal program as its client."""
     argv = ("codex", "app-server", "--listen", address(folder), *words)
-    server = CodexServer(socket=f"{folder}/{SOCKET}", argv=argv, client=client)
+    server = CodexServer(socket=f"{folder}/{SOCKET}", argv=argv, client=client, before=before)
     return {starter.FILE: msgspec.json.encode(server)}
+
+
+def resuming(folder: str, session: str, sandbox: str, policy: str) -> tuple[str, ...]:
+    """Return the command that resumes a session in the server, which else would permit what it did before."""
+    return (sys.executable, "-I", "-m", __name__, f"{folder}/{SOCKET}", session, sandbox, policy)
+
+
+def resume(path: str, session: str, sandbox: str, policy: str) -> None:
+    """Let the server at a path resume a session; raises OSError or a MsgspecError when it does not permit just this."""
+    connection = connect(path, PATIENCE)
+    try:
+        ServerClient(connection).resume(session, sandbox, policy)
+    finally:
+        connection.close()
 
 
 def deliver(session_view: SessionView, line: str) -> bool:
@@ -123,3 +141,7 @@ def _decision(request: ApprovalRequest, answer: PermissionAnswer) -> str:
     if answer.choice is not Choice.DENY:
         return _FOR_SESSION if answer.choice is Choice.ALWAYS else "accept"
     return "decline" if request.available_decisions is None or "decline" in request.available_decisions else "cancel"
+
+
+if __name__ == "__main__":
+    resume(*sys.argv[1:])

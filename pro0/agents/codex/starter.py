@@ -14,7 +14,7 @@ import sys
 import time
 
 FILE = "server.json"
-"""The file in the session's folder: the server's socket and command, and the command of its client."""
+"""The file in the session's folder: the server's socket and command, its client's, and what is run before that."""
 COMES_UP = 20.0
 """Seconds for the server to accept connections."""
 _PAUSE = 0.02
@@ -31,7 +31,7 @@ def main(folder: str, words: list[str]) -> int:
     """Become the terminal program; returns only when it cannot be started."""
     with open(os.path.join(folder, FILE), encoding="utf-8") as file:  # noqa: PTH118 - pathlib costs 5 ms
         settings = json.load(file)
-    if _serves(settings["argv"], settings["socket"]):
+    if _serves(settings["argv"], settings["socket"], settings.get("before")):
         words = settings["client"]
     try:
         os.execvp(words[0], words)
@@ -40,8 +40,8 @@ def main(folder: str, words: list[str]) -> int:
     return _MISSING
 
 
-def _serves(argv: list[str], path: str) -> bool:
-    """Start the server and wait until it accepts; return False when it ends or cannot."""
+def _serves(argv: list[str], path: str, before: list[str] | None) -> bool:
+    """Start the server and wait until it is ready for its client; return False when it ends or cannot."""
     here, there = os.pipe()
     keeper = os.fork()
     if not keeper:
@@ -56,17 +56,26 @@ def _serves(argv: list[str], path: str) -> bool:
             except OSError:
                 time.sleep(_PAUSE)
             else:
+                if before and not _succeeds(before):
+                    break
                 os.write(there, _SERVES)
                 return True
     os.close(there)
     return False
 
 
+def _succeeds(argv: list[str]) -> bool:
+    child = os.fork()
+    if not child:
+        _silence()
+        _become(argv)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def _keep(argv: list[str], serves: int) -> None:
     """Run the server; once it ends, end the terminal program too, which is nothing without it."""
-    client, nothing = os.getppid(), os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)
+    client = os.getppid()
+    _silence()
     server = os.fork()
     if not server:
         _become(argv)
@@ -80,6 +89,12 @@ def _keep(argv: list[str], serves: int) -> None:
     if wanted and client == os.getppid():
         os.kill(client, signal.SIGTERM)
     os._exit(0)
+
+
+def _silence() -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
 
 
 def _become(argv: list[str]) -> None:
