@@ -42,6 +42,11 @@ class ModelRequest:
         )
 
     @property
+    def heard(self) -> str:
+        """Return all that the user said."""
+        return "\n".join(entry.text for entry in self.entries if entry.who == "user")
+
+    @property
     def news(self) -> tuple[Utterance, ...]:
         """Return what came after the model's last answer: results of tools, and what the user said."""
         said = [entry.who for entry in reversed(self.entries)]

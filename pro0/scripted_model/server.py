@@ -38,7 +38,10 @@ class Exchange:
 
 
 class Provider:
-    """Scripted models; a request belongs to the script whose marker is in the instructions or the first prompt."""
+    """Scripted models; a request belongs to the script whose marker is in the instructions or the first prompt.
+
+    An agent that has lost its first prompt is told it again later, so all that a user said counts then.
+    """
 
     def __init__(self) -> None:
         self.exchanges: list[Exchange] = []
@@ -78,7 +81,8 @@ class Provider:
         """Ask the script for its turn and keep both; return its number, from 1, too."""
         with self._lock:
             number = next(self._numbers)
-            marker = next((one for one in self._scripts if one in request.opening), "")
+            known = (one for text in (request.opening, request.heard) for one in self._scripts if one in text)
+            marker = next(known, "")
             if request.aside or not marker:
                 exchange = Exchange("", request, say("A title"), TurnUsage(1, 0, 1))
             else:

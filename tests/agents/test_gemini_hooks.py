@@ -202,6 +202,49 @@ def test_a_session_that_has_forgotten_all_does_not_go_on(
     assert GEMINI.began(placed.gemini(tmp_path, head + (tmp_path / "chat.jsonl").read_bytes())) is goes_on
 
 
+def resumed(session: Session) -> None:
+    """Resume the session as Gemini CLI does, without what begins with its context; pro0 gives it a new folder."""
+    for file in (session.place / "session").iterdir():
+        file.unlink()
+    session.said = [one for one in session.said if "<session_context>" not in str(one["content"])]
+    session.stopped(len(session.said))
+
+
+def merged(session: Session) -> None:
+    """Refuse a tool: Gemini CLI rewrites the conversation, with the first prompt behind its own context."""
+    context, prompt, *others = session.said
+    session.said = [{**context, "id": "merged", "content": [context["content"][0], prompt["content"][0]]}, *others]
+    session.stopped(len(session.said))
+
+
+def test_a_first_prompt_that_a_resume_leaves_out_is_told_again_until_it_is_kept(session: Session) -> None:
+    """Gemini CLI leaves out each message that begins with its own context."""
+    session.begins(PROMPT)
+    session.ends()
+    session.begins(LINE)
+    session.ends()
+    merged(session)
+    resumed(session)
+    begin = len(session.said)
+    for _ in range(2):
+        told = session.begins(LINE)
+        assert told == prompts.forgotten(PROMPT.replace("<", "&lt;").replace(">", "&gt;"), [])
+        session.stopped(begin)
+    session.begins(LINE)
+    session.ends()
+    assert session.begins(LINE) == "", "it is known"
+    session.ends()
+    resumed(session)
+    assert session.begins(LINE) == "", "the resume keeps what it was told again"
+
+
+def test_a_resume_that_keeps_the_first_prompt_tells_nothing(session: Session) -> None:
+    session.begins(PROMPT)
+    session.ends()
+    resumed(session)
+    assert session.begins(LINE) == ""
+
+
 @pytest.mark.parametrize("readable", [True, False])
 def test_a_transcript_is_needed_and_a_mailbox_is_not(session: Session, tmp_path: Path, readable: bool) -> None:
     session.hook("AfterTool")

@@ -11,10 +11,9 @@ from tests.conftest import Result
 from tests.real_agents.states import PATIENCE
 
 pytestmark = pytest.mark.agents
-GEMINI = pytest.param("gemini", marks=pytest.mark.xfail(reason="restarted after a kill, it does not read its mail"))
 
 
-@pytest.mark.parametrize("agent", [GEMINI if name == "gemini" else name for name in SETUPS])
+@pytest.mark.parametrize("agent", SETUPS)
 def test_everything_holds_of_the_pinned_version(agent: str, home: Path, cli: Callable[..., Result]) -> None:
     result = cli("agent", "prove", agent, "--patience", str(PATIENCE), "--json", seconds=10 * PATIENCE)
     [proof] = json.loads(result.out)

@@ -19,6 +19,7 @@ from pro0.agents.gemini.memory import (
     Confirmed,
     GivenTexts,
     forgotten,
+    keep_left_out,
     load_confirmed,
     save_confirmed,
     unconfirmed_texts,
@@ -64,8 +65,10 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
 def _begin(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> bytes:
     before = load_confirmed(folder)
     if before is None:
-        save_confirmed(folder, Confirmed(mail.given_up_to(box, incarnation)))
-        return b""
+        before = Confirmed(mail.given_up_to(box, incarnation))
+        save_confirmed(folder, before)
+        if not keep_left_out(folder, Path(event.transcript_path)):
+            return b""
     unconfirmed = unconfirmed_texts(before, folder, box, incarnation)
     lost = forgotten(unconfirmed, Path(event.transcript_path), event.prompt)
     return _context(event, prompts.forgotten(lost.prompt, lost.messages))

@@ -2,7 +2,8 @@
 
 Such a turn is undone back to its start. This loses the first prompt, if it was the first turn, and mail read in it.
 Gemini also takes a prompt back when its first request fails. It rewrites its transcript each time, so the transcript
-shows its remaining memory.
+shows its remaining memory. Rewritten, the first prompt may stand in one message with the context of the session, and
+a resume leaves that message out; it is found in the lines before.
 """
 
 from collections.abc import Iterator
@@ -17,12 +18,16 @@ from pro0.rules import mail
 
 KEPT = "kept"
 """The file in the session's folder with the texts known at the end of a turn."""
+AGAIN = "again.md"
+"""The file in the folder of a resumed session with the first prompt that the resume left out."""
 LARGEST = 256 << 20
 """The longest part of a transcript to read, in bytes."""
 FIRST = 256 << 10
 """How far into a transcript to look for its first prompt, in bytes."""
 _BEGIN = 60
 """The length of the beginning of a prompt compared, in characters."""
+_CONTEXT = "<session_context>"
+"""What the text begins with that Gemini itself puts before a conversation."""
 _REWRITTEN = b'{"$set":{"messages":'
 
 
@@ -54,7 +59,12 @@ class _Line(_Record):
     set: _Patch | None = msgspec.field(default=None, name="$set")
 
 
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
 _LINE = msgspec.json.Decoder(_Line)
+_PARTS = msgspec.json.Decoder(list[_Part])
 _CONFIRMED = msgspec.json.Decoder(Confirmed)
 
 
@@ -85,7 +95,21 @@ def unconfirmed_texts(before: Confirmed, folder: Path, box: Mailbox, incarnation
     """Return the texts given to the agent in this session, except those confirmed as known."""
     given_up_to = mail.given_up_to(box, incarnation)
     read = tuple(message for message in box.messages if before.seq < message.seq <= given_up_to)
-    return GivenTexts("" if before.prompt else first_prompt.load(str(folder)), read)
+    prompt = first_prompt.load(str(folder)) or head(folder / AGAIN, FIRST).decode(errors="replace")
+    return GivenTexts("" if before.prompt else prompt, read)
+
+
+def keep_left_out(folder: Path, transcript: Path) -> bool:
+    """Keep the first prompt if the resume of this session has left it out; return True when it has."""
+    if first_prompt.was_given(str(folder)):
+        return False
+    lines = decoded(head(transcript, LARGEST).split(b"\n"), _LINE)
+    records = [record for line in lines for record in (line.set.messages or [] if line.set else [line])]
+    for parts in decoded([bytes(record.content) for record in reversed(records) if record.type == "user"], _PARTS):
+        if len(parts) > 1 and parts[0].text.lstrip().startswith(_CONTEXT):
+            (folder / AGAIN).write_text("\n\n".join(part.text for part in parts[1:]), encoding="utf-8")
+            return True
+    return False
 
 
 def forgotten(texts: GivenTexts, transcript: Path, prompt: str = "") -> GivenTexts:

@@ -74,7 +74,9 @@ class ProofStage:
         except subprocess.TimeoutExpired as error:
             raise NotHeld(f"pro0 {' '.join(words[:2])} does not end") from error
         if done.returncode:
-            raise NotHeld(f"pro0 {' '.join(words[:2])}: {(done.stderr.strip().splitlines() or ['it fails'])[0]}")
+            lines = done.stderr.strip().splitlines() or ["it fails"]
+            said = next((line for line in lines if line.startswith("pro0: ")), lines[0])
+            raise NotHeld(f"pro0 {' '.join(words[:2])}: {said}")
         return done.stdout
 
     def letter(self, text: str = "") -> str:
