@@ -130,7 +130,7 @@ def test_a_pi_that_offers_too_little_does_not_run_unasked(offer: str, tmp_path: 
         ["node", "--input-type=module", "-e", program],
         env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
         capture_output=True,
-        timeout=60,
+        timeout=STUCK,
     )
     assert (done.returncode == 0) is (state == "starting")
     said = json.loads((tmp_path / "state.json").read_text())

@@ -159,7 +159,7 @@ def test_the_output_of_any_encoding(team: Context, pro0: Pro0, tmp_path: Path) -
     pro0("task", "create", "日本 ü")
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     done = subprocess.run(
-        [sys.executable, "-m", "pro0", "task", "list"], capture_output=True, env=environment, timeout=60
+        [sys.executable, "-m", "pro0", "task", "list"], capture_output=True, env=environment, timeout=STUCK
     )
     assert done.returncode == 0
     assert b"\\u65e5" in done.stdout

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from pro0 import processes
 from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.sessions.in_process import InProcess
 from pro0.terminals import protocol
@@ -92,6 +93,7 @@ def test_a_session_that_is_gone_or_stopped_or_anothers(own: InProcessStage) -> N
     own.backend.close(second)
     own.only_alive(handles, {first.incarnation, third.incarnation})
     os.kill(third.pid, signal.SIGSTOP)
+    wait_until(lambda: processes.stopped(third.pid), STUCK, "it is stopped")
     try:
         assert set(own.backend.look(handles)) == {first.incarnation}
     finally:

@@ -94,7 +94,7 @@ def test_programs_are_found_as_a_shell_finds_them(session: Session, tmp_path: Pa
         program.write_text(f"#!/bin/sh\necho {name} > {tmp_path}/which\n")
         program.chmod(mode)
     path = f"{tmp_path}/none:{tmp_path}/first:{tmp_path}/second:{PATH}"
-    assert session.start(["tool"], env={"PATH": path}).wait(10) == 0
+    assert session.start(["tool"], env={"PATH": path}).wait(STUCK) == 0
     assert (tmp_path / "which").read_text() == "second\n"
 
 

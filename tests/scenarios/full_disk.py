@@ -72,9 +72,10 @@ def begin(home: Path, mode: str, what: str) -> None:
     well("team", "start", "alpha", "--mode", mode, "--detach")
     well("task", "create", "a task", "-t", "alpha")
     claim = shlex.join([*PRO0, "task", "claim", "1"])
-    script = f'{claim} && : > "$1/claimed"; {FILL[what]}'
+    script = f'{claim} && : > "$1/claimed"; until [ -e "$1/seen" ]; do sleep 0.01; done; {FILL[what]}'
     well("member", "spawn", "w1", "--agent", "command", "-t", "alpha", "--", "sh", "-c", script, str(home), os.getcwd())
     until("it has claimed", Path("claimed").exists)
+    Path("seen").touch()
     until("the disk is full", lambda: is_full(home))
 
 

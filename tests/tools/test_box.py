@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 from tools.agents import box
 from tools.agents.install import ROOT, cache
 
@@ -67,7 +67,7 @@ def boxed(tmp_path: Path) -> Boxed:
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         argv = [sys.executable, "-m", "tools.agents.box", *words]
         return subprocess.run(
-            argv, cwd=ROOT, env=os.environ | {"SECRET": "x"}, capture_output=True, text=True, timeout=60
+            argv, cwd=ROOT, env=os.environ | {"SECRET": "x"}, capture_output=True, text=True, timeout=STUCK
         )
 
     return call
