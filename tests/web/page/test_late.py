@@ -21,6 +21,11 @@ LEAVES = """async () => {
     }
 }"""
 
+FOLLOWED = """async () => {
+  const { team } = await import(new URL("data/team.js", document.baseURI));
+  return [...team.value.connection.subscriptions].map(({ name }) => name);
+}"""
+
 AT_ONCE = """async () => {
   const dialog = document.querySelector("dialog");
   const closed = new Promise((over) => dialog.addEventListener("close", () => setTimeout(over), { once: true }));
@@ -154,6 +159,14 @@ def test_what_is_left_before_it_came_is_not_followed_on(shown: Shown) -> None:
         all_is_answered(shown)
     page = shown.go("member", "ada@chat")
     expect(page.get_by_role("log", name="Chat")).to_be_visible()
+
+
+def test_thirty_chats_one_after_another_are_shown(shown: Shown) -> None:
+    """A chat that was left is followed no more: one connection may follow sixteen lists."""
+    for number in range(30):
+        page = shown.go(*(("session", "ada"), ("member", "ada@chat"))[number % 2])
+        expect(page.get_by_role("log", name="Chat")).to_be_visible()
+    assert page.evaluate(FOLLOWED).count("session.chat") == 1
 
 
 def test_a_dialog_opened_before_the_last_one_has_said_that_it_closed_stays_open(shown: Shown) -> None:

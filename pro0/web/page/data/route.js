@@ -17,7 +17,10 @@ function decoded(part) {
   }
 }
 
-export function place(screen, item = "", team = route.value.team) {
+/** The team of the place alone: whoever reads no more of it is not drawn anew by each step. */
+const home = computed(() => route.value.team);
+
+export function place(screen, item = "", team = home.value) {
   return `#/${[team, screen, item].filter(Boolean).map(encodeURIComponent).join("/")}`;
 }
 
@@ -27,6 +30,6 @@ export function goFrom() {
   return (...to) => route.peek() === here && go(...to);
 }
 
-export function go(screen, item = "", team = route.value.team) {
+export function go(screen, item = "", team = home.value) {
   location.hash = place(screen, item, team);
 }

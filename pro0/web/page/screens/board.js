@@ -7,9 +7,10 @@ import { COLUMNS, tone } from "../data/words.js";
 import { Empty, Heading, Loading, State } from "../parts/common.js";
 import { newTask } from "../parts/taskform.js";
 import { attempt } from "../parts/notices.js";
+import { Stretches, WHOLE, kept } from "../parts/stretches.js";
 import { WithTask } from "../parts/task.js";
 
-const SHOWN = 60;
+const CARD = 5;
 
 export function Board() {
   const { tasks } = team.value;
@@ -28,7 +29,7 @@ function Members() {
   </ul>`;
 }
 
-function Member({ member }) {
+const Member = kept(function Member({ member }) {
   const [over, setOver] = useState(false);
   const own = team.value;
   const name = member.agent_id;
@@ -42,13 +43,15 @@ function Member({ member }) {
   return html`<li class=${over ? "over" : ""} onDragOver=${hover} onDragLeave=${() => setOver(false)} onDrop=${drop}>
     <a href=${place("member", name)}>${name}</a> <${State} word=${member.state} />
   </li>`;
-}
+});
 
 function Columns({ all }) {
   const [marked, setMarked] = useState("");
   const related = new Set(marked ? relatives(marked, all) : []);
+  const chosen = route.value.item;
+  const card = (task) => html`<${Card} key=${task.id} task=${task} marked=${setMarked} related=${related.has(task.id)} chosen=${task.id === chosen} left=${left(task).join(" ")} />`;
   return html`<div class="columns">
-    ${COLUMNS.map(([title, statuses]) => html`<${Column} key=${title} title=${title} marked=${setMarked} related=${related}
+    ${COLUMNS.map(([title, statuses]) => html`<${Column} key=${title} title=${title} card=${card} long=${all.length > WHOLE}
       tasks=${all.filter((task) => statuses.includes(task.status)).sort(statuses[0] === "done" ? latest : byPriority)} />`)}
   </div>`;
 }
@@ -60,17 +63,20 @@ function relatives(id, all) {
   return [...(own?.dependencies ?? []), ...all.filter((task) => task.dependencies?.includes(id)).map((task) => task.id)];
 }
 
-function Column({ title, tasks, marked, related }) {
-  const [shown, setShown] = useState(SHOWN);
+/** The ids of what a task comes after and is not over. */
+function left({ dependencies = [] }) {
+  const { tasks } = team.value;
+  return dependencies.filter((id) => (tasks.get(id)?.status ?? "closed") !== "closed");
+}
+
+function Column({ title, tasks, card, long }) {
   return html`<section class="column" aria-label=${title}>
     <h2>${title} <span class="count">${tasks.length}</span></h2>
-    <ul>${tasks.slice(0, shown).map((task) => html`<${Card} key=${task.id} task=${task} marked=${marked} related=${related.has(task.id)} />`)}</ul>
-    ${tasks.length > shown && html`<button type="button" class="act" onClick=${() => setShown(shown + 10 * SHOWN)}>Show ${tasks.length - shown} more</button>`}
+    <${Stretches} items=${tasks} draw=${card} long=${long} height=${CARD} />
   </section>`;
 }
 
-function Card({ task, marked, related }) {
-  const chosen = route.value.item === task.id;
+const Card = kept(function Card({ task, marked, related, chosen, left }) {
   const drag = (event) => event.dataTransfer.setData("text/plain", task.id);
   const who = task.claimed_by ?? task.assignee;
   const mark = () => marked(task.id);
@@ -83,14 +89,13 @@ function Card({ task, marked, related }) {
       ${task.role_id && html`<span class="tag">${task.role_id}</span>`}
       ${who && html`<span>${task.claimed_by ? "" : "for "}${who}</span>`}
     </p>
-    <${After} task=${task} />
+    <${After} task=${task} left=${left.split(" ")} />
   </li>`;
-}
+});
 
-function After({ task }) {
-  const { tasks } = team.value;
+function After({ task, left }) {
   if (!task.dependencies?.length || task.status !== "open") return null;
-  const ended = (id) => ["closed"].includes(tasks.get(id)?.status ?? "closed");
+  const ended = (id) => !left.includes(id);
   return html`<p class="small row wrap"><span class="soft">after</span>${task.dependencies.map(
     (id) => html`<a key=${id} class=${ended(id) ? "tag dim done" : "tag asks"} href=${place("board", id)}>${id}<span class="sr">${ended(id) ? " (over)" : " (not over)"}</span></a>`,
   )}</p>`;

@@ -6,6 +6,7 @@ import { many } from "../data/words.js";
 import { Empty, Heading, Loading, Since, State } from "../parts/common.js";
 import { newMember } from "../parts/memberform.js";
 import { Text } from "../parts/shown.js";
+import { kept } from "../parts/stretches.js";
 import { MemberActs } from "../parts/memberacts.js";
 import { TABS } from "./membertabs.js";
 
@@ -21,12 +22,12 @@ export function Members() {
 }
 
 function All({ members }) {
+  const { tasks } = team.value;
   return html`<${Heading} title="Members"><button type="button" class="act primary" onClick=${newMember}>New member</button><//>
-    ${members.length ? html`<ul class="cards wide">${members.map((member) => html`<${Card} key=${member.agent_id} member=${member} />`)}</ul>` : html`<${Empty} title="Nobody is here">Start a member, and give it a task.<//>`}`;
+    ${members.length ? html`<ul class="cards wide">${members.map((member) => html`<${Card} key=${member.agent_id} member=${member} task=${tasks.get(member.task)} />`)}</ul>` : html`<${Empty} title="Nobody is here">Start a member, and give it a task.<//>`}`;
 }
 
-function Card({ member }) {
-  const task = team.value.tasks.get(member.task);
+const Card = kept(function Card({ member, task }) {
   return html`<li class="card stack">
     <div class="row between"><h2><a class="whole" href=${place("member", member.agent_id)}>${member.agent_id}</a></h2><${State} word=${member.state} /></div>
     <p class="row wrap small soft"><span>${member.agent}</span>${member.model && html`<span>${member.model}</span>`}<${Since} at=${member.since} />
@@ -34,7 +35,7 @@ function Card({ member }) {
     ${task && html`<p class="small">${task.id} ${task.title}</p>`}
     ${(member.note || member.turn?.words) && html`<p class="quote small lines">${member.note || member.turn.words}</p>`}
   </li>`;
-}
+});
 
 function Member({ member, tab = "" }) {
   const name = member.agent_id;

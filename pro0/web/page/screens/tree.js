@@ -5,10 +5,12 @@ import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";
 import { many } from "../data/words.js";
 import { Empty, Heading, Loading, State } from "../parts/common.js";
+import { Stretches, WHOLE, kept } from "../parts/stretches.js";
 import { newTask } from "../parts/taskform.js";
 import { WithTask } from "../parts/task.js";
 
 const OVER = ["closed"];
+const LINE = 2.75;
 
 export function Tree() {
   const { tasks, children } = team.value;
@@ -41,26 +43,33 @@ function visible(children, all, words, hidden) {
 }
 
 function Branch({ of, shown }) {
-  const own = (team.value.children.value.get(of) ?? []).filter((task) => shown.has(task.id));
-  return own.length > 0 && html`<ul class=${of ? "branch" : "branch root"}>${own.map((task) => html`<${Row} key=${task.id} task=${task} shown=${shown} />`)}</ul>`;
+  const chosen = route.value.item;
+  const tasks = (team.value.children.value.get(of) ?? []).filter((task) => shown.has(task.id));
+  const row = (task) => html`<${Row} key=${task.id} task=${task} shown=${shown} chosen=${task.id === chosen} />`;
+  return tasks.length > 0 && html`<${Stretches} items=${tasks} draw=${row} long=${shown.size > WHOLE} height=${LINE} look=${of ? "branch" : "branch root"} />`;
 }
 
-function Row({ task, shown }) {
+function Row({ task, shown, chosen }) {
   const [open, setOpen] = useState(true);
-  const below = (team.value.children.value.get(task.id) ?? []).length;
-  const who = task.claimed_by ?? task.assignee;
+  const below = team.value.children.value.has(task.id);
   return html`<li>
-    <div class=${`line ${route.value.item === task.id ? "chosen" : ""}`}>
-      ${below ? html`<button type="button" class="icon fold" aria-expanded=${open} aria-label=${`Subtasks of ${task.id}`} onClick=${() => setOpen(!open)}>${open ? "▾" : "▸"}</button>` : html`<span class="fold"></span>`}
-      <a class="title" href=${place("tree", task.id)}>${task.title}</a>
-      <span class="details small">
-        <${State} word=${task.status} />
-        <span class="soft id">${task.id}</span>
-        <span class="soft" title="Priority">P${task.priority}</span>
-        ${task.role_id && html`<span class="tag">${task.role_id}</span>`}
-        ${who && html`<span class="soft">${who}</span>`}
-      </span>
-    </div>
-    ${open && below > 0 && html`<${Branch} of=${task.id} shown=${shown} />`}
+    <${Line} task=${task} chosen=${chosen} fold=${below && (open ? "open" : "folded")} setOpen=${setOpen} />
+    ${open && below && html`<${Branch} of=${task.id} shown=${shown} />`}
   </li>`;
 }
+
+const Line = kept(function Line({ task, chosen, fold, setOpen }) {
+  const who = task.claimed_by ?? task.assignee;
+  const open = fold === "open";
+  return html`<div class=${`line ${chosen ? "chosen" : ""}`}>
+    ${fold ? html`<button type="button" class="icon fold" aria-expanded=${open} aria-label=${`Subtasks of ${task.id}`} onClick=${() => setOpen(!open)}>${open ? "▾" : "▸"}</button>` : html`<span class="fold"></span>`}
+    <a class="title" href=${place("tree", task.id)}>${task.title}</a>
+    <span class="details small">
+      <${State} word=${task.status} />
+      <span class="soft id">${task.id}</span>
+      <span class="soft" title="Priority">P${task.priority}</span>
+      ${task.role_id && html`<span class="tag">${task.role_id}</span>`}
+      ${who && html`<span class="soft">${who}</span>`}
+    </span>
+  </div>`;
+});
