@@ -15,11 +15,12 @@ MOST = 50
 
 
 def note(team: TeamStore, kind: NeedKind, subject: str, why: str, now: datetime) -> None:
-    """Keep a trouble for the person, one for each subject; one that cannot be written delays nothing."""
+    """Keep a trouble for the person, one for each subject or loss; one that cannot be written delays nothing."""
     with suppress(Pro0Error), team.troubles.change("note a trouble") as change:
         earlier = change.value.troubles
-        # The same trouble again is no new need.
-        if (kind, subject) not in [(trouble.kind, trouble.subject) for trouble in earlier]:
+        # The same trouble again is no new need; what a second repair of a file lost is one.
+        same = [one for one in earlier if (one.kind, one.subject) == (kind, subject)]
+        if not same or (kind is NeedKind.LOSSES and why not in [one.why for one in same]):
             fresh = Trouble(id=new_id(), kind=kind, subject=subject, why=why, at=now)
             change.value = replace(change.value, troubles=(*earlier, fresh)[-MOST:])
 

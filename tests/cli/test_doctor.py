@@ -407,3 +407,34 @@ def test_a_hook_whose_program_is_missing_is_named(command: str, missing: str, pr
     (home / "config.yaml").write_text(json.dumps({"hooks": {"TaskCompleted": command}}))
     found = [row for row in rows(pro0) if row["name"] == "hook TaskCompleted"]
     assert [row["what"] for row in found] == ([f"{missing} is not there: {command}"] if missing else [])
+
+
+def test_tasks_that_a_repair_could_not_keep_are_named_until_they_are_seen(
+    pro0: Pro0, home: Path, project: Path
+) -> None:
+    """Docs A1: the list is cut, and events and folders still know its tasks; a deleted task was not lost."""
+    team = make(home, "alpha", project)
+    for number in range(1, 9):
+        assert pro0("task", "create", f"part {number}").code == 0
+    pro0("task", "comment", "5", "it is half done")
+    pro0("task", "delete", "8")
+    path = team.team.tasks.path
+
+    def lost(keeps: int) -> list[str]:
+        text = path.read_text()
+        path.write_text(text[: text.index(f'"task-{keeps + 1}"') - 10])
+        repaired = pro0("doctor", "--repair").out
+        assert f"kept: {keeps} task{'s' * (keeps > 1)}; lost: " in repaired
+        return [need["why"] for need in json.loads(pro0("needs", "--json").out) if need["kind"] == "losses"]
+
+    first = lost(3)
+    assert [why.split(",")[0] for why in first] == ["task-4 to task-7"]
+    assert lost(1)[1:] == ["task-2, task-3"], "what was told before is no new loss"
+    assert {line.split()[-1] for line in pro0("team", "logs").out.splitlines() if "task.lost" in line} == {
+        f"task=task-{number}" for number in range(2, 8)
+    }
+    for need in json.loads(pro0("needs", "--json").out):
+        if need["kind"] == "losses":
+            assert pro0("needs", "--seen", need["id"].split(":")[-1]).code == 0
+    assert "losses" not in pro0("needs", "--json").out
+    assert pro0("task", "create", "on").out.startswith("task-9 ")

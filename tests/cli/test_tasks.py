@@ -84,6 +84,12 @@ def test_the_verbs_of_the_documents(alias: str, command: str, pro0: Pro0, team: 
     assert pro0("task", alias, *command.split()[1:]).code == 0
 
 
+def test_a_person_ticks_a_task_off_with_one_command(pro0: Pro0, team: Context) -> None:
+    """s004: also one that nobody has claimed."""
+    pro0("task", "create", "one")
+    assert told(pro0, "task", "done", "1")["status"] == "completed"
+
+
 def test_show_says_all(pro0: Pro0, team: Context) -> None:
     pro0("task", "create", "one", "-d", "two\nlines")
     pro0("task", "create", "above")

@@ -116,6 +116,18 @@ def test_lost_tasks_are_named_in_order() -> None:
     assert rebuilding.lost_tasks(mentioned, TaskList(), before=["task-10"]) == ["task-1", "task-2", "task-3"]
 
 
+def test_known_tasks_are_those_that_were_neither_deleted_nor_called_lost() -> None:
+    made = [{"event": "task.create", "task": f"task-{number}"} for number in (1, 2, 3)]
+    over = [{"event": "task.delete", "task": "task-1"}, {"event": "task.lost", "task": "task-2"}, {"event": "free"}]
+    odd = ["task-007", "task-0", "task-x", "notes", ""]
+    assert rebuilding.known_tasks([*made, *over], ["task-2", "task-9", *odd]) == {"task-3", "task-9"}
+
+
+def test_ids_in_a_row_are_one_piece() -> None:
+    lost = [f"task-{number}" for number in (10, 2, 3, 5, 6, 7)]
+    assert rebuilding.runs(lost) == ["task-2", "task-3", "task-5 to task-7", "task-10"]
+
+
 def state(agent_id: str, incarnation: str = "i", **fields: object) -> SeatState:
     usual = SeatState(
         agent_id=agent_id, generation=2, incarnation=incarnation, state=State.IDLE, since=T0, started_at=T0

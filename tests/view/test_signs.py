@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pro0.engine import outcomes
+from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
 from pro0.ops import permissions
 from pro0.ops.context import Context
@@ -83,6 +84,20 @@ def test_the_last_screen_of_one_that_ended_before_the_view_came(alpha: Crew, tmp
         person.press("S-Up")
         person.sees("here is w1")
         person.sees("w1 shutdown")
+
+
+def test_no_key_reaches_an_idle_shell_that_is_to_be_interrupted(alpha: Crew, tmp_path: Path) -> None:
+    """Ux 4: it would end it."""
+    alpha.spawn("w1")
+    alpha.reaches("w1", State.IDLE)
+    before = alpha.pids()["w1"]
+    with Person(tmp_path, ATTACH) as person:
+        person.sees("w1 idle")
+        person.press("C-t")
+        person.sees("MEMBERS")
+        person.press("i")
+        person.sees("w1 is idle: there is no turn to interrupt")
+    assert (alpha.state("w1").state, alpha.pids()["w1"]) == (State.IDLE, before)
 
 
 @pytest.mark.parametrize("to", ["@w1", "w1", "@@w1"])

@@ -13,7 +13,7 @@ from pro0.errors import Pro0Error, StoreError
 from pro0.model import ids
 from pro0.model.runtime import Process, Report
 from pro0.ops.context import TEAM, TEAM_UID, Context
-from pro0.rules.repair.rebuilding import TeamFacts
+from pro0.rules.repair.rebuilding import TeamFacts, known_tasks
 from pro0.store.files import File
 from pro0.store.journal import Journal
 from pro0.store.keys import repeated
@@ -39,6 +39,7 @@ def gather(context: Context, project: str) -> TeamFacts:
         reports=session_reports,
         living=frozenset(report.incarnation for report in session_reports if processes.alive(report.guard)),
         highest_task=_highest_task(team, logged),
+        known_tasks=known_tasks(logged, (path.name for path in entries(team.paths.tasks) if path.is_dir())),
         archive=tuple(segment.tasks if segment else () for segment in map(certain, team.tasks.segments())),
         events=logged,
     )

@@ -112,16 +112,21 @@ def _environment(work: RepairWork) -> None:
 def _tasks(work: RepairWork) -> None:
     file = work.context.team.tasks
     mentioned: set[str] = set()
+    lost: list[str] = []
 
     def build(remains: Remains[TaskList], bad: Bad) -> TaskList:
         mentioned.update(match.decode() for match in _OWN_ID.findall(bad.data))
         facts = work.facts()
         highest = max([facts.highest_task, *map(ids.task_number, mentioned)])
         value = rebuilding.tasks(remains, msgspec.structs.replace(facts, highest_task=highest))
-        remains.lost += rebuilding.lost_tasks(mentioned, value)
+        older = {task.id for segment in facts.archive for task in segment}
+        lost[:] = rebuilding.lost_tasks(mentioned | facts.known_tasks, value, older)
+        remains.lost[:0] = rebuilding.runs(lost)
         return value
 
-    mend(work, file, build, lambda value: f"{len(value.tasks)} tasks")
+    mend(work, file, build, lambda value: f"{len(value.tasks)} task{'s' * (len(value.tasks) != 1)}")
+    for id in lost:
+        work.context.team.log_event(work.context.now(), work.context.caller.agent_id, "task.lost", task=id)
 
 
 def _archive(work: RepairWork) -> None:

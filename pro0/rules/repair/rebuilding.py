@@ -6,6 +6,7 @@ counts only with a report of its guard. A team with a wish to stop is not starte
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from itertools import groupby
 from typing import TypeVar
 
 import msgspec
@@ -41,6 +42,8 @@ class TeamFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Incarnations with a living guard."""
     highest_task: int = 0
     """The highest task number mentioned anywhere."""
+    known_tasks: frozenset[str] = frozenset()
+    """The tasks that events and folders know, without those deleted, and those a repair has called lost before."""
     archive: tuple[tuple[Task, ...], ...] = ()
     """The segments of the archive, in order; an unreadable one is empty."""
     events: tuple[Mapping[str, str], ...] = ()
@@ -151,6 +154,28 @@ def lost_tasks(mentioned: Iterable[str], surviving: TaskList, before: Collection
     """Return the mentioned task ids without a kept task, in order of number."""
     surviving_ids = {task.id for task in surviving.tasks} | set(before)
     return sorted({id for id in mentioned if id not in surviving_ids}, key=_number)
+
+
+def known_tasks(events: Iterable[Mapping[str, str]], folders: Iterable[str]) -> frozenset[str]:
+    """Return the ids of the tasks that were made and neither deleted nor called lost since."""
+    known = set(folders)
+    for event in events:
+        id = event.get("task", "")
+        if event.get("event") in ("task.delete", "task.lost"):
+            known.discard(id)
+        else:
+            known.add(id)
+    return frozenset(id for id in known if _number(id) and id == f"task-{_number(id)}")
+
+
+def runs(lost: Iterable[str]) -> list[str]:
+    """Return task ids in order as words; three or more in a row are one piece."""
+    numbers = sorted(map(_number, lost))
+    pieces: list[str] = []
+    for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        row = [f"task-{number}" for _, number in group]
+        pieces += row if len(row) < 3 else [f"{row[0]} to {row[-1]}"]
+    return pieces
 
 
 def _unique(listed: Iterable[Task], damaged: Mapping[str, set[str]]) -> tuple[Task, ...]:
