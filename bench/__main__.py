@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import lead, mcp, panes, rpc, run, startup, store, view, web, worktrees
+from bench import lead, mcp, page, panes, rpc, run, startup, store, view, web, worktrees
 from bench.figure import Figure, table
 
 GROUPS = {
@@ -16,6 +16,7 @@ GROUPS = {
     "worktrees": worktrees.figures,
     "view": view.figures,
     "web": web.figures,
+    "page": page.figures,
 }
 
 

@@ -1,0 +1,105 @@
+"""The page in a browser with a large team: how soon it is there, how smoothly it scrolls, and what one change costs."""
+
+import os
+import shutil
+import statistics
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from playwright.sync_api import CDPSession, Page, sync_playwright
+
+from bench.figure import Figure, milliseconds
+from bench.scratch import PRO0, TEAM, add_tasks, make_team, world
+from pro0.model.task import Changes
+from pro0.ops.tasks import tasks
+
+TASKS = 1000
+SMALL = 10
+ROUNDS = 7
+FRAMES = 150
+FRAME_GOAL = 20.0
+"""Milliseconds: 50 frames a second."""
+SLOWER_GOAL = 1.2
+OPEN_GOAL = 2.0
+ITEMS = {"tree": ".line", "board": ".card.task"}
+SCROLL = """async (frames) => {
+  scrollTo(0, 0);
+  const began = performance.now();
+  for (let frame = 0; frame < frames; frame++) {
+    await new Promise(requestAnimationFrame);
+    scrollBy(0, 120);
+  }
+  return (performance.now() - began) / frames;
+}"""
+
+
+def figures() -> Iterator[Figure]:
+    """Measure the tree and the board of a large team beside those of a small one, and beside an empty page."""
+    with world() as folder, ExitStack() as opened:
+        large, small = make_team(folder), make_team(folder, name="small")
+        with (large.team.paths.home / "config.yaml").open("a") as settings:
+            settings.write("verdicts: scripts\n")
+        add_tasks(large, TASKS)
+        add_tasks(small, SMALL)
+        command = [str(PRO0), "web", "--no-open"]
+        server = opened.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ))
+        opened.callback(server.terminate)
+        assert server.stdout
+        address = server.stdout.readline().partition(": ")[2].strip()
+        program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+        browser = opened.enter_context(sync_playwright()).chromium.launch(executable_path=program)
+        opened.callback(browser.close)
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.goto(address)
+        page.get_by_role("heading", level=1).wait_for()
+        base = address.partition("#")[0]
+        counter = page.context.new_cdp_session(page)
+        counter.send("Performance.enable", {"timeDomain": "threadTicks"})
+        for screen in ITEMS:
+            yield _opened(page, base, screen)
+            yield from _scrolled(page, counter, screen)
+        page.goto(f"{base}#/{TEAM}/tree")
+        page.locator(ITEMS["tree"]).first.wait_for()
+        used = _used(counter)
+        for number in range(ROUNDS):
+            tasks.update(large, "task-1", Changes(title=f"changed {number}"))
+            page.get_by_text(f"changed {number}", exact=True).wait_for()
+        yield Figure(f"page, a change of one of {TASKS} tasks, CPU", (_used(counter) - used) / ROUNDS, "ms")
+
+
+def _opened(page: Page, base: str, screen: str) -> Figure:
+    """Open a screen anew, in turn with a large and a small team."""
+
+    def show(team: str) -> None:
+        page.goto(f"{base}#/{team}/{screen}")
+        page.locator(ITEMS[screen]).first.wait_for()
+
+    times: dict[str, list[float]] = {TEAM: [], "small": []}
+    for _ in range(ROUNDS):
+        for team, found in times.items():
+            page.goto("about:blank")
+            found.append(milliseconds(lambda team=team: show(team)))  # type: ignore[misc]
+    large, small = (statistics.median(found) for found in times.values())
+    return Figure(f"page, {screen} of {TASKS} tasks is there", large, "ms", OPEN_GOAL, "x", small, f"of {SMALL} tasks")
+
+
+def _scrolled(page: Page, counter: CDPSession, screen: str) -> Iterator[Figure]:
+    page.evaluate(f"location.hash = '#/{TEAM}/{screen}'")
+    page.locator(ITEMS[screen]).nth(SMALL).wait_for()
+    page.evaluate(SCROLL, FRAMES)
+    used = _used(counter)
+    took = page.evaluate(SCROLL, FRAMES)
+    used = (_used(counter) - used) / FRAMES
+    page.goto("data:text/html,<p style='height:200000px'>")
+    empty = page.evaluate(SCROLL, FRAMES)
+    what = f"page, a frame while {screen} scrolls"
+    yield Figure(what, took, "ms", SLOWER_GOAL, "x", empty, "an empty page")
+    yield Figure(f"{what}, CPU", used, "ms", FRAME_GOAL, "ms")
+
+
+def _used(counter: CDPSession) -> float:
+    """Return the milliseconds for which the page's own thread was at work."""
+    told = counter.send("Performance.getMetrics")["metrics"]
+    [seconds] = [metric["value"] for metric in told if metric["name"] == "TaskDuration"]
+    return float(seconds) * 1000
