@@ -202,12 +202,13 @@ def test_a_session_that_has_forgotten_all_does_not_go_on(
     assert GEMINI.began(placed.gemini(tmp_path, head + (tmp_path / "chat.jsonl").read_bytes())) is goes_on
 
 
-def resumed(session: Session) -> None:
+def resumed(session: Session, *, rewritten: bool = True) -> None:
     """Resume the session as Gemini CLI does, without what begins with its context; pro0 gives it a new folder."""
     for file in (session.place / "session").iterdir():
         file.unlink()
-    session.said = [one for one in session.said if "<session_context>" not in str(one["content"])]
-    session.stopped(len(session.said))
+    if rewritten:
+        session.said = [one for one in session.said if "<session_context>" not in str(one["content"])]
+        session.stopped(len(session.said))
 
 
 def merged(session: Session) -> None:
@@ -217,14 +218,17 @@ def merged(session: Session) -> None:
     session.stopped(len(session.said))
 
 
-def test_a_first_prompt_that_a_resume_leaves_out_is_told_again_until_it_is_kept(session: Session) -> None:
+@pytest.mark.parametrize("rewritten", [True, False])
+def test_a_first_prompt_that_a_resume_leaves_out_is_told_again_until_it_is_kept(
+    session: Session, rewritten: bool
+) -> None:
     """Gemini CLI leaves out each message that begins with its own context."""
     session.begins(PROMPT)
     session.ends()
     session.begins(LINE)
     session.ends()
     merged(session)
-    resumed(session)
+    resumed(session, rewritten=rewritten)
     begin = len(session.said)
     for _ in range(2):
         told = session.begins(LINE)

@@ -45,6 +45,17 @@ def test_what_is_no_plain_request_is_left_to_the_pane(event: bytes) -> None:
     assert permission.read(event) is None
 
 
+@pytest.mark.parametrize(
+    ("tool", "own"), [("mcp__pro0__submit_plan", True), ("mcp__pro0x__run", False), ("Bash", False), ("pro0", False)]
+)
+def test_a_tool_of_pro0_alone_is_allowed_by_the_hook_itself(tool: str, own: bool) -> None:
+    """Planning, Claude asks before them too."""
+    event = permission.read(json.dumps(EVENT | {"tool_name": tool}).encode())
+    assert event
+    assert permission.is_own(event) is own
+    assert json.loads(permission.allowed())["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
 def test_a_claude_that_no_longer_waits_has_gone_on(tmp_path: Path) -> None:
     sessions = tmp_path / "sessions"
     sessions.mkdir()

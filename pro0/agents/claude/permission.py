@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0.agents import own_tools
 from pro0.agents.claude.transcript import config_folder
 from pro0.agents.transcripts import value
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
@@ -46,6 +47,16 @@ def read(event: bytes) -> PermissionEvent | None:
     return request if request.tool_name and request.tool_name not in _IN_ITS_PANE else None
 
 
+def is_own(event: PermissionEvent) -> bool:
+    """Return True for one of pro0's tools: planning, Claude may ask before them, whatever its rules allow."""
+    return event.tool_name.startswith(f"mcp__{own_tools.SERVER}__")
+
+
+def allowed() -> bytes:
+    """Return the hook's output that allows a call."""
+    return _output({"behavior": "allow"})
+
+
 def asked(event: PermissionEvent, key: str) -> AskedPermission:
     """Return what the person is asked; Claude names no request that is not a tool's call, so `key` names it then."""
     choices = (Choice.ALLOW, *((Choice.ALWAYS,) if event.permission_suggestions else ()), Choice.DENY)
@@ -61,7 +72,11 @@ def decision(event: PermissionEvent, answer: PermissionAnswer) -> bytes:
     elif answer.choice is Choice.ALWAYS:
         here = [{**rule, "destination": "session"} for rule in event.permission_suggestions]
         words |= {"updatedPermissions": here}
-    return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": EVENT, "decision": words}})
+    return _output(words)
+
+
+def _output(decision: dict[str, object]) -> bytes:
+    return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": EVENT, "decision": decision}})
 
 
 def has_gone_on(pids: Iterable[int], environment: Mapping[str, str]) -> bool:

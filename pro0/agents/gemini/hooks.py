@@ -65,9 +65,10 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
 def _begin(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> bytes:
     before = load_confirmed(folder)
     if before is None:
+        left_out = keep_left_out(folder, Path(event.transcript_path))
         before = Confirmed(mail.given_up_to(box, incarnation))
         save_confirmed(folder, before)
-        if not keep_left_out(folder, Path(event.transcript_path)):
+        if not left_out:
             return b""
     unconfirmed = unconfirmed_texts(before, folder, box, incarnation)
     lost = forgotten(unconfirmed, Path(event.transcript_path), event.prompt)

@@ -43,6 +43,8 @@ class GivenTexts(msgspec.Struct, frozen=True):
 
     prompt: str = ""
     messages: tuple[Message, ...] = ()
+    resumed: bool = False
+    """True for a prompt that the resume has left out: the transcript may show for a while what it left out."""
 
 
 class _Record(msgspec.Struct):
@@ -95,8 +97,9 @@ def unconfirmed_texts(before: Confirmed, folder: Path, box: Mailbox, incarnation
     """Return the texts given to the agent in this session, except those confirmed as known."""
     given_up_to = mail.given_up_to(box, incarnation)
     read = tuple(message for message in box.messages if before.seq < message.seq <= given_up_to)
-    prompt = first_prompt.load(str(folder)) or head(folder / AGAIN, FIRST).decode(errors="replace")
-    return GivenTexts("" if before.prompt else prompt, read)
+    given, again = first_prompt.load(str(folder)), head(folder / AGAIN, FIRST).decode(errors="replace")
+    prompt = "" if before.prompt else given or again
+    return GivenTexts(prompt, read, resumed=bool(prompt) and not given)
 
 
 def keep_left_out(folder: Path, transcript: Path) -> bool:
@@ -106,7 +109,7 @@ def keep_left_out(folder: Path, transcript: Path) -> bool:
     lines = decoded(head(transcript, LARGEST).split(b"\n"), _LINE)
     records = [record for line in lines for record in (line.set.messages or [] if line.set else [line])]
     for parts in decoded([bytes(record.content) for record in reversed(records) if record.type == "user"], _PARTS):
-        if len(parts) > 1 and parts[0].text.lstrip().startswith(_CONTEXT):
+        if len(parts) > 1 and _begins_with_context(parts):
             (folder / AGAIN).write_text("\n\n".join(part.text for part in parts[1:]), encoding="utf-8")
             return True
     return False
@@ -117,13 +120,20 @@ def forgotten(texts: GivenTexts, transcript: Path, prompt: str = "") -> GivenTex
 
     Returns nothing for an unreadable conversation: otherwise every turn would begin with these texts.
     """
-    prompts = [text for author, text in conversation(transcript) if author == "user"] if texts != GivenTexts() else []
+    if texts == GivenTexts():
+        return texts
+    said = [text for author, text in conversation(transcript) if author == "user"]
+    prompts = [text for text in said if not (texts.resumed and any(map(_begins_with_context, decoded([text], _PARTS))))]
     if not prompts:
         return GivenTexts()
     context = b"\n".join([*prompts, msgspec.json.encode(prompt)])
     kept_prompt = any(shape in context for shape in _shapes(texts.prompt[:_BEGIN]))
     messages = [message for message in texts.messages if not any(sign in context for sign in _signs(message))]
     return GivenTexts("" if kept_prompt else texts.prompt, tuple(messages))
+
+
+def _begins_with_context(parts: list[_Part]) -> bool:
+    return bool(parts) and parts[0].text.lstrip().startswith(_CONTEXT)
 
 
 def begins_with(transcript: Path, prompt: str) -> bool:

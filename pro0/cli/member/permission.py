@@ -81,6 +81,9 @@ def hook(team: str | None) -> None:
     event = claude.read(sys.stdin.buffer.read())
     if event is None:
         return
+    if claude.is_own(event):
+        sys.stdout.buffer.write(claude.allowed())
+        return
     with suppress(Pro0Error):  # the dialog in the pane is there, whatever happens here
         context = here(team)
         question = replace(claude.asked(event, new_id()), asker=processes.identify(os.getpid()))
