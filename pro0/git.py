@@ -252,8 +252,9 @@ def _make(target: Path, git_dir: Path, common: Path, head: str, plain: Mapping[s
     (target / "info").mkdir()
     (target / "HEAD").write_text(f"{head}\n" if head else "ref: refs/heads/none\n")
     (target / "config").write_text(_form(plain))
-    for folder, name in ((common, "exclude"), (common, "attributes"), (git_dir, "sparse-checkout")):
-        _take(folder / "info" / name, target / "info" / name)
+    for name in ("shallow", "info/exclude", "info/attributes"):  # without the first, git would look for cut-off commits
+        _take(common / name, target / name)
+    _take(git_dir / "info" / "sparse-checkout", target / "info" / "sparse-checkout")
     _take(git_dir / "info" / OWN_EXCLUDE, target / "info" / "exclude")
     for shared in git_dir.glob("sharedindex.*"):
         (target / shared.name).symlink_to(shared)
@@ -279,13 +280,10 @@ def _form(plain: Mapping[str, str]) -> str:
 
 def _take(source: Path, target: Path) -> None:
     """Add a list to another, if it is a regular file."""
-    try:
-        with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                with target.open("ab") as copy:
-                    copy.write(stream.read(_NOTES))
-    except OSError:
-        return
+    with suppress(OSError), open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            with target.open("ab") as copy:
+                copy.write(stream.read(_NOTES))
 
 
 def top(folder: Path) -> Path:

@@ -206,6 +206,19 @@ def test_a_merge_is_predicted_then_done_and_the_branch_can_go(
     assert git(project, "branch", "--list", "teams/*") == ""
 
 
+def test_a_branch_of_a_shallow_clone_is_merged(project: Path, tmp_path: Path) -> None:
+    commit(project, "README", "later\n")
+    git(project, "clone", "-q", "--depth", "1", f"file://{project}", str(tmp_path / "short"))
+    for name in ("name", "email"):
+        git(tmp_path / "short", "config", f"user.{name}", "ann@example.com")
+    repository = Repository(tmp_path / "short")
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    commit(tree.path, "a", "1\n")
+    assert repository.predict(tree.branch) == ()
+    repository.merge(tree.branch, "merge task-1")
+    assert (tmp_path / "short" / "a").read_text() == "1\n"
+
+
 @pytest.mark.parametrize("at", ["a commit", "no commit yet"])
 @pytest.mark.parametrize("act", ["remove", "add"])
 def test_what_somebody_put_into_a_half_made_one_is_kept(

@@ -10,7 +10,9 @@ from pro0.store.paths import trees_of
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, make
 from tests.conftest import Result
-from tests.repositories import git, repository_in
+from tests.crash.lanes import a_few
+from tests.repositories import commit, git, repository_in
+from tests.waiting import STUCK
 
 Cli = Callable[..., Result]
 
@@ -71,3 +73,93 @@ def test_what_goes_with_a_team_is_said(cli: Cli, home: Path, tmp_path: Path, mon
     assert (ended.code, "gone with alpha: 2 open tasks and 1 unread message\n" in ended.err) == (0, True), ended
     assert cli("team", "start", "alpha", "--mode", "headless").code == 0
     assert "gone with" not in cli("team", "cleanup", "alpha", "--force").err
+
+
+def repository(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return repository_in(folder)
+
+
+def detached(place: Path) -> Path:
+    git(repository(place / "detached"), "checkout", "-q", "--detach")
+    return place / "detached"
+
+
+def of_a_bare_one(place: Path) -> Path:
+    git(repository(place / "source"), "clone", "-q", "--bare", ".", str(place / "bare"))
+    git(place / "bare", "worktree", "add", "-q", "-b", "work", str(place / "tree"))
+    return place / "tree"
+
+
+def by_a_link(place: Path) -> Path:
+    (place / "link").symlink_to(repository(place / "real"))
+    return place / "link"
+
+
+def below_the_top(place: Path) -> Path:
+    commit(repository(place / "mono"), "packages/a/x", "1\n")
+    return place / "mono" / "packages" / "a"
+
+
+def with_pointers(place: Path) -> Path:
+    """Of large files, without the program that knows them."""
+    commit(repository(place / "large"), ".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    commit(place / "large", "a.bin", f"version https://git-lfs.github.com/spec/v1\noid sha256:{0:064}\nsize 5\n")
+    return place / "large"
+
+
+def cut_short(place: Path) -> Path:
+    commit(repository(place / "long"), "later", "1\n")
+    git(place, "clone", "-q", "--depth", "1", f"file://{place / 'long'}", str(place / "short"))
+    return place / "short"
+
+
+def in_part(place: Path) -> Path:
+    for name in ("a/x", "b/x"):
+        commit(repository(place / "part") if name == "a/x" else place / "part", name, "1\n")
+    git(place / "part", "sparse-checkout", "set", "a")
+    return place / "part"
+
+
+def within_another(place: Path) -> Path:
+    repository(place / "outer")
+    return repository(place / "outer" / "inner")
+
+
+SHAPES: dict[str, Callable[[Path], Path]] = {
+    "with a space, é and '": lambda place: repository(place / "it's é"),
+    "below the top": below_the_top,
+    "of a bare one": of_a_bare_one,
+    "detached": detached,
+    "by a link": by_a_link,
+    "with pointers": with_pointers,
+    "cut short": cut_short,
+    "in part": in_part,
+    "within another": within_another,
+}
+
+
+@pytest.mark.parametrize("shape", a_few(SHAPES, 2))
+def test_a_member_works_in_each_shape_of_a_repository(
+    shape: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commit is seen, merged home and kept, and nothing else is left; the checkout stays as it was."""
+    folder = SHAPES[shape](tmp_path / "shapes")
+    monkeypatch.chdir(folder)
+    before = git(folder, "worktree", "list")
+    assert cli("team", "start", "alpha", "--mode", "headless", "--worktrees", "-m", "w1=shell").code == 0
+    try:
+        script = "echo 1 > made && git add made && git -c user.name=w1 -c user.email=w1@example.com commit -qm made"
+        cli("task", "create", "work", "--run", script)
+        assert cli("team", "wait", "--timeout", str(STUCK)).code == 0, cli("task", "show", "1").out
+        look = json.loads(cli("diff", "w1", "--json").out)
+        assert [Path(file["path"]).name for file in look["files"]] == ["made"]
+        merged = cli("member", "merge", "w1")
+        assert merged.code == 0, merged
+        assert git(folder, "log", "-1", "--format=%s", "--no-merges") == "made"
+        assert git(folder, "status", "--porcelain") == ""
+    finally:
+        ended = cli("team", "cleanup", "alpha", "--force")
+    assert (ended.code, ended.err.count("kept: teams")) == (0, 0), ended
+    assert git(folder, "worktree", "list").split()[0] == before.split()[0]
+    assert git(folder, "branch", "--list", "teams/*") == ""
