@@ -97,7 +97,9 @@ def test_a_team_is_started(shown: Shown, alpha: Crew, request: pytest.FixtureReq
         subprocess.run(command, check=True, timeout=STUCK, env=environment, capture_output=True)
 
 
-def test_a_permission_is_answered_with_its_whole_input_in_sight(shown: Shown, alpha: Crew) -> None:
+def test_a_permission_is_answered_with_its_whole_input_in_sight(
+    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
     ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
     command = "rm -rf build && make\n" * 40
     alpha.leads[0].kill()  # nobody sees that no dialog is on its screen
@@ -106,7 +108,7 @@ def test_a_permission_is_answered_with_its_whole_input_in_sight(shown: Shown, al
         seats = tuple(replace(seat, state=State.WAITING) for seat in change.value.seats)
         change.value = replace(change.value, seats=seats)
     asked = permissions.ask(
-        ada, AskedPermission(tool="Bash", input=command, key=str(shown.page.viewport_size), choices=tuple(Choice))
+        ada, AskedPermission(tool="Bash", input=command, key=request.node.callspec.id, choices=tuple(Choice))
     )
     page = shown.go("needs")
     card = page.get_by_role("main").get_by_role("listitem").filter(has_text="permission").filter(has_text="ada")
