@@ -7,7 +7,7 @@ import click
 
 from pro0 import REPOSITORY, __version__
 from pro0.cli.commands import COMMANDS, GROUPS, HIDDEN
-from pro0.cli.interrupts import INTERRUPTED
+from pro0.cli.interrupts import INTERRUPTED, is_interrupt
 from pro0.cli.lazy import LazyGroup, helped
 from pro0.cli.output import REMINDERS, line, say, unprinted, write
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Pro0Error
@@ -97,6 +97,8 @@ def _invoke(arguments: list[str]) -> int:
     except SystemExit as error:  # click's own answer to a closed pipe, and to a completion request
         return error.code if isinstance(error.code, int) else 1
     except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
+        if is_interrupt(error):
+            return INTERRUPTED
         return report(_internal(error), as_json=as_json)
 
 

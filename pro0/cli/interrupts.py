@@ -48,6 +48,13 @@ def _leave(_number: int, _frame: "FrameType | None") -> None:
     os._exit(INTERRUPTED)
 
 
+def is_interrupt(error: BaseException | None) -> bool:
+    """Return True for a KeyboardInterrupt, and for what came of one: Python's own waits make other errors of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
 class Interruption:
     """The request to end this process; code that must not be disturbed any more sets `clearing_up`."""
 

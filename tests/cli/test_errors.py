@@ -72,9 +72,17 @@ def test_an_unexpected_fault_is_one_line(pro0: Pro0, team: Context, monkeypatch:
     assert "Traceback" in pro0("task", "list").err
 
 
-def test_an_interrupt_is_130_and_says_nothing(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("into", [KeyboardInterrupt, RuntimeError])
+def test_an_interrupt_is_130_and_says_nothing(
+    pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch, into: type[BaseException]
+) -> None:
+    """Also one of which Python makes another error."""
+
     def interrupted(_context: Context, **_how: object) -> None:
-        raise KeyboardInterrupt
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise into("release unlocked lock")
 
     monkeypatch.setattr(tasks, "list_tasks", interrupted)
     called = pro0("task", "list")

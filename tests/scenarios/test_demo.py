@@ -70,6 +70,19 @@ from pro0.cli.main import entry
 sys.exit(entry())
 """
 """Interrupts itself once, where Python drops what that raises: in a callback, as the locks of imports have them too."""
+DURING_A_WAIT = """
+import signal, sys, threading
+
+def interrupted(condition, state):
+    threading.Condition._acquire_restore = restore
+    sys.stderr.write("during a wait\\n")
+    signal.raise_signal(signal.SIGINT)
+
+restore, threading.Condition._acquire_restore = threading.Condition._acquire_restore, interrupted
+from pro0.cli.main import entry
+sys.exit(entry())
+"""
+"""Interrupts itself once, where Python makes another error of it: its lock is not taken again, and then released."""
 FROM_ITS_FIRST_LINE = """
 import sys
 from pro0.cli.main import entry
@@ -225,6 +238,15 @@ def test_an_interrupt_that_python_drops_is_not_lost(tmp_path: Path, user: Path, 
     assert (code, out) == (130, ""), demo.said()
     assert "Traceback" not in demo.said()
     assert "Exception ignored" not in demo.said()
+    demo.leaves_nothing()
+
+
+def test_an_interrupt_during_a_wait_is_no_fault(tmp_path: Path, user: Path) -> None:
+    """Now and then the demo said "internal error: release unlocked lock"."""
+    demo = start(tmp_path, user, sys.executable, "-c", DURING_A_WAIT, "demo", "--mode", "headless")
+    assert demo.end(STUCK) == (130, ""), demo.said()
+    assert "during a wait" in demo.said()
+    assert "interrupted: ending and removing everything" in demo.said()
     demo.leaves_nothing()
 
 

@@ -9,7 +9,7 @@ from pro0.cli.demo.scratch import Scratch, inside
 from pro0.cli.demo.stage import Performance
 from pro0.cli.demo.summary import Summary, summarize
 from pro0.cli.demo.view import DemoView
-from pro0.cli.interrupts import interruptible
+from pro0.cli.interrupts import interruptible, is_interrupt
 from pro0.errors import Pro0Error
 from pro0.model.task import Draft
 
@@ -39,10 +39,12 @@ def perform(
             with inside(scratch):
                 scratch.make()
                 _play(stage)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Exception) as error:
+            if not is_interrupt(error):
+                raise
             view.hide()
             view.say("interrupted: ending and removing everything", "bad")
-            raise
+            raise KeyboardInterrupt from None
         finally:
             interruption.clearing_up = True  # no call stands between this and the end of the try: no signal can come in
             _clear_up(stage, keep=keep)
