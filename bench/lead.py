@@ -1,5 +1,6 @@
-"""The lead: what it costs while nothing happens, and how soon it notices a death."""
+"""The lead: what it costs while nothing happens, how soon it notices a death, and how soon the person is told."""
 
+import json
 import os
 import signal
 import statistics
@@ -11,10 +12,13 @@ import psutil
 
 from bench.figure import Figure
 from bench.scratch import make_team, until, world
+from pro0.config import USER_FILE
 from pro0.engine import outcomes
 from pro0.engine.opening.launch import ensure_lead
 from pro0.model.runtime import SeatState, State
+from pro0.model.task import Awaiting, Draft
 from pro0.ops.context import Context
+from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
 
@@ -24,12 +28,16 @@ DEATHS = 10
 IDLE_GOAL = 0.5
 WAKE_UP_GOAL = 1.0
 DEATH_GOAL = 250.0
+NEEDS = 20
+TOLD_GOAL = 1000.0
 
 
 def figures() -> Iterator[Figure]:
-    """Measure with 10 idle shell members without a terminal, then kill one after the other."""
+    """Measure with 10 idle shell members without a terminal; then tasks ask, and one member after another is killed."""
     with world() as folder:
         context = make_team(folder)
+        told = folder / "told"
+        _tells(context, told)
         ensure_lead(context.team)
         seats = members.spawn(context, [SeatDraft(name=f"w{n}") for n in range(MEMBERS)], MEMBERS)
         outcomes.started(context.team, seats, lambda _text: None)
@@ -37,7 +45,10 @@ def figures() -> Iterator[Figure]:
         used, woken = _idle(context)
         yield Figure("lead, 10 idle members", used, "% of a core", IDLE_GOAL, "% of a core")
         yield Figure("lead, 10 idle members, wake-ups", woken, "a second", WAKE_UP_GOAL, "a second")
+        tellings = [_told(context, told) for _ in range(NEEDS)]
         notices = [_death(context, seat.agent_id) for seat in seats[:DEATHS]]
+    yield Figure("a question reaches the hook and notify", statistics.median(tellings), "ms", TOLD_GOAL, "ms")
+    yield Figure("a question reaches the hook and notify, the slowest", max(tellings), "ms", TOLD_GOAL, "ms")
     yield Figure("a death is noticed", statistics.median(notices), "ms", DEATH_GOAL, "ms")
 
 
@@ -57,6 +68,24 @@ def _wake_ups(process: psutil.Process) -> int:
     statuses = [thread / "status" for thread in Path(f"/proc/{process.pid}/task").iterdir()]
     lines = [line.split() for file in statuses for line in file.read_text().splitlines()]
     return sum(int(words[1]) for words in lines if words[0] == "voluntary_ctxt_switches:")
+
+
+def _tells(context: Context, told: Path) -> None:
+    """Let the hook and `notify` add a line each to a file."""
+    add = f"echo >> {told}"
+    told.touch()
+    settings = {"hooks": {"HumanNeeded": add}, "notify": add}
+    (context.team.require().paths.home / USER_FILE).write_text(json.dumps(settings), encoding="utf-8")
+
+
+def _told(context: Context, told: Path) -> float:
+    """Return how long after a question was asked the person was told by both, in milliseconds."""
+    [task] = tasks.create(context, [Draft(title="a task that asks")])
+    before = told.stat().st_size
+    start = time.perf_counter()
+    gates.hold(context, task.id, Awaiting.INPUT, "which of the two?")
+    until(lambda: told.stat().st_size >= before + 2, 10)
+    return (time.perf_counter() - start) * 1000
 
 
 def _death(context: Context, agent_id: str) -> float:
