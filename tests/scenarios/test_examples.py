@@ -5,6 +5,7 @@ A line that cannot be tried here stands in a table with its reason.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,8 @@ PAGES = ("README.md", "docs/agents.md", "docs/page.md", "docs/rpc.md")
 HOWTOS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "howto").glob("*.md"))
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 AGENT = ROOT / "tests" / "programs" / "diligent.py"
+ASKS_A_MODEL = {"docs/howto/prove-agent.md": ROOT / "tests" / "programs" / "proved.py"}
+"""The pages for which `claude` is another stand-in, that asks the model it is given."""
 NOT_HERE = {
     "pro0 events --follow": "it follows until it is ended; tests/cli tries it",
     "pro0 run": "tests/scenarios/test_run.py runs it with each agent",
@@ -140,6 +143,11 @@ def test_each_line_does_what_the_page_says(block: Block, shop: Path) -> None:
 
 @pytest.mark.parametrize("page", a_few(STEPS, 2))
 def test_the_steps_of_a_page_follow_each_other(page: str, shop: Path) -> None:
+    if asking := ASKS_A_MODEL.get(page):
+        shutil.copy(asking, shop.parent)
+        (shop.parent / "bin" / "claude").write_text(
+            f'#!/bin/sh\nexec {sys.executable} -I -S {shop.parent}/{asking.name} "$@"\n'
+        )
     done = typed("\n".join(block.script for block in STEPS[page]), shop)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == 0, (done.stdout[-2000:], done.stderr[-4000:])
