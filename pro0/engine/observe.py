@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
+import msgspec
+
 from pro0 import processes
 from pro0.agents import adapter_named
 from pro0.config import Settings
@@ -15,7 +17,7 @@ from pro0.engine.places import place_of
 from pro0.engine.record import Record
 from pro0.errors import Pro0Error
 from pro0.model.agent import AGENTS
-from pro0.model.decision import Person, Snapshot, Workers
+from pro0.model.decision import LeadPolicy, Person, Snapshot, Workers
 from pro0.model.home import HookEvent
 from pro0.model.runtime import ENDED, Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
@@ -37,7 +39,7 @@ class Observer:
         self.trouble: list[Pro0Error] = []
         """Errors from the last look. They leave parts of it missing, but supervision goes on."""
         self._team = team
-        self._settings = settings
+        self._policy = msgspec.convert(settings, LeadPolicy, from_attributes=True)
         self._services = services
         self._record = record
         self._ledger = Ledger(team)
@@ -68,6 +70,7 @@ class Observer:
         alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
         return Snapshot(
             now=now,
+            policy=self._policy,
             moved=self._jumps.moved(wanted, runtime, tasks),
             config=team.config.read(),
             wanted=wanted,
@@ -86,8 +89,6 @@ class Observer:
             nudged=services.nudger.arrived(),
             queued=services.nudger.queued(),
             worktree_jobs=services.worktree_jobs.found(wanted.seats),
-            task_minutes=self._settings.task_timeout_minutes,
-            continues=self._settings.continue_after_limit,
             workers=self._workers(wanted, runtime, alive),
             hooked=HookEvent.TEAMMATE_IDLE in services.hooking.events(),
             answers=services.hooking.answers(),
@@ -204,11 +205,9 @@ class Observer:
         states = [state for state in runtime.seats if state.agent_id in tasks]
         remarks = {task: self._unless_it_fails(self._team.comments(task).find, None) for task in tasks.values()}
         return Workers(
-            limit=self._settings.max_workers,
             harvested=self._services.harvester.done(),
             comments={task: document.comments for task, document in remarks.items() if document},
             still=self._services.stuck_watch.look(state for state in states if state.incarnation in alive),
-            stuck_after=self._settings.stuck_seconds,
         )
 
     def _person(self, wanted: Wanted, runtime: Runtime) -> Person:

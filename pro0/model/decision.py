@@ -39,19 +39,24 @@ class Harvest(msgspec.Struct, frozen=True):
     how: str = ""
 
 
+class LeadPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings that the lead decides by, under their names in the table of settings."""
+
+    max_workers: int = 10
+    stuck_seconds: int = 300
+    task_timeout_minutes: int = 30
+    continue_after_limit: bool = True
+
+
 class Workers(msgspec.Struct, frozen=True):
     """The lead's view of workers, besides their seats and sessions."""
 
-    limit: int = 10
-    """How many there may be at once."""
     harvested: frozenset[str] = frozenset()
     """Incarnations of which nothing is left to save or to report."""
     comments: dict[str, tuple[Comment, ...]] = {}
     """What was remarked about their tasks, by task."""
     still: dict[str, float] = {}
     """For how many seconds each has shown nothing new and run nothing, by incarnation."""
-    stuck_after: float = 300.0
-    """Seconds of that until one counts as stuck."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -109,6 +114,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """All that `decide` may know: taken by `engine.observe`, without a lock."""
 
     now: datetime
+    policy: LeadPolicy = LeadPolicy()
     moved: dict[datetime, datetime] = {}
     """Moments that were stamped before the clock jumped, as they would be stamped now."""
     config: TeamConfig
@@ -148,10 +154,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Where needs are announced."""
     announced: frozenset[str] = frozenset()
     """The announcements that this lead has made, by their keys."""
-    task_minutes: int = 30
-    """How long one claim under a supervised parent may be worked on."""
-    continues: bool = True
-    """Whether a member goes on by itself once the limit that stopped it is over."""
     protocol: frozenset[str] = frozenset()
     """Agent programs that answer shutdown requests."""
     line: frozenset[str] = frozenset()

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from pro0 import config
 from pro0.config import Settings
 from pro0.errors import BadInput, Refused
+from pro0.model.decision import LeadPolicy
 from tests.waiting import STUCK
 
 PRD_BLOCK = """{
@@ -371,6 +373,11 @@ def test_every_setting_is_a_whole_row() -> None:
         "pollIntervalMs",
         "cleanupOnExit",
     ]
+
+
+def test_the_leads_policy_is_part_of_the_settings() -> None:
+    assert msgspec.convert(Settings(), LeadPolicy, from_attributes=True) == LeadPolicy()
+    assert set(LeadPolicy.__struct_fields__) <= set(Settings.__struct_fields__)
 
 
 def test_yaml_is_only_imported_for_a_file(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.decision import Dismiss, End, Free, Harvest, Hire, Prepare, Tell, Workers
+from pro0.model.decision import Dismiss, End, Free, Harvest, Hire, LeadPolicy, Prepare, Tell, Workers
 from pro0.model.runtime import Exit, SeatState, State
 from pro0.model.task import SETTLED, Awaiting, Comment, Draft, Policy, StartWish, Status, Task, TaskList, Wait
 from pro0.model.team import Seat, Wish
@@ -37,14 +37,14 @@ def at_work(**fields: object) -> Task:
 
 def test_the_first_in_line_get_workers_and_the_others_wait() -> None:
     waiting = [task(number, **DISPATCHED) for number in range(1, 5)]
-    seen = replace(look(seats=[], tasks=waiting), workers=Workers(limit=2))
+    seen = replace(look(seats=[], tasks=waiting), policy=LeadPolicy(max_workers=2))
     assert decided(seen).actions == (Hire("task-1", "t1"), Hire("task-2", "t2"))
-    begun = replace(look(seats=[worker(1), worker(2)], tasks=waiting), workers=Workers(limit=2))
+    begun = replace(look(seats=[worker(1), worker(2)], tasks=waiting), policy=LeadPolicy(max_workers=2))
     assert decided(begun).actions == (Prepare(worker(1)), Prepare(worker(2)))
     first = [at_work(), *waiting[1:]]
     busy = look(session("t1", State.WORKING, task="task-1"), seats=[worker(1)], tasks=first)
-    assert only(Hire, decided(replace(busy, workers=Workers(limit=2)))) == [Hire("task-2", "t2")]
-    assert only(Hire, decided(replace(busy, workers=Workers(limit=1)))) == []
+    assert only(Hire, decided(replace(busy, policy=LeadPolicy(max_workers=2)))) == [Hire("task-2", "t2")]
+    assert only(Hire, decided(replace(busy, policy=LeadPolicy(max_workers=1)))) == []
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_only_workers_take_up_room() -> None:
     line, others = [task(1, **DISPATCHED)], [seat("w1"), seat("t7", task="task-7")]
     for limit, hired in ((1, 1), (0, 0)):
         seen = replace(look(session("w1"), session("t7"), seats=others, tasks=[*line, task(7)]))
-        assert len(only(Hire, decided(replace(seen, workers=Workers(limit=limit))))) == hired
+        assert len(only(Hire, decided(replace(seen, policy=LeadPolicy(max_workers=limit))))) == hired
 
 
 def test_who_has_a_seat_keeps_its_place() -> None:
     """A task that comes later and goes first takes nobody's worker away."""
     line = [task(1, **DISPATCHED), replace(task(2, **DISPATCHED), priority=0)]
-    decision = decided(replace(look(seats=[worker(1)], tasks=line), workers=Workers(limit=1)))
+    decision = decided(replace(look(seats=[worker(1)], tasks=line), policy=LeadPolicy(max_workers=1)))
     assert decision.actions == (Prepare(worker(1)),)
 
 
@@ -215,7 +215,7 @@ def test_a_worker_that_waits_for_a_person_is_not_stuck() -> None:
     seen = look(session("t1", State.WORKING), seats=[worker(1)], tasks=[at_work(awaiting=wait)], now=1000)
     assert not only(Tell, decided(replace(seen, workers=Workers(still={"inc-t1": 301}))))
     unseen = look(session("t1", State.WORKING), seats=[worker(1)], tasks=[at_work()], now=1000)
-    assert not only(Tell, decided(replace(unseen, workers=Workers(stuck_after=0))))
+    assert not only(Tell, decided(replace(unseen, policy=LeadPolicy(stuck_seconds=0))))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.model.decision import Decision, Seen, Snapshot, Start, Tell
+from pro0.model.decision import Decision, LeadPolicy, Seen, Snapshot, Start, Tell
 from pro0.model.ids import LEAD
 from pro0.model.runtime import RateLimit, Runtime, State
 from pro0.model.team import Wish
@@ -257,7 +257,7 @@ def test_a_turn_that_goes_on_by_no_message(why: str) -> None:
     first = team(1, error(note=note))
     late = replace(first, runtime=decided(first).runtime, now=at(700))
     if why == "off":
-        late = replace(late, continues=False)
+        late = replace(late, policy=LeadPolicy(continue_after_limit=False))
     elif why == "stopping":
         late = replace(late, wanted=replace(late.wanted, wish=Wish.STOP))
     elif why == "it works again":

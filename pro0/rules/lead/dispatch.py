@@ -49,7 +49,7 @@ def room(view: View) -> int:
     """Return the number of worker slots for waiting tasks, workers now starting included."""
     waiting = {task.id for task in to_start(view.board)}
     workers = [seat for seat in view.snapshot.wanted.seats if seat.disposable and seat.task not in waiting]
-    return max(view.snapshot.workers.limit - len(workers), 0)
+    return max(view.snapshot.policy.max_workers - len(workers), 0)
 
 
 def is_over(board: Board, task_id: str) -> bool:
@@ -97,13 +97,13 @@ def forward_comments(view: View, plan: Plan) -> Plan:
 
 def warn(view: View, plan: Plan) -> Plan:
     """Warn the lead address about a worker that may be stuck, once per cooldown; the worker keeps running."""
-    state, task_id, workers = plan.living, _whose_worker(plan.seat), view.snapshot.workers
+    state, task_id = plan.living, _whose_worker(plan.seat)
     if state is None or task_id is None or state.state in _ASKS:
         return plan
-    quiet_seconds = workers.still.get(state.incarnation)
-    cool = state.warned_at and view.now < view.at(state.warned_at) + timedelta(seconds=workers.stuck_after)
+    quiet_seconds, limit = view.snapshot.workers.still.get(state.incarnation), view.snapshot.policy.stuck_seconds
+    cool = state.warned_at and view.now < view.at(state.warned_at) + timedelta(seconds=limit)
     task = view.board.get(task_id)
-    if quiet_seconds is None or quiet_seconds < workers.stuck_after or cool or (task and task.waits):
+    if quiet_seconds is None or quiet_seconds < limit or cool or (task and task.waits):
         return plan
     text = prompts.stuck(state.agent_id, task_id, quiet_seconds)
     return plan.then(

@@ -128,7 +128,7 @@ def hire(view: View, plans: list[Plan]) -> list[Action]:
 
 def expire(view: View) -> tuple[list[Action], datetime | None]:
     """Return the tasks over their limit of time in progress, and the time of the next one (behaviour 2.7)."""
-    minutes = view.snapshot.task_minutes
+    minutes = view.snapshot.policy.task_timeout_minutes
     late, next_at = supervised.overdue(view.board, timedelta(minutes=minutes), view.now, view.at)
     if view.stopping:
         return [], None

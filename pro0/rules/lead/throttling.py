@@ -82,7 +82,7 @@ def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
 def go_on(view: View, plan: Plan) -> Plan:
     """Tell a member that the limit which stopped its turn is over; only at an end that its provider named."""
     state, seat = plan.living, plan.seat
-    if state is None or seat.agent_id == LEAD or view.stopping or not view.snapshot.continues:
+    if state is None or seat.agent_id == LEAD or view.stopping or not view.snapshot.policy.continue_after_limit:
         return plan
     limit = next((limit for limit in view.snapshot.runtime.limits if limit.agent == seat.agent), None)
     stopped = state.state is State.ERROR and is_limit(state.note)
