@@ -1,15 +1,16 @@
 """What people do with members on the page: chat, the terminal and its keyboard, changes with comments, permissions."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from pro0.model.need import AskedPermission, Choice
-from pro0.model.runtime import State
+from pro0.model.runtime import ENDED, State
 from pro0.ops import permissions
 from pro0.ops.mail import messages
 from pro0.ops.team.members import SeatDraft
@@ -17,8 +18,8 @@ from tests.engine.crew import Crew
 from tests.repositories import commit
 from tests.teams import member
 from tests.waiting import STUCK, wait_until
-from tests.web.page.pages import Shown
-
+from tests.web.page.conftest import pairing
+from tests.web.page.pages import SIZES, Shown
 
 @pytest.fixture(scope="module")
 def mode() -> str:
@@ -56,6 +57,33 @@ def test_the_keyboard_is_taken_and_given_back(shown: Shown, alpha: Crew, request
     page.keyboard.press("Control+Alt+k")
     expect(page.get_by_role("button", name="Take the keyboard")).to_be_visible()
     alpha.shut_down(name, force=True)
+
+
+@pytest.mark.soak
+def test_a_text_is_written_in_vim(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
+    if not shutil.which("vim"):
+        pytest.fail("this test needs vim: install it")
+    name = f"editor-{request.node.callspec.id}"
+    file = alpha.project / f"{name}.txt"
+    file.write_text("".join(f"line {number}\n" for number in range(1, 400)))
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=("vim", "-u", "NONE", "-i", "NONE", "-n", str(file))))
+    page = shown.go("member", f"{name}@terminal")
+    rows = page.locator(".xterm-rows")
+    expect(rows).to_contain_text("line 1")
+    shown.press("Take the keyboard")
+    expect(page.get_by_label(f"Keyboard of {name}")).to_be_focused()
+    page.keyboard.type("G")
+    expect(rows).to_contain_text("line 399")
+    page.keyboard.type("owritten on the page, äöü")
+    expect(rows).to_contain_text("written on the page, äöü")
+    page.keyboard.press("Escape")
+    page.keyboard.type(":%s/line 7$/seven/")
+    page.keyboard.press("Enter")
+    page.keyboard.type(":wq")
+    page.keyboard.press("Enter")
+    wait_until(lambda: alpha.state(name).state in ENDED, STUCK, "vim has ended")
+    lines = file.read_text().splitlines()
+    assert lines == [f"line {n}" if n != 7 else "seven" for n in range(1, 400)] + ["written on the page, äöü"]
 
 
 def test_a_line_is_commented_and_a_branch_is_merged(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
@@ -97,24 +125,44 @@ def test_a_team_is_started(shown: Shown, alpha: Crew, request: pytest.FixtureReq
         subprocess.run(command, check=True, timeout=STUCK, env=environment, capture_output=True)
 
 
-def test_a_permission_is_answered_with_its_whole_input_in_sight(
-    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
-) -> None:
-    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
-    command = "rm -rf build && make\n" * 40
-    alpha.leads[0].kill()  # nobody sees that no dialog is on its screen
+def asks(alpha: Crew, command: str, key: str) -> str:
+    """Let ada ask leave for a command while nobody sees that no dialog is on its screen; return the request's id."""
+    alpha.leads[0].kill()
     alpha.leads[0].wait()
     with alpha.team.runtime.change("a test") as change:
         seats = tuple(replace(seat, state=State.WAITING) for seat in change.value.seats)
         change.value = replace(change.value, seats=seats)
-    asked = permissions.ask(
-        ada, AskedPermission(tool="Bash", input=command, key=request.node.callspec.id, choices=tuple(Choice))
-    )
+    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
+    return permissions.ask(ada, AskedPermission(tool="Bash", input=command, key=key, choices=tuple(Choice))).id
+
+
+def test_a_permission_is_answered_with_its_whole_input_in_sight(
+    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
+    command = "rm -rf build && make\n" * 40
+    asked = asks(alpha, command, request.node.callspec.id)
     page = shown.go("needs")
     card = page.get_by_role("main").get_by_role("listitem").filter(has_text="permission").filter(has_text="ada")
     expect(card.get_by_label("The whole input")).to_have_text(command)
     card.get_by_role("button", name="Allow: ").first.click()
-    wait_until(lambda: permissions.show(ada, asked.id).answer is not None, STUCK, "it is answered")
-    given = permissions.show(ada, asked.id).answer
+    wait_until(lambda: permissions.show(alpha.context, asked).answer is not None, STUCK, "it is answered")
+    given = permissions.show(alpha.context, asked).answer
     assert given
     assert given.choice is Choice.ALLOW
+
+
+def test_three_acts_lead_from_the_command_to_an_allowed_permission(
+    shown: Shown, alpha: Crew, chromium: Browser, request: pytest.FixtureRequest
+) -> None:
+    """A person calls for the address, opens it on a phone, and taps on what is shown whole."""
+    asked = asks(alpha, "make install", f"at once {request.node.callspec.id}")
+    address = pairing(alpha)
+    size = SIZES["phone"]
+    with chromium.new_context(viewport=size["viewport"], has_touch=size["touch"]) as context:
+        page = context.new_page()
+        page.goto(address)
+        card = page.get_by_role("main").get_by_role("listitem").filter(has_text="make install")
+        expect(card.get_by_label("The whole input")).to_have_text("make install")
+        card.get_by_role("button", name="Allow: ").first.tap()
+        wait_until(lambda: permissions.show(alpha.context, asked).answer is not None, STUCK, "it is answered")
+        expect(card).not_to_be_visible()
