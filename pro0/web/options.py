@@ -1,9 +1,17 @@
-"""Where the page is to be served."""
+"""Where the page is to be served, and whether it can be served so."""
 
+import ipaddress
+import re
+import ssl
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from pro0.errors import BadInput
+
 LOOPBACK = "127.0.0.1"
+NAME = re.compile(r"(?!-)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:[0-9]{1,5})?")
+"""A host as it stands in an address, with a port or without one."""
 
 
 class ServeOptions(NamedTuple):
@@ -14,3 +22,34 @@ class ServeOptions(NamedTuple):
     certificate: Path | None = None
     key: Path | None = None
     proxy: str = ""
+
+    def check(self) -> None:
+        """Raise BadInput for what no browser could come by: a name that is none, files that are no certificate."""
+        if self.proxy and not NAME.fullmatch(self.proxy):
+            raise BadInput(f"--proxy: {self.proxy!r} is no host name", hint="for https://NAME/ say: --proxy NAME")
+        with suppress(ValueError):
+            if ipaddress.ip_address(self.name).is_unspecified:
+                raise BadInput(
+                    f"--host: browsers cannot call {self.name}", hint="name this machine as they do, by name or address"
+                )
+        if self.certificate and self.key:
+            _check_certificate(self.certificate, self.key)
+
+
+def _check_certificate(certificate: Path, key: Path) -> None:
+    for file in (certificate, key):
+        try:
+            file.read_bytes()
+        except OSError as error:
+            raise BadInput(f"{file} cannot be read: {error.strerror}", hint="name a file in PEM form") from None
+
+    def no_passphrase() -> str:
+        raise BadInput(f"{key} asks for a passphrase, and pro0 has none", hint="name a key without one")
+
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, no_passphrase)
+    except ssl.SSLError as error:
+        reason = (error.reason or "no PEM file").replace("_", " ").lower()
+        raise BadInput(
+            f"{certificate} is no certificate with its key {key}: {reason}", hint="both are PEM files"
+        ) from None

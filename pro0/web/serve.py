@@ -23,7 +23,11 @@ ENDING = 3
 
 
 def serve(home: Path, options: ServeOptions, ready: Callable[[str], None]) -> None:
-    """Serve until a signal comes; `ready` is told the address. Raises Refused when the page is served already."""
+    """Serve until a signal comes; `ready` is told the address. Raises Refused when the page is served already.
+
+    Raises BadInput for options by which it could not be served.
+    """
+    options.check()
     lock = ServerLock(home)
     if not lock.take():
         raise Refused(f"the page is served already: {served_at(home)}", code=ErrorCode.IN_USE, hint="pro0 web pair")
@@ -42,7 +46,8 @@ def serve(home: Path, options: ServeOptions, ready: Callable[[str], None]) -> No
 
 def address_of(home: Path, options: ServeOptions, port: int) -> PageAddress:
     """Return the names by which browsers may call the page that listens on this port."""
-    names = (options.name,) if options.name else LOCAL_NAMES
+    name = f"[{options.name}]" if ":" in options.name else options.name
+    names = (name,) if name else LOCAL_NAMES
     scheme = "https" if options.name else "http"
     hosts = {f"{name}:{port}" for name in names}
     origins = {f"{scheme}://{host}" for host in hosts}

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import ssl
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -64,7 +65,8 @@ class Wire:
 class Browser:
     """One browser at the address of a page."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
+        self.tls = tls
         self.base, _, code = url.partition("/#pair=")
         self.base = self.base.rstrip("/")
         self.code = code
@@ -80,7 +82,11 @@ class Browser:
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None, **kwargs: Any
     ) -> Answer:
         """Send a request with exactly these headers, beside Host and the length."""
-        connection = http.client.HTTPConnection(self.host, timeout=STUCK, **kwargs)
+        connection = (
+            http.client.HTTPSConnection(self.host, timeout=STUCK, context=self.tls, **kwargs)
+            if self.tls
+            else http.client.HTTPConnection(self.host, timeout=STUCK, **kwargs)
+        )
         try:
             connection.request(method, path, body or None, dict(headers or {}))
             response = connection.getresponse()
@@ -106,6 +112,7 @@ class Browser:
             "proxy": None,
             "open_timeout": STUCK,
             "max_size": None,
+            "ssl": self.tls,
             **changes,
         }
         socket: ClientConnection = connect(f"ws{self.base.removeprefix('http')}{path}", **settings)

@@ -21,6 +21,7 @@ from tests.waiting import STUCK, wait_until
 from tests.web.page.conftest import pairing
 from tests.web.page.pages import SIZES, Shown
 
+
 @pytest.fixture(scope="module")
 def mode() -> str:
     return "tmux"
