@@ -7,9 +7,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0 import sessions
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, SeatState
 from pro0.model.team import TeamConfig
+from pro0.rules.text import printed
 from pro0.sessions.backend import Backend, Place
 from pro0.sessions.iterm2 import it2
 from pro0.store.teams import TeamStore
@@ -58,6 +59,18 @@ def place_of(team: TeamStore, config: TeamConfig) -> Place:
         terminals=str(team.paths.sessions),
         panes_per_window=config.panes_per_window,
     )
+
+
+def last_shown(team: TeamStore, state: SeatState, lines: int) -> str | None:
+    """Return the last lines of a session, None for one that is shown nowhere; of an ended one also without its pane."""
+    if (handle := shown_at(team, state)) is None:
+        return None
+    try:
+        return backend_of(team.config.read()).peek(handle, lines)
+    except Refused:
+        if not (state.exit and state.exit.output):
+            raise
+        return "\n".join(printed(state.exit.output).splitlines()[-lines:])
 
 
 def shown_at(team: TeamStore, state: SeatState) -> Handle | None:

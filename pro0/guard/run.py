@@ -28,7 +28,6 @@ HANG_UP = "ended: hang-up"
 TEAM_GONE = "ended: the team is gone"
 FAILED = "ended: the guard failed"
 
-ENDED_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """An agent ended so prints no reason."""
 KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 """Environment variables telling agents the kind of our terminal."""
@@ -189,15 +188,15 @@ class Guard:
         state = "shutdown" if self.cause == ASKED else "crashed"
         if self.cause == BY_ITSELF and code == 0:
             state = "exited"
-        output = (
-            self._last_output() if state == "crashed" and not self.cause and -code not in ENDED_FROM_OUTSIDE else ""
-        )
+        # A log outlives its agent, a pane does not.
+        kept = state == "crashed" or (state == "exited" and "TMUX_PANE" in os.environ)
+        output = self._last_output() if kept and not self.cause else ""
         self._report.ended(state, code if code >= 0 else None, -code if code < 0 else None, self.cause, output)
 
     def _last_output(self) -> str:
-        """Return the last of a crashed agent's output; whatever fails here, its end is reported."""
+        """Return the last of an ended agent's output; whatever fails here, its end is reported."""
         try:
-            from pro0.guard import output  # late: an agent seldom crashes
+            from pro0.guard import output  # late: an agent seldom ends
 
             return output.last_output(self._terminal)
         except Exception as error:  # noqa: BLE001

@@ -53,7 +53,12 @@ class Exit(Stored, frozen=True):
     signal: int | None = None
     reason: str = ""
     output: str = ""
-    """The last of what a crashed agent printed."""
+    """The last of what it printed, of one that crashed or left a pane that closed."""
+
+    @property
+    def from_within(self) -> bool:
+        """Return True when its output may say why it ended: HUP, INT, KILL and TERM come from outside."""
+        return bool(self.code) if self.signal is None else self.signal not in (1, 2, 9, 15)
 
 
 class Report(Document, frozen=True, kw_only=True):

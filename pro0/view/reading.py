@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from pro0 import diffs
-from pro0.engine.places import backend_of, shown_at
+from pro0.engine.places import last_shown
 from pro0.errors import NotFound
 from pro0.model.need import NeedKind
 from pro0.model.runtime import State
@@ -77,10 +77,8 @@ def last_screen(context: Context, name: str, lines: int) -> list[str]:
     """Return the last rows that a member has shown, also after its end."""
     roster = members.members(context)
     state = roster.state(roster.find(name).agent_id)
-    handle = shown_at(context.team, state) if state else None
-    if handle is None:
-        return []
-    return visible(backend_of(context.team.config.read()).peek(handle, lines)).rstrip("\n").split("\n")
+    text = last_shown(context.team, state, lines) if state else None
+    return [] if text is None else visible(text).rstrip("\n").split("\n")
 
 
 def state_now(context: Context, name: str) -> State | None:

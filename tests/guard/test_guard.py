@@ -22,7 +22,7 @@ ENDS = {
     "with a code": (BY_ITSELF, 3 << 8, ("crashed", 3, None, "", "why"), 3),
     "by a signal of its own": (BY_ITSELF, signal.SIGABRT, ("crashed", None, 6, "", "why"), 134),
     **{
-        f"by {number.name} from outside": (BY_ITSELF, number, ("crashed", None, int(number), "", ""), 128 + number)
+        f"by {number.name} from outside": (BY_ITSELF, number, ("crashed", None, int(number), "", "why"), 128 + number)
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
     },
     "asked to": (ASKED, 0, ("shutdown", 0, None, ASKED, ""), 0),
@@ -36,7 +36,7 @@ ENDS = {
 
 @pytest.mark.parametrize("how", ENDS)
 def test_what_an_end_means(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only one that ended badly and by itself has a reason that it printed."""
+    """One that nobody asked to end keeps what it printed last."""
     cause, status, told, code = ENDS[how]
     said: list[object] = []
     monkeypatch.setattr(Guard, "_last_output", lambda _: "why")

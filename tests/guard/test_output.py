@@ -33,8 +33,8 @@ def output_of(session: Session, script: str) -> str:
         ("printf 'a\\nb\\n\\n'; exit 1", "a\nb"),
         ("exit 1", ""),
         ("echo well; exit 0", ""),
-        ("echo well; kill -KILL $$", ""),
-        ("echo well; kill -HUP $$", ""),
+        ("echo well; kill -KILL $$", "well"),
+        ("echo well; kill -HUP $$", "well"),
         (r"printf '\377\303'; exit 1", "\ufffd\ufffd"),
     ],
 )

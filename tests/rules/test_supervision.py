@@ -113,6 +113,8 @@ def test_a_spawn_that_failed_is_not_tried_again() -> None:
         ),
         ({"code": 3, "output": " \n\x1b[2J"}, State.CRASHED, "exit code 3"),
         ({"signal": 9}, State.CRASHED, "killed by signal 9"),
+        ({"signal": 9, "output": "at work"}, State.CRASHED, "killed by signal 9"),
+        ({"code": 0, "output": "done"}, State.EXITED, "exit code 0"),
         ({"signal": 6, "output": "out of memory"}, State.CRASHED, "killed by signal 6: out of memory"),
         ({"signal": 1, "reason": "ended: hang-up"}, State.CRASHED, "ended: hang-up"),
         ({"code": 127, "reason": "cannot start nope"}, State.CRASHED, "cannot start nope"),

@@ -10,7 +10,7 @@ from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
 from pro0.errors import NotFound, Pro0Error
-from pro0.model.runtime import ENDED, Handle, SeatState, TurnEnd
+from pro0.model.runtime import ENDED, SeatState, TurnEnd
 from pro0.ops.context import Context
 from pro0.ops.team import members
 from pro0.ops.team.status import MemberStatus, remark, status
@@ -113,20 +113,21 @@ def show(name: str, team: str | None, as_json: bool) -> None:
 @click.option("-n", "--lines", type=click.IntRange(1, 10000), default=40, show_default=True, help="How many lines.")
 @team_option
 def peek(name: str, lines: int, team: str | None) -> None:
-    """Print the last lines that a member shows, without touching it.
+    """Print the last lines that a member shows, without touching it; of one that ended, the last that it showed.
 
     \b
     Examples:
       pro0 member peek w1
       pro0 member peek w1 -n 200
     """
-    from pro0.engine.places import backend_of
+    from pro0.engine.places import last_shown
 
     context = here(team)
-    agent_id, handle = _shown(context, name)
-    if handle is None:
+    agent_id, state = _session(context, name)
+    text = last_shown(context.team, state, lines) if state else None
+    if text is None:
         raise NotFound(f"{agent_id} has nothing to show", hint=f"pro0 member show {agent_id}")
-    write(visible(backend_of(context.team.config.read()).peek(handle, lines)).rstrip("\n"))
+    write(visible(text).rstrip("\n"))
 
 
 @click.command()
@@ -139,10 +140,11 @@ def focus(name: str, team: str | None) -> None:
     Examples:
       pro0 member focus w1
     """
-    from pro0.engine.places import backend_of
+    from pro0.engine.places import backend_of, shown_at
 
     context = here(team)
-    agent_id, handle = _shown(context, name)
+    agent_id, state = _session(context, name)
+    handle = shown_at(context.team, state) if state else None
     if handle is None or not backend_of(context.team.config.read()).focus(handle):
         raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")
     say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
@@ -160,24 +162,21 @@ def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:
 
 def _last_lines(context: Context, name: str) -> list[str]:
     """Return the last lines that a member showed, none when nothing of its screen is left."""
-    from pro0.engine.places import backend_of
+    from pro0.engine.places import last_shown
 
-    _, handle = _shown(context, name)
+    _, state = _session(context, name)
     try:
-        text = backend_of(context.team.config.read()).peek(handle, LOOKED_AT) if handle else ""
+        text = (last_shown(context.team, state, LOOKED_AT) if state else None) or ""
     except Pro0Error:
         return []
     return [row.rstrip() for row in visible(text).splitlines() if row.strip()][-LAST_LINES:]
 
 
-def _shown(context: Context, name: str) -> tuple[str, Handle | None]:
-    """Return the id of a member, and where its session is shown, None for nowhere."""
-    from pro0.engine.places import shown_at
-
+def _session(context: Context, name: str) -> tuple[str, SeatState | None]:
+    """Return the id of a member, and its session, None before it has one."""
     roster = members.members(context)
     seat = roster.find(name)
-    state = roster.state(seat.agent_id)
-    return seat.agent_id, shown_at(context.team, state) if state else None
+    return seat.agent_id, roster.state(seat.agent_id)
 
 
 def _count(number: int) -> str:

@@ -7,7 +7,7 @@ from msgspec import Meta
 from pro0 import diffs
 from pro0.diffs import FileChange, UnmergedCommit
 from pro0.engine.outcomes import started
-from pro0.engine.places import backend_of, shown_at
+from pro0.engine.places import last_shown
 from pro0.errors import NotFound
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.team import members
@@ -71,10 +71,9 @@ def peek(client: RpcClient, name: str, lines: Lines = 40) -> LastScreen:
     roster = members.members(context)
     agent_id = roster.find(name).agent_id
     state = roster.state(agent_id)
-    handle = shown_at(context.team, state) if state else None
-    if handle is None:
+    text = last_shown(context.team, state, lines) if state else None
+    if text is None:
         raise NotFound(f"{agent_id} has nothing to show", hint="member.list says what it does")
-    text = backend_of(context.team.config.read()).peek(handle, lines)
     return LastScreen(agent_id=agent_id, lines=[row.rstrip() for row in text.rstrip().splitlines()][-lines:])
 
 

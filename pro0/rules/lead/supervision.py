@@ -296,4 +296,4 @@ def _how(end: Exit) -> str:
     if end.reason:
         return end.reason
     how = f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"
-    return f"{how}: {last_lines(end.output)}".removesuffix(": ")
+    return f"{how}: {last_lines(end.output)}".removesuffix(": ") if end.from_within else how
