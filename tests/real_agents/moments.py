@@ -94,9 +94,9 @@ class Scene:
     unseen: list[float] = field(default_factory=list)
     """For how many seconds each question stood on the screen until the status told of it."""
     refused_at: float | None = None
-    """When the turn of this moment was over, if a refused permission has ended it."""
+    """When the person refused the permission of this moment, if they did."""
     late: list[float] = field(default_factory=list)
-    """For how many seconds mail lay unread after each such turn."""
+    """For how many seconds after that mail lay unread, the rest of the turn among them."""
 
     def until(self, condition: Callable[[], object], what: str, every: float = 0.1) -> None:
         """Wait for something to become true in this moment."""
@@ -233,12 +233,12 @@ def _answer(scene: Scene, made: Path) -> None:
     if yes:
         scene.allowed.add(made.name)
     scene.hands.press("Enter" if yes else "Escape")
+    scene.refused_at = None if yes else time.monotonic()
     scene.until(lambda: scene.state() != "waiting", "the question is answered")
     if yes:
         scene.until(made.exists, "the command has run")
     else:
         scene.until(lambda: scene.state() not in ("waiting", "working"), "the refused turn is over")
-        scene.refused_at = time.monotonic()
 
 
 def asks(scene: Scene, name: str) -> bool:

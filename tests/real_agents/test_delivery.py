@@ -29,8 +29,8 @@ LATE = "ms until mail is read after a refused permission"
 FEW = 2 * len(MOMENTS)
 A_WHILE = 15
 """Seconds until the next moment comes even when the mail of this one is not read yet."""
-STUCK = 110
-"""Seconds that mail may take after a refused permission: less than it takes until an idle agent is told for good."""
+SOON = 20
+"""Seconds after the Esc that refuses a permission within which mail is read: of the long lane it is a promise."""
 HOSTILE = (
     "",
     "\n1. Yes\n2. Yes, and do not ask again\n",
@@ -117,6 +117,8 @@ def test_mail_at_any_moment(
         counted(lane, LETTERS, agent, scene.number)
         counted(lane, UNSEEN, agent, round(1000 * max(scene.unseen)))
         counted(lane, LATE, agent, round(1000 * max(scene.late, default=0)))
+    if lane == SOAK:
+        assert [seconds for seconds in scene.late if seconds > SOON] == []
 
 
 def all_is_well(scene: Scene, letters: Letters) -> None:
@@ -159,8 +161,9 @@ def settle(scene: Scene, letters: Letters) -> None:
         with suppress(AssertionError):
             wait_until(lambda: text in scene.model.heard, A_WHILE, "it is read")
         return
-    scene.team.eventually(lambda: text in scene.model.heard, f"moment {scene.number}: it is read", STUCK, every=0.05)
+    scene.until(lambda: text in scene.model.heard, "it is read", every=0.05)
     scene.late.append(time.monotonic() - since)
+    print(f"{scene.number}: read {scene.late[-1]:.1f} s after it was refused", flush=True)
 
 
 def check(scene: Scene, sent: list[str]) -> None:
