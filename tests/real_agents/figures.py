@@ -15,7 +15,7 @@ BEGIN = "<!-- figures of real agents: tests/real_agents/figures.py writes what f
 END = "<!-- end of figures of real agents -->"
 COLUMNS = (
     *("agent", "version", "messages", "ms until a question shows in the status, at most"),
-    "ms until mail is read after a turn that a refused permission has ended, at most",
+    "ms until mail is read after a person refuses a permission, at most",
 )
 
 
