@@ -28,7 +28,6 @@ HANG_UP = "ended: hang-up"
 TEAM_GONE = "ended: the team is gone"
 FAILED = "ended: the guard failed"
 
-"""An agent ended so prints no reason."""
 KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 """Environment variables telling agents the kind of our terminal."""
 
