@@ -72,7 +72,7 @@ def _of_members(picture: Picture) -> Iterator[Need]:
     for seat, state in states(picture):
         if seat.gate and seat.gate.stage == "handed in" and state.state not in ENDED:
             yield _plan(seat)
-        if need := _of_state(seat, state):
+        if need := _of_state(seat, state, never_started=picture.runtime.failed(seat)):
             yield _answerable(need, state, picture)
     for failure in picture.runtime.failures:
         if any((seat.agent_id, seat.generation) == (failure.agent_id, failure.generation) and not seat.task
@@ -92,10 +92,10 @@ def _plan(seat: Seat) -> Need:
     return replace(need, request=plan_id)
 
 
-def _of_state(seat: Seat, state: SeatState) -> Need | None:
+def _of_state(seat: Seat, state: SeatState, *, never_started: bool) -> Need | None:
     """Return the need of one session by its state; the failed task of an ended one says so itself."""
     id, since = seat.agent_id, state.since
-    if state.state is State.CRASHED and not seat.task:
+    if state.state is State.CRASHED and not seat.task and not never_started:
         sentence = f"{id} has crashed{_with(state.note)}"
         return of_member(NeedKind.CRASH, id, sentence, _restart(id), since, why=state.note)
     if state.state is State.UNRESPONSIVE:

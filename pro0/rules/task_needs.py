@@ -148,7 +148,8 @@ def _wait(task: Task) -> Need:
 
 
 def _failed(task: Task) -> Need:
-    sentence, at = f"{task.id} has failed: {task.title}", task.completed_at or task.updated_at
+    about = task.title or task.closed_reason
+    sentence, at = f"{task.id} has failed{f': {about}' if about else ''}", task.completed_at or task.updated_at
     retry = f"pro0 task retry {task.id}"
     return need_of(
         NeedKind.FAILED,

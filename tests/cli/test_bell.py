@@ -32,10 +32,10 @@ class Watcher:
         os.close(side)
         self.data = b""
 
-    def sees(self, text: bytes) -> bytes:
-        """Wait until it is shown; returns all that was."""
+    def sees(self, text: bytes, times: int = 1) -> bytes:
+        """Wait until it is shown so often; returns all that was."""
         deadline = time.monotonic() + SECONDS
-        while text not in self.data:
+        while self.data.count(text) < times:
             assert time.monotonic() < deadline, self.data
             if select.select([self._main], [], [], 0.2)[0]:
                 self.data += os.read(self._main, 65536)
@@ -66,6 +66,21 @@ def test_it_rings_when_a_task_begins_to_wait(team: Context, watcher: Watcher) ->
     tasks.create(team, [Draft(title="the last one", run="true")])
     watcher.sees(b"1 pending (1 ready), 1 completed")
     assert watcher.data.count(BELL) == 1
+
+
+def test_it_rings_once_for_each_need(team: Context, watcher: Watcher) -> None:
+    """Issue 14, must show 2; what arises while nothing is drawn rings together, so each is shown before the next."""
+    watcher.sees(b"w2")
+    kinds = (Awaiting.INPUT, Awaiting.CONTENT, Awaiting.REVIEW, Awaiting.ESCALATION)
+    for number, kind in enumerate(kinds, 1):
+        tasks.create(team, [Draft(title=f"the {kind} of it", run="true", awaiting=kind)])
+        watcher.sees(f"task-{number} waits for you".encode())
+        assert watcher.sees(BELL, number).count(BELL) == number
+    for number in range(1, len(kinds) + 1):
+        gates.approve(team, f"task-{number}", "yes")
+    tasks.create(team, [Draft(title="the last one", run="true")])
+    watcher.sees(b"3 pending (3 ready), 2 completed")
+    assert watcher.data.count(BELL) == len(kinds)
 
 
 def test_it_can_be_turned_off(team: Context, monkeypatch: pytest.MonkeyPatch) -> None:

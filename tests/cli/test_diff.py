@@ -66,7 +66,13 @@ def test_what_a_member_did_is_seen_counted_and_merged(project: Path, cli: Cli) -
     assert (project / "done").exists()
     assert not (project / "loose").exists()
     again = cli("member", "merge", "w1")
-    assert (again.code, "w1 has committed nothing that is not merged" in again.err) == (3, True)
+    assert (again.code, "w1 has committed nothing that is not merged; not committed: loose" in again.err) == (3, True)
+    assert 'hint: pro0 send w1 "commit your work", then: pro0 member merge w1' in again.err
+    for number in range(4):
+        put(ada, f"more{number}", "1\n")
+    assert "; not committed: loose, more0, more1, 2 more\n" in cli("member", "merge", "w1").err
+    git(ada, "clean", "-qfd")
+    assert "w1 has committed nothing that is not merged\n" in cli("member", "merge", "w1").err
 
 
 def test_a_conflict_is_predicted_and_nothing_is_touched(project: Path, cli: Cli) -> None:

@@ -3,14 +3,18 @@
 import io
 from collections import deque
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from pro0.cli.run.follow import follow
 from pro0.cli.run.view import cost_of, drawn
 from pro0.model.run import RunEvent, RunOptions
+from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Kind, Status, Task, Wait
 from pro0.rules.tasks.board import Board
+from tests.engine.crew import crew
 from tests.rules.building import T0, W1, claimed
 
 OPTIONS = RunOptions(epic="task-1", max_cost=10.0)
@@ -64,3 +68,29 @@ def test_a_cost_that_nobody_tells_is_unknown_and_not_zero(spent: float | None, u
     """M10"""
     assert cost_of(spent, unpriced, OPTIONS) == said
     assert cost_of(None, 1, RunOptions(max_cost=0.0)) == "cost unknown"
+
+
+class Interrupted:
+    """A display in which the person interrupts, and Python makes another error of that."""
+
+    def event(self, _event: RunEvent) -> None:
+        """Show nothing."""
+
+    def look(self) -> None:
+        """Be interrupted."""
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("release unlocked lock")
+
+
+def test_an_interrupt_of_which_python_makes_another_error_ends_the_run_too(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    with crew(home, tmp_path, "headless") as alpha:
+        alpha.lead()
+        alpha.spawn("runner")
+        with pytest.raises(RuntimeError, match="release unlocked lock"):
+            follow(alpha.context, alpha.state("runner"), Interrupted())
+        assert alpha.state("runner").state is State.SHUTDOWN

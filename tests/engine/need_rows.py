@@ -125,6 +125,17 @@ def starts(alpha: Crew) -> None:
     cannot_start(alpha)
 
 
+def never_comes_up(alpha: Crew) -> None:
+    draft = SeatDraft(name="unborn", agent="command", argv=("./unborn",), unattended=True)
+    members.spawn(alpha.context, [draft], 20)
+
+
+def comes_up(alpha: Crew) -> None:
+    (alpha.project / "unborn").write_text("#!/bin/sh\nexec sleep 600\n")
+    (alpha.project / "unborn").chmod(0o755)
+    members.restart(alpha.context, "unborn")
+
+
 def fails(alpha: Crew) -> None:
     alpha.settled(*alpha.give(Draft(title="it fails", run="exit 3", assignee="worker")))
 
@@ -212,6 +223,7 @@ ROWS: dict[NeedKind, Row] = {
     NeedKind.ESCALATION: Row(*asks(Awaiting.ESCALATION)),
     NeedKind.PLAN: Row(hands_in, lambda alpha: plan_approval.approve(alpha.context, "planner")),
     NeedKind.CRASH: Row(dies, lambda alpha: members.restart(alpha.context, "dying")),
+    NeedKind.NOT_STARTED: Row(never_comes_up, comes_up),
     NeedKind.UNRESPONSIVE: Row(is_deaf, lambda alpha: members.shutdown(alpha.context, "deaf", timeout=0, force=True)),
     NeedKind.FAILED: Row(fails, reopened),
     NeedKind.STUCK: Row(is_stuck, cancelled("it is stuck")),
@@ -237,8 +249,6 @@ ROWS: dict[NeedKind, Row] = {
 
 UNLED = (NeedKind.LIMIT, NeedKind.IDLE_CLAIM, NeedKind.LOSSES)
 """What arises while nobody leads."""
-OF_A_MOMENT = NeedKind.NOT_STARTED
-"""It lasts until the seat of a failed start is taken back, which is done before anything is announced."""
 DEAF = {Surface.HOOK: NeedKind.HOOK, Surface.NOTIFY: NeedKind.NOTICE}
 """What each surface is not asked to tell: that it fails."""
 LAST = NeedKind.NOTICE

@@ -16,11 +16,12 @@ from pro0.engine.log import Log
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
 from pro0.errors import EnvironmentMissing
+from pro0.model.need import NeedKind
 from pro0.model.runtime import SeatState, State
 from pro0.model.team import Seat
 from pro0.ops.context import clock, new_id
 from pro0.ops.mail import messages
-from pro0.ops.team import members
+from pro0.ops.team import members, needs
 from pro0.ops.team.members import SeatDraft
 from pro0.rules.lead.supervision import decide
 from pro0.sessions.memory import InMemory
@@ -85,6 +86,32 @@ def test_a_spawn_that_fails_is_undone_and_named(alpha: Crew, memory: InMemory, r
     revision = alpha.team.runtime.read().revision
     round_()
     assert alpha.team.runtime.read().revision == revision, "it is not tried again by itself"
+
+
+def test_a_start_that_nobody_waits_for_leaves_its_seat_to_be_started_again(
+    alpha: Crew, memory: InMemory, round_: Callable[[], bool]
+) -> None:
+    memory.missing = "no place for a pane"
+    members.spawn(alpha.context, [SeatDraft(name="w1", unattended=True), SeatDraft(name="w2")], 10)
+    round_()
+    assert [seat.agent_id for seat in alpha.team.wanted.read().seats] == ["w1"], "w2 is undone, since somebody waits"
+    assert (alpha.state("w1").state, alpha.state("w1").note) == (State.CRASHED, "no place for a pane")
+    [need] = needs.list_needs(alpha.context)
+    assert (need.kind, need.command) == (NeedKind.NOT_STARTED, "pro0 member restart w1")
+    round_()
+    assert alpha.notices("w1") == ["w1 has crashed (no place for a pane)"]
+    revision = alpha.team.runtime.read().revision
+    round_()
+    assert alpha.team.runtime.read().revision == revision, "it is not tried again by itself"
+    members.restart(alpha.context, "w1")
+    round_()
+    assert alpha.state("w1").state is State.CRASHED, "who waits for the restart hears of it, and the seat is as it was"
+    assert [need.kind for need in needs.list_needs(alpha.context)] == [NeedKind.NOT_STARTED]
+    memory.missing = ""
+    members.restart(alpha.context, "w1")
+    round_()
+    assert alpha.state("w1").state is State.STARTING
+    assert needs.list_needs(alpha.context) == ()
 
 
 def test_a_spawn_that_failed_can_be_asked_for_again(alpha: Crew, memory: InMemory, round_: Callable[[], bool]) -> None:

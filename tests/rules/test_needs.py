@@ -197,6 +197,21 @@ def test_a_failed_task_speaks_for_what_depends_on_it_and_for_its_session() -> No
     assert only(shown).subject == "task-1"
 
 
+def test_a_member_that_never_started_is_one_need_and_no_crash() -> None:
+    shown = replace(
+        of_member(State.CRASHED), runtime=Runtime(failures=(FAILURE,), seats=(session(state=State.CRASHED),))
+    )
+    assert (only(shown).kind, only(shown).what) == (NeedKind.NOT_STARTED, "w1 could not be started: no")
+
+
+@pytest.mark.parametrize(
+    ("title", "why", "what"), [("", "it is cut", ": it is cut"), ("", "", ""), ("t", "it is cut", ": t")]
+)
+def test_a_failed_task_is_told_with_its_title_or_else_its_reason(title: str, why: str, what: str) -> None:
+    shown = picture(task(1, title=title, description=title, closed_reason=why, status=Status.FAILED))
+    assert only(shown).what == f"task-1 has failed{what}"
+
+
 def test_many_tasks_that_nobody_takes_are_one_need() -> None:
     found = only(picture(*(task(n) for n in range(1, 41))))
     assert found.what.startswith("task-1, task-2, task-3 and 37 more: ready, but ")

@@ -12,7 +12,7 @@ from pro0.model.task import Archived, Awaiting, Claim, Status, Task, TaskList, W
 from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
 from pro0.rules.repair import rebuilding
 from pro0.rules.repair.rebuilding import RISKY, TeamFacts
-from pro0.rules.repair.salvage import Remains
+from pro0.rules.repair.salvage import Remains, recover
 from pro0.rules.tasks import archive
 from tests.rules.building import T0, at, task
 
@@ -91,6 +91,13 @@ def test_a_task_whose_state_is_unknown_has_failed(field: str) -> None:
     (made,) = rebuilding.tasks(remains({"task-1": {field, "title"}}, tasks=[HELD]), KNOWN).tasks
     why = f"its {field} could not be read: look at it, then: pro0 task reopen task-1"
     assert made == replace(HELD, status=Status.FAILED, claim=None, awaiting=None, closed_reason=why)
+
+
+def test_a_task_cut_behind_its_id_is_not_without_a_name() -> None:
+    found = recover(b'{"schemaVersion": 1, "revision": 3, "tasks": [{"id": "task-6",', TaskList)
+    (made,) = rebuilding.tasks(found, KNOWN).tasks
+    assert (made.id, made.title, made.status) == ("task-6", "(its title could not be read)", Status.FAILED)
+    assert "status could not be read: look at it" in made.closed_reason
 
 
 def test_all_that_is_unknown_is_named() -> None:

@@ -1,10 +1,13 @@
 """The view in a real terminal: keys in, screens out."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from pro0.engine.places import backend_of, shown_at
+from pro0.model.task import Awaiting, Draft
+from pro0.ops.tasks import gates
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
 from tests.conftest import Result
@@ -167,3 +170,27 @@ def test_who_does_not_read_is_said_and_keeps_nobody_waiting(alpha: Crew, tmp_pat
         person.type("hello")
         person.press("Enter")
         person.sees("got hello")
+
+
+def test_the_view_rings_once_for_each_need(alpha: Crew, tmp_path: Path) -> None:
+    """Issue 14, must show 2: by the bytes that the terminal got; the end of a title is no bell."""
+    raw = tmp_path / "raw"
+
+    def bells() -> int:
+        return re.sub(b"\x1b]2;[^\a]*\a", b"", raw.read_bytes()).count(b"\a")
+
+    alpha.spawn("w1")
+    kinds = (Awaiting.INPUT, Awaiting.CONTENT, Awaiting.REVIEW, Awaiting.ESCALATION)
+    with Person(tmp_path, f"read x; env -u TMUX {ATTACH}", columns=120) as person:
+        person.tmux("pipe-pane", f"cat > {raw}")
+        person.press("Enter")
+        person.sees(lambda rows: "w1 is ready" in rows[0] and "Ctrl+T board" in rows[-1])
+        for number, kind in enumerate(kinds, 1):
+            alpha.give(Draft(title=f"the {kind} of it", run="true", awaiting=kind))
+            person.sees(lambda rows, n=number: f"{n} wait" in rows[-1])  # type: ignore[misc]
+            wait_until(lambda n=number: bells() == n, STUCK, "it rings")  # type: ignore[misc]
+        gates.approve(alpha.context, "task-1", "yes")
+        person.sees(lambda rows: f"{len(kinds) - 1} wait" in rows[-1])
+        person.press("C-t")
+        person.sees("task-4")
+        assert bells() == len(kinds), "an answer does not ring"

@@ -64,6 +64,8 @@ def spawn(
 ) -> None:
     """Start a new member, or an ended one again: same id, same mailbox.
 
+    With --no-wait a member that cannot be started stays, under what needs you.
+
     --json prints what `member list --json` prints of it, and `made`, the ids of the tasks that were made for it.
 
     \b
@@ -86,6 +88,7 @@ def spawn(
         permission_mode=PermissionMode(mode) if mode else None,
         worktree=worktree,
         plan=plan,
+        unattended=no_wait,
     )
     titles = [text.title(title)] if title is not None else []
     drafts = with_definitions([draft], settings.agents)

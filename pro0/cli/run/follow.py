@@ -8,6 +8,7 @@ from typing import Protocol
 import msgspec
 
 from pro0 import processes
+from pro0.cli.interrupts import is_interrupt
 from pro0.cli.output import json_text, line, local, write
 from pro0.errors import Pro0Error, Refused
 from pro0.model.run import RunEvent
@@ -74,8 +75,9 @@ def follow(context: Context, state: SeatState, display: Shown) -> int:
                 raise Pro0Error(f"the runner {state.agent_id} has crashed", hint="pro0 team logs")
             if not codes:
                 time.sleep(LOOK)
-    except KeyboardInterrupt:
-        _interrupt(context, state)
+    except (KeyboardInterrupt, Exception) as error:
+        if is_interrupt(error):
+            _interrupt(context, state)
         raise
     until(lambda: _is_recorded(context, state) or not _is_led(context))
     return codes[0]

@@ -185,13 +185,14 @@ class Opener:
         return recorded if recorded.variables else Environment(variables=start_environment(os.environ))
 
     def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
-        """Undo a failed spawn completely, and record its reason."""
+        """Undo a failed spawn, and record its reason; a seat whose start nobody waits for stays, as crashed."""
         failed = {start.incarnation: start.seat.agent_id for start in starts}
         earlier = {
             state.agent_id: _given_up(state, error) if state.incarnation in failed else state
             for state in before.seats
             if state.agent_id in failed.values()
         }
+        staying = {start.incarnation for start in starts if start.seat.unattended}
         failures = [
             Failure(s.seat.agent_id, s.seat.generation, clock(), error.message, error.hint or "", s.seat.task)
             for s in starts
@@ -202,10 +203,11 @@ class Opener:
                 with suppress(NotFound, Refused):
                     trees.undo_start(self._lead, task, error.message, incarnation=start.incarnation)
         with self._team.runtime.change("record a failed spawn") as change:
-            restored = (earlier.get(s.agent_id) if s.incarnation in failed else s for s in change.value.seats)
+            given_up = (_given_up(s, error) if s.incarnation in staying else s for s in change.value.seats)
+            restored = (earlier.get(s.agent_id) if s.incarnation in failed.keys() - staying else s for s in given_up)
             seats = tuple(state for state in restored if state)
             change.value = replace(change.value, seats=seats, failures=(*change.value.failures, *failures)[-MEMORY:])
-        for start in starts:
+        for start in (start for start in starts if start.incarnation not in staying):
             state = earlier.get(start.seat.agent_id)
             back_to = state.generation if state else None
             members.undo(self._lead, start.seat.agent_id, start.seat.generation, back_to)
@@ -224,7 +226,7 @@ def _startable(launch: Launch) -> None:
 
 
 def _given_up(state: SeatState, error: Pro0Error) -> SeatState:
-    """Return the crashed state of a session begun by an earlier lead and impossible to continue."""
+    """Return the crashed state of a session that was begun and is impossible to continue."""
     return replace(state, state=State.CRASHED, since=clock(), note=error.message)
 
 

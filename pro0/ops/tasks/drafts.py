@@ -33,6 +33,8 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
     """True for its own worktree; None for the team's default."""
     plan: bool = False
     """True when it needs an approved plan before any change."""
+    unattended: bool = False
+    """True when nobody waits for its start."""
     definition: Definition | None = None
     """The definition of its agent, for an agent from the settings."""
 

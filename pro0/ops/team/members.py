@@ -177,7 +177,7 @@ def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool)
 def renewed(seat: Seat, runtime: Runtime) -> Seat:
     """Return a seat with a wish for a new session."""
     newest = _unused(seat.agent_id, seat.generation, runtime)
-    return replace(seat, generation=newest, shutdown=None, answer=None)
+    return replace(seat, generation=newest, shutdown=None, answer=None, unattended=False)
 
 
 def with_seat(desired: Wanted, seat: Seat) -> Wanted:
@@ -199,13 +199,12 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     agent_id = ids.LEAD if draft.leads else ids.agent_id_from(draft.name)
     same = next((s for s in desired.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same and not team_roster.ended(same.agent_id):
-        raise Refused(f"there is a member {same.agent_id} already", code=ErrorCode.CONFLICT, hint="choose another name")
+        raise _taken(same)
     # A team over its budget starts no new session, not even a lead's.
     if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
-        raise Refused(
-            f"{context.team.name} has cost all of its ${desired.max_cost:g}", code=ErrorCode.OVER_BUDGET, hint=hint
-        )
+        sentence = f"{context.team.name} has cost all of its ${desired.max_cost:g}"
+        raise Refused(sentence, code=ErrorCode.OVER_BUDGET, hint=hint)
     if len([s for s in team_roster.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code=ErrorCode.TOO_MANY, hint=hint)
@@ -228,6 +227,7 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
         delegates=draft.delegates,
         worktree=_in_worktree(context, draft),
         definition=draft.definition,
+        unattended=draft.unattended,
     )
     config = context.team.config.read()
     startable(draft, permission_mode(seat, desired, config), path_of(context))
@@ -235,6 +235,10 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
         within(seat, desired, config)
     seat = replace(seat, gate=PlanGate() if draft.plan else None)
     return with_seat(desired, seat), seat
+
+
+def _taken(seat: Seat) -> Refused:
+    return Refused(f"there is a member {seat.agent_id} already", code=ErrorCode.CONFLICT, hint="choose another name")
 
 
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:

@@ -17,6 +17,9 @@ from pro0.ops.work.workers import find as find_worker
 from pro0.store.paths import worktree
 from pro0.worktrees import Repository
 
+NAMED = 3
+"""Files that one line names."""
+
 
 class NamedWork(msgspec.Struct, frozen=True):
     """Somebody's work in git: in a worktree, on a branch, or among the others' files in the project's checkout."""
@@ -89,9 +92,19 @@ def _mergeable(context: Context, name: str) -> NamedWork:
         text = f"{work.name} has no worktree: it works in the project's checkout"
         raise Refused(text, hint="members with one: pro0 member spawn NAME --worktree")
     if work.fork.tip == work.fork.base:
-        text = f"{work.name} has committed nothing that is not merged"
-        raise NotFound(text, hint=f"what is not committed: pro0 diff {work.name}")
+        raise _nothing_committed(work)
     return work
+
+
+def _nothing_committed(work: NamedWork) -> NotFound:
+    """Return the error for work without a commit; it names the files that wait for one."""
+    text, changed = f"{work.name} has committed nothing that is not merged", difference(work.fork)
+    if not changed.files:
+        return NotFound(text, hint=f"what it did: pro0 member show {work.name}")
+    names = [change.path for change in changed.files]
+    rest = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+    files, ask = ", ".join([*names[:NAMED], *rest]), f'pro0 send {work.name} "commit your work"'
+    return NotFound(f"{text}; not committed: {files}", hint=f"{ask}, then: pro0 member merge {work.name}")
 
 
 def _of_seat(context: Context, seat: Seat) -> NamedWork:

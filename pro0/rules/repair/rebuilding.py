@@ -25,6 +25,7 @@ S = TypeVar("S", bound=Stored)
 
 RISKY = frozenset({"status", "claim", "awaiting", "requires", "run", "dependencies", "parent", "assignee"})
 """Risky fields: a task with one of them lost may not run before a person has looked at it."""
+LOST_TITLE = "(its title could not be read)"
 
 
 class TeamFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,6 +190,8 @@ def _settled(task: Task) -> Task:
 
 
 def _careful(task: Task, damaged: set[str]) -> Task:
+    if not task.title:
+        task = replace(task, title=LOST_TITLE)
     missing = sorted(damaged & RISKY)
     if not missing or (task.status in SETTLED and "status" not in missing):
         return task
