@@ -8,6 +8,7 @@ import pytest
 
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Memory, SessionView
+from pro0.agents.claude.adapter import CLAUDE
 from pro0.model.runtime import State
 from pro0.model.usage import Usage
 from tests.agents import placed
@@ -77,6 +78,14 @@ def test_a_session_can_go_on_when_it_has_begun(agent: str, tmp_path: Path) -> No
     assert began(laid_out(agent, tmp_path))
     assert not began(placed.session_view(tmp_path, ""))
     assert not began(placed.session_view(tmp_path, "../../etc/passwd"))
+
+
+def test_a_claude_that_was_told_nothing_has_no_conversation_to_resume(tmp_path: Path) -> None:
+    """It begins a transcript before it takes its first prompt, and refuses to resume that."""
+    lines = recording("claude.jsonl").splitlines(keepends=True)
+    assert CLAUDE.began
+    assert not CLAUDE.began(placed.claude(tmp_path, b"".join(lines[:3])))
+    assert CLAUDE.began(placed.claude(tmp_path, b"".join(lines)))
 
 
 def test_nothing_is_known_of_an_agent_that_has_written_nothing(agent: str, tmp_path: Path) -> None:

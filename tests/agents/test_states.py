@@ -67,27 +67,34 @@ def test_claude_looks_where_its_configuration_is(tmp_path: Path) -> None:
     assert read(CLAUDE.look, session_view) is S.ERROR
 
 
+LINES = recording("claude.jsonl").splitlines(keepends=True)
+BEGINS = b"".join(LINES[:3])
+"""What Claude writes into a transcript before it takes its first prompt."""
+BEGUN = b"".join(line for line in LINES if b'"type":"user"' in line)
+
+
 @pytest.mark.parametrize(
-    ("file", "asked", "ago", "begun", "state"),
+    ("file", "asked", "ago", "written", "state"),
     [
-        pytest.param("idle", True, 30, False, S.STARTING, id="the prompt in argv is not taken yet"),
-        pytest.param("", True, 30, False, S.STARTING, id="not even a session file is there"),
-        pytest.param("idle", False, 30, False, S.IDLE, id="there was no prompt"),
-        pytest.param("", False, 30, False, None, id="nothing says anything"),
-        pytest.param("idle", True, 30, True, S.IDLE, id="it has begun"),
-        pytest.param("busy", True, 30, False, S.WORKING, id="it begins"),
-        pytest.param("idle", True, 600, False, S.IDLE, id="it takes none"),
+        pytest.param("idle", True, 30, None, S.STARTING, id="the prompt in argv is not taken yet"),
+        pytest.param("idle", True, 30, BEGINS, S.STARTING, id="it is not taken yet, and the transcript has begun"),
+        pytest.param("", True, 30, None, S.STARTING, id="not even a session file is there"),
+        pytest.param("idle", False, 30, None, S.IDLE, id="there was no prompt"),
+        pytest.param("", False, 30, None, None, id="nothing says anything"),
+        pytest.param("idle", True, 30, BEGUN, S.IDLE, id="it has begun"),
+        pytest.param("busy", True, 30, None, S.WORKING, id="it begins"),
+        pytest.param("idle", True, 600, None, S.IDLE, id="it takes none"),
     ],
 )
 def test_claude_is_idle_only_after_its_first_prompt(
-    tmp_path: Path, file: str, asked: bool, ago: int, begun: bool, state: State | None
+    tmp_path: Path, file: str, asked: bool, ago: int, written: bytes | None, state: State | None
 ) -> None:
     """However slow it is: an empty input is drawn, and said to be idle, before the prompt in argv is taken."""
-    session_view = placed.claude(tmp_path, b"", session_file(status=file))
+    session_view = placed.claude(tmp_path, written or b"", session_file(status=file))
     session_view = replace(
         session_view, folder=str(tmp_path / placed.CLAUDE), started_at=datetime.now(UTC) - timedelta(seconds=ago)
     )
-    if not begun:
+    if written is None:
         next(tmp_path.glob(".claude/projects/*/*.jsonl")).unlink()
     if not file:
         next(tmp_path.glob(".claude/sessions/*.json")).unlink()
@@ -98,7 +105,7 @@ def test_claude_is_idle_only_after_its_first_prompt(
 
 def test_claude_that_was_cleared_is_not_starting(tmp_path: Path) -> None:
     """`/clear` begins another session, without a transcript."""
-    session_view = placed.claude(tmp_path, b"", session_file(sessionId="33333333-3333-4333-8333-333333333333"))
+    session_view = placed.claude(tmp_path, BEGUN, session_file(sessionId="33333333-3333-4333-8333-333333333333"))
     session_view = replace(session_view, folder=str(tmp_path / placed.CLAUDE), started_at=datetime.now(UTC))
     placed.written(Path(session_view.folder, "prompt.md"), b"Do it.")
     assert read(CLAUDE.look, session_view) is S.IDLE

@@ -12,7 +12,15 @@ from pro0.agents.claude import permission, waking
 from pro0.agents.claude import turn as claude_turn
 from pro0.agents.claude.chat import chat
 from pro0.agents.claude.screens import CLAUDE_SCREENS
-from pro0.agents.claude.transcript import began, config_folder, last_error, read_last_words, transcript, usage
+from pro0.agents.claude.transcript import (
+    began,
+    config_folder,
+    has_message,
+    last_error,
+    read_last_words,
+    transcript,
+    usage,
+)
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.agents.variables import AMAZON, GOOGLE, NETWORK
@@ -148,9 +156,8 @@ def _awaits_its_prompt(session_view: SessionView, folder: Path) -> bool:
 
     The transcript of the started session decides; its id is the folder's name. A person may have cleared the session.
     """
-    return (
-        first_prompt.awaited(session_view)
-        and not transcript(folder, Path(session_view.folder).name, session_view.cwd).is_file()
+    return first_prompt.awaited(session_view) and not has_message(
+        transcript(folder, Path(session_view.folder).name, session_view.cwd)
     )
 
 

@@ -10,10 +10,12 @@ import msgspec
 
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, decoded, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, decoded, head, last_words, shortened, tail
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
 
+FIRST = 1 << 20
+"""How far into a transcript to look for its first message, in bytes."""
 _NOT_A_MODEL = "<synthetic>"
 """The model name in messages written by Claude Code itself."""
 
@@ -65,11 +67,15 @@ def transcript(folder: Path, session: str, cwd: str) -> Path:
 
 
 def began(session_view: SessionView) -> bool:
-    """Return True when the session has a transcript."""
-    return (
-        bool(session_view.session)
-        and transcript(config_folder(session_view.environment), session_view.session, session_view.cwd).is_file()
-    )
+    """Return True when the session has a message to go on from."""
+    folder = config_folder(session_view.environment)
+    return bool(session_view.session) and has_message(transcript(folder, session_view.session, session_view.cwd))
+
+
+def has_message(path: Path) -> bool:
+    """Return True when somebody has said something: Claude begins a transcript before it takes its first prompt."""
+    lines = decoded(head(path, FIRST).split(b"\n"), _LINE)
+    return any(line.type in ("user", "assistant") and not line.is_sidechain for line in lines)
 
 
 def last_error(path: Path) -> str:
