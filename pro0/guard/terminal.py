@@ -276,13 +276,7 @@ class AgentTerminal:
 
 def _listening(path: str) -> socket.socket:
     """Return a listening socket at this path, open to our user alone."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    mask = os.umask(0o177)
-    try:
-        with address.reachable(path) as short:
-            listener.bind(short)
-    finally:
-        os.umask(mask)
+    listener = address.bound(path)
     listener.listen(16)
     listener.setblocking(False)
     return listener

@@ -15,11 +15,8 @@ def listening(path: Path) -> socket.socket:
     new = path.with_name(f".{path.name}")
     with suppress(FileNotFoundError):
         new.unlink()
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = address.bound(str(new))
     try:
-        with address.reachable(str(new)) as short:
-            listener.bind(short)
-        new.chmod(0o600)
         listener.listen(CONNECTIONS)
         listener.setblocking(False)
         new.replace(path)

@@ -5,7 +5,8 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 LONGEST = 107 if sys.platform == "linux" else 103
 """Bytes in the path of a UNIX socket, at most."""
@@ -26,6 +27,21 @@ def reachable(path: str) -> Iterator[str]:
         yield f"/proc/self/fd/{descriptor}/{name}"
     finally:
         os.close(descriptor)
+
+
+def bound(path: str) -> socket.socket:
+    """Return a socket bound to this path, open to our user alone from its first moment; raises OSError."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with suppress(OSError):  # macOS gives a mode to a named socket only; until then its folder keeps others out
+            os.fchmod(listener.fileno(), 0o600)
+        with reachable(path) as short:
+            listener.bind(short)
+        Path(path).chmod(0o600)
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 def fits(path: str) -> bool:

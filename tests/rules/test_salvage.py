@@ -11,7 +11,7 @@ from pro0.model.message import HandOver, Mailbox, Message, MessageType
 from pro0.model.stored import Document
 from pro0.model.task import Claim, Entry, Status, Task, TaskList
 from pro0.rules.repair import rebuilding
-from pro0.rules.repair.rebuilding import TeamFacts
+from pro0.rules.repair.rebuilding import LOST_TITLE, TeamFacts
 from pro0.rules.repair.rebuilding_mail import Pieces, rebuilt
 from pro0.rules.repair.salvage import is_newer, recover
 from pro0.rules.repair.soundness import mailbox
@@ -39,6 +39,7 @@ BY_ID = {one.id: one for one in LISTED.tasks}
 
 
 @given(st.integers(0, len(WHOLE)))
+@example(WHOLE.index(b'"title"'))
 @settings(deadline=None, max_examples=150)
 def test_of_a_file_that_is_cut_every_whole_task_is_kept(length: int) -> None:
     """Issue 3, must show 6. The task in which it ends is kept too, held back where its state is unknown."""
@@ -49,7 +50,7 @@ def test_of_a_file_that_is_cut_every_whole_task_is_kept(length: int) -> None:
     assert len(made.tasks) <= len(whole) + 1
     for one in made.tasks[len(whole) :]:
         assert one.status is Status.FAILED
-        assert BY_ID[one.id].title.startswith(one.title)
+        assert one.title == LOST_TITLE or BY_ID[one.id].title.startswith(one.title)
 
 
 @given(st.data(), st.sampled_from([-1, 0, 1]))
