@@ -4,7 +4,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: browser film screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size surface setup clean
+.PHONY: browser film screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size prices surface setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -67,6 +67,9 @@ schemas: setup         # the JSON Schema of every stored file and the lists of t
 	@$(BIN)/python -m tools.toollists
 	@$(BIN)/python -m tools.outputs
 	@$(BIN)/python -m tools.openrpc
+
+prices: setup          # the list prices of models, from the version of genai-prices that pyproject.toml names
+	@$(BIN)/python -m tools.prices
 
 size: setup            # how much an installation takes, as a clean environment has it
 	@$(BIN)/python -m tools.install_size

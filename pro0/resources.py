@@ -14,6 +14,9 @@ REVIVED = "--revived"
 PI_BRIDGE = _PACKAGE / "agents" / "pi" / "bridge.mjs"
 """The extension for every pi agent of a team."""
 
+PRICES = _PACKAGE / "ops" / "team" / "prices.json"
+"""The list prices of models, made by `make prices`."""
+
 _INSTALLED = {
     "layouts": Path("share", "pro0", "layouts"),
     "man": Path("share", "man", "man1"),

@@ -3,12 +3,15 @@
 import os
 import re
 import subprocess
+import sys
 import sysconfig
+from importlib.metadata import requires
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 from urllib.request import urlopen
 
 import pytest
+from packaging.requirements import Requirement
 
 from pro0 import __version__
 from tests.waiting import STUCK
@@ -82,6 +85,39 @@ def test_the_addresses_come_from_one_place(tmp_path: Path) -> None:
         build_hooks.AddressHook(str(tmp_path), {}).update(metadata)
         assert set(metadata["urls"]) == names
         assert all(url.startswith(address) for url in metadata["urls"].values())
+
+
+BROUGHT = {
+    "": "click filelock libtmux markdown-it-py mdurl msgspec psutil pygments pyyaml rich",
+    "view": "cffi pycparser pyghostty",
+    "web": "anyio click h11 idna segno starlette typing-extensions uvicorn websockets",
+}
+"""All that an installation may bring along, and what each extra adds."""
+
+
+def needed(name: str, extra: str = "") -> set[str]:
+    """The names of all that a distribution needs here."""
+    asked = (Requirement(text) for text in requires(name) or ())
+    names = {
+        one.name.lower().replace("_", "-") for one in asked if not one.marker or one.marker.evaluate({"extra": extra})
+    }
+    return names.union(*map(needed, names))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS watches files with another library")
+@pytest.mark.parametrize("extra", BROUGHT)
+def test_an_installation_brings_nothing_else_along(extra: str) -> None:
+    """Issue 15, must show 7."""
+    assert not needed("pro0", extra) - set(f"{BROUGHT['']} {BROUGHT[extra]}".split())
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("extra", "limit"), [("", 35), ("view", 45)])
+def test_an_installation_is_small(extra: str, limit: int, wheel: Path, tmp_path: Path) -> None:
+    """Issue 15, must show 7: MiB, all that pip puts on the disk."""
+    place = tmp_path / "env"
+    install_size.install(wheel, place, extra)
+    assert sum(install_size.by_distribution(place).values()) <= install_size.size_of(place) <= limit
 
 
 def serves(program: Path, home: Path, at: Path) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+from importlib.metadata import PackagePath, distributions
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -33,8 +34,21 @@ def size_of(place: Path) -> float:
     return sum(path.stat().st_size for path in files if not path.is_symlink()) / 2**20
 
 
+def by_distribution(place: Path) -> dict[str, float]:
+    """Return the MiB of each distribution of an environment, with what pip compiled of it, the largest first."""
+    [packages] = (place / "lib").glob("python*/site-packages")
+    sizes = {one.name: sum(map(_size, one.files or ())) / 2**20 for one in distributions(path=[str(packages)])}
+    return dict(sorted(sizes.items(), key=lambda each: -each[1]))
+
+
+def _size(listed: PackagePath) -> int:
+    """Return the bytes of one file of a distribution: pip lists what it compiles too."""
+    path = Path(str(listed.locate()))
+    return path.stat().st_size if path.is_file() else 0
+
+
 def main() -> None:
-    """Print the sizes."""
+    """Print the sizes, and those of the largest installation by distribution."""
     with tempfile.TemporaryDirectory(prefix="pro0-size-") as name:
         built = wheel(Path(name))
         print(f"the wheel: {built.stat().st_size / 2**20:.1f} MiB")
@@ -42,6 +56,8 @@ def main() -> None:
             place = Path(name) / str(number)
             install(built, place, extra)
             print(f"pro0{f'[{extra}]' if extra else ''}: {size_of(place):.1f} MiB")
+        for name, size in by_distribution(place).items():
+            print(f"  {name:<20} {size:5.1f} MiB")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
 """A team's usage and its cost: per session, member and team."""
 
 from collections.abc import Iterable
-from functools import lru_cache
+from datetime import UTC, datetime
+from functools import cache, lru_cache
 
 import msgspec
 from msgspec.structs import replace
 
+from pro0 import resources
 from pro0.errors import BadInput
 from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.runtime import SessionUsage
 from pro0.ops.context import Context, operation
+from pro0.rules.prices import NONE, Model, PriceList, Tokens, cost_of, model_of
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -64,25 +67,23 @@ def price(entry: SessionUsage) -> float | None:
     """Return a session's cost: as its agent reports it, else at list prices; None without a known price."""
     if entry.cost_usd is not None:
         return entry.cost_usd
-    tokens = (entry.input_tokens, entry.output_tokens, entry.cache_read_tokens, entry.cache_write_tokens)
-    return _list_price(entry.models[-1], tokens) if entry.models and any(tokens) else None
+    tokens = Tokens(entry.input_tokens, entry.output_tokens, entry.cache_read_tokens, entry.cache_write_tokens)
+    return _list_price(entry.models[-1], tokens) if entry.models and tokens != NONE else None
 
 
-@lru_cache(maxsize=1024)
-def _list_price(model: str, tokens: tuple[int, int, int, int]) -> float | None:
-    from genai_prices import Usage, calc_price  # imported late: its import takes longer than all of pro0's
+def _list_price(name: str, tokens: Tokens) -> float | None:
+    model = _model(name)
+    return cost_of(model, tokens, datetime.now(UTC)) if model else None
 
-    fresh, output, read, write = tokens
-    usage = Usage(
-        input_tokens=fresh + read + write,  # genai_prices counts cached tokens as input too
-        output_tokens=output,
-        cache_read_tokens=read,
-        cache_write_tokens=write,
-    )
-    try:
-        return float(calc_price(usage, model_ref=model).total_price)
-    except LookupError:
-        return None
+
+@lru_cache(maxsize=256)
+def _model(name: str) -> Model | None:
+    return model_of(_prices(), name)
+
+
+@cache
+def _prices() -> PriceList:
+    return msgspec.json.decode(resources.PRICES.read_bytes(), type=PriceList)
 
 
 def _sum(agent_id: str, entries: Iterable[SessionUsage]) -> Cost:

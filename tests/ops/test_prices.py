@@ -1,0 +1,93 @@
+"""The list of prices says what genai-prices says, for every model that a name alone can mean."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from genai_prices import Usage, calc_price, data
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pro0 import resources
+from pro0.model.runtime import SessionUsage
+from pro0.ops.team import costs
+from pro0.rules.prices import Match, PriceList, Tokens, cost_of, model_of
+from tools import prices as maker
+
+BOOK = msgspec.json.decode(resources.PRICES.read_bytes(), type=PriceList)
+NOW = datetime(2026, 3, 1, 17, 0, tzinfo=UTC)
+COUNTS = st.sampled_from((0, 1, 999, 60_000, 100_001, 200_000, 200_001, 272_001, 3_000_000)) | st.integers(0, 10**7)
+TOKENS = st.builds(Tokens, COUNTS, COUNTS, COUNTS, COUNTS)
+MOMENTS = st.datetimes(datetime(2023, 1, 1), datetime(2028, 1, 1), timezones=st.just(UTC))
+ODD = ("", "a-model-of-nobody", "gpt", "claude", "claude-9", "gemini", "groq/llama", "gpt-5.2-20251211", "o3", "GPT-4o")
+
+
+def words(match: Match) -> Iterator[str]:
+    """Names that such a match is about."""
+    for text in (match.equals, match.starts, match.ends, match.contains):
+        if text is not None:
+            yield text
+    for part in (*match.one_of, *match.all_of):
+        yield from words(part)
+
+
+def names() -> list[str]:
+    """The names of all models, as they may be written."""
+    ids = [model.id for provider in data.providers if provider.model_match for model in provider.models]
+    known = [word for provider in BOOK.providers for model in provider.models for word in words(model.match)]
+    plain = sorted({*ids, *known, *ODD})
+    return [f"{before}{name}{after}" for name in plain for before in ("", "anthropic/") for after in ("", "-20260228")]
+
+
+def theirs(name: str, tokens: Tokens, at: datetime) -> float | None:
+    """The cost by genai-prices; None for a model without a price for text."""
+    usage = Usage(
+        input_tokens=tokens.fresh + tokens.cache_read + tokens.cache_write,
+        output_tokens=tokens.output,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_tokens=tokens.cache_write,
+    )
+    try:
+        found = calc_price(usage, model_ref=name, genai_request_timestamp=at)
+    except LookupError:
+        return None
+    return float(found.total_price) if maker.text_has_a_price(found.model) else None
+
+
+def ours(name: str, tokens: Tokens, at: datetime) -> float | None:
+    """The cost by our list."""
+    model = model_of(BOOK, name)
+    return cost_of(model, tokens, at) if model else None
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_model_costs_the_same(part: int) -> None:
+    """Issue 15, must show 7: lighter parts that serve as well."""
+    tokens = Tokens(180_000, 9_000, 70_000, 5_000)
+    for name in names()[part::4]:
+        assert ours(name, tokens, NOW) == pytest.approx(theirs(name, tokens, NOW)), name
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(names()), TOKENS, MOMENTS)
+def test_drawn_tokens_cost_the_same_at_any_moment(name: str, tokens: Tokens, at: datetime) -> None:
+    assert ours(name, tokens, at) == pytest.approx(theirs(name, tokens, at))
+
+
+def test_the_list_is_made_of_the_version_that_it_names() -> None:
+    """`make prices` makes it anew."""
+    assert resources.PRICES.read_bytes() == maker.text(maker.made(BOOK))
+    assert maker.made() != msgspec.structs.replace(BOOK, source="genai-prices 0")
+
+
+def test_a_model_without_a_price_for_text_is_unknown(home: Path) -> None:
+    spoken = SessionUsage(agent_id="ada", incarnation="s-1", agent="x", models=("whisper-1",), output_tokens=5)
+    assert costs.price(spoken) is None
+
+
+def test_prices_are_found_without_the_library_that_they_come_from() -> None:
+    known = [(provider.name, len(provider.models)) for provider in BOOK.providers]
+    assert dict(known).keys() >= {"anthropic", "openai", "google", "x-ai", "mistral", "deepseek"}
+    assert all(count for _, count in known)
