@@ -20,6 +20,7 @@ SPELLS_FILE_NAMES = {
 FOREIGN = {
     ("pro0.sessions.tmux.socket", ".lock"): "the lock that tmux itself keeps beside a socket",
     ("pro0.installation", "direct_url.json"): "what installers write beside a package",
+    ("pro0.resources", "prices.json"): "a part of the program",
 }
 AGENTS = ("pro0.agents.", "pro0.scripted_model.")
 """The modules that know the files of other programs, which are no part of the store."""
