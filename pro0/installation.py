@@ -1,4 +1,4 @@
-"""How this pro0 came onto the machine, of which commit it is, and the commands that change that."""
+"""The installer of this pro0, its commit, and the commands to upgrade or remove it."""
 
 import json
 import re

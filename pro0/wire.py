@@ -1,4 +1,4 @@
-"""Lines of JSON-RPC: what comes in is bounded in size and depth, what goes out is one line of ASCII."""
+"""Lines of JSON-RPC: input is bounded in size and depth, output is one line of ASCII."""
 
 import json
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class LineSplitter:
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[bytes | None]:
-        """Take in what was read and yield each line that is whole now, None for one over the limit."""
+        """Take in bytes and yield each complete line, None for one over the limit."""
         *ends, rest = data.split(b"\n")
         for end in ends:
             self._add(end)
@@ -87,7 +87,7 @@ def is_text(value: object) -> bool:
 
 
 def joined(fields: dict[str, JSON]) -> JSON:
-    """Return the object that has these fields, whose values are JSON already."""
+    """Return the object of these fields; their values are JSON already."""
     return "{" + ",".join(f"{encode(name)}:{value}" for name, value in fields.items()) + "}"
 
 

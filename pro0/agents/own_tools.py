@@ -26,7 +26,7 @@ def variables(brief: Brief) -> list[str]:
 
 
 class Registration(NamedTuple):
-    """A settings file where an agent's own command writes servers, their key, and the command that takes ours out."""
+    """A settings file of an agent, its key for MCP servers, and the command to remove ours."""
 
     file: str
     key: str
@@ -60,7 +60,7 @@ def registered(folder: Path, places: tuple[Registration, ...]) -> Iterator[Regis
 
 
 def _content(path: Path) -> object:
-    """Return what a settings file holds, None for one that is missing or no such file."""
+    """Return the content of a settings file, None for a missing or unreadable one."""
     import json
     import tomllib
 

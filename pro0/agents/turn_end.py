@@ -36,7 +36,7 @@ def command(mailbox: str, folder: str) -> str:
 
 
 class _Event(msgspec.Struct, rename={"claude": "last_assistant_message", "gemini": "prompt_response"}):
-    """The fields of a turn's end that hold the agent's words, by the program that names them so."""
+    """The fields of a turn's end with the agent's words. Each program has its own name for them."""
 
     claude: str = ""
     gemini: str = ""

@@ -103,7 +103,7 @@ def _invoke(arguments: list[str]) -> int:
 
 
 def _open_streams() -> None:
-    """Give a stream that was closed before the start something to lead to: what would be printed goes to stderr.
+    """Open each standard stream that was closed before the start; its output goes to stderr.
 
     Left closed, its number would be that of the next file that is opened, a document of the store perhaps.
     """

@@ -21,7 +21,7 @@ Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem
 
 
 def completer(offers: Callable[[click.Context], Iterable[Offer]]) -> Completer:
-    """Make what click asks; where nothing can be looked up nothing is offered, and nothing is said into the line."""
+    """Make a completion for click; an error offers nothing and prints nothing into the person's line."""
 
     def complete(context: click.Context, _parameter: click.Parameter, start: str) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem

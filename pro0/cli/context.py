@@ -77,7 +77,7 @@ def caller() -> tuple[Caller, str | None]:
 
 
 def team_name(team: str | None) -> str:
-    """Return the name of the team that is meant, whether it is there or not."""
+    """Return the name of the chosen team, even of one that does not exist."""
     store().check()
     asking, own_team = caller()
     return _chosen_team(team, asking, own_team)
@@ -151,7 +151,7 @@ def _reminders(context: Context, option: str) -> list[str]:
 
 
 def _some(waiting: list[str], option: str) -> str:
-    """Return the tasks that wait, or where to see all of them when they are many."""
+    """Return the first of the waiting tasks, and the command that lists the rest."""
     rest = f" and {len(waiting) - NAMED} more: pro0 task list --awaiting{option}" if len(waiting) > NAMED else ""
     return ", ".join(waiting[:NAMED]) + rest
 

@@ -1,4 +1,4 @@
-"""Interrupts that are not lost: Python drops an exception that a signal raises in a callback, as during an import.
+"""Interrupts that are not lost. Python drops an exception from a signal during a callback, such as an import.
 
 It does so wherever a weak reference or a `__del__` calls back, and every import makes such references. So this module
 imports nothing that is not there when the interpreter has started.

@@ -22,7 +22,7 @@ def helped(command: click.Command) -> click.Command:
 
 
 class HintingGroup(click.Group):
-    """A group that answers an unknown word with the command that may be meant."""
+    """A group that answers an unknown word with the nearest command."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""

@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
 
 
 def is_short(arguments: list[str]) -> bool:
-    """Return whether a warm process may do this: a command that asks nothing, opens nothing and does not wait."""
+    """Return True if a warm process may do this: the command asks nothing, opens nothing and does not wait."""
     if "_PRO0_COMPLETE" in os.environ:
         return True
     known = SHORT.get(arguments[0] if arguments else "")

@@ -174,7 +174,7 @@ def _stamps(context: Context) -> list[tuple[int, int]]:
 
 
 def print_letters(letters: Sequence[Letter], reader: str) -> None:
-    """Print messages with who wrote them, to whom and when."""
+    """Print messages with sender, recipient and time."""
     if not letters:
         say("no messages")
     numbers = {letter.message.id: letter.message.seq for letter in letters}

@@ -1,4 +1,4 @@
-"""Files that a person names, `-` being stdin: their bytes, and what YAML or JSON says in them."""
+"""Files named on the command line, `-` for stdin: their bytes, and their YAML or JSON content."""
 
 import sys
 from pathlib import Path

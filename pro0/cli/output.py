@@ -175,7 +175,7 @@ def cut(text: str, width: int) -> str:
 
 @contextmanager
 def going_on(progress: str) -> Iterator[None]:
-    """Say what goes on without the person who stops waiting for it."""
+    """Tell a person who stops waiting which work goes on."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Words that other programs have for what a command does: never taken for it, only answered with it."""
+"""Other programs' words for our commands. They never run the command; the error names it."""
 
 from collections.abc import Container
 

@@ -134,7 +134,7 @@ class Applier:
             self.trouble.append(error)
 
     def _mark(self, runtime: Runtime, needs: Sequence[Need]) -> None:
-        """Show in borders and window names what needs the person, when that has changed."""
+        """Show changed needs in borders and window names."""
         members = {need.member for need in needs}
         marks = {
             seat.handle: seat.agent_id in members for seat in runtime.seats if seat.handle and seat.state not in ENDED

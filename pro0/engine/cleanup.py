@@ -73,7 +73,7 @@ def remove(
 
 
 def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Show, keep: bool) -> None:
-    """Remove the team's folders; say what goes with it and where it is kept. By force, an archive is not a must."""
+    """Remove the team's folders; report the losses and the archive. By force, an archive is not a must."""
     unfinished_work, archive_notice = needs.unfinished(team), ""
     if keep and not archives.holds_work(team):
         archive_notice = f"nothing of {team.name} is kept: it had no task and no message"

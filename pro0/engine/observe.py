@@ -182,7 +182,7 @@ class Observer:
         return late | leftover_sessions
 
     def _late(self, runtime: Runtime, reports: Mapping[str, Report]) -> frozenset[str]:
-        """Return ended sessions that never came up, whose guard is there all the same or may still come.
+        """Return ended sessions that never came up, but have a guard or may still get one.
 
         The lead that gave such a session up may have died before it ended it.
         """

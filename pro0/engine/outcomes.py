@@ -102,7 +102,7 @@ def _set_up(team: TeamStore, show: Show, agent_id: str) -> bool:
 
 
 def looked_at(team: TeamStore) -> None:
-    """Wait until the lead has recorded what became of every session that died without a lead."""
+    """Wait until the lead has recorded the end of every session that died without a lead."""
     deadline, lead = time.monotonic() + ENDING_PATIENCE, _Lead(team)
     while time.monotonic() < deadline:
         if all(state.state in ENDED or lives(state) for state in team.runtime.read().seats):

@@ -50,7 +50,7 @@ def _of_pane(server: str, pane: str) -> bytes:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """Return all that is written to a pipe, None when that takes too long."""
+    """Return all output of a pipe, None if its end takes too long."""
     data, deadline = b"", time.monotonic() + PATIENCE
     while select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
         part = os.read(descriptor, 1 << 16)
@@ -61,7 +61,7 @@ def _read(descriptor: int) -> bytes | None:
 
 
 def _of_log() -> bytes:
-    """Return the end of this guard's output, when that is a file that can be read."""
+    """Return the end of this guard's output if it goes to a readable file."""
     try:
         status = os.fstat(1)
         return os.pread(1, LENGTH, max(0, status.st_size - LENGTH)) if stat.S_ISREG(status.st_mode) else b""

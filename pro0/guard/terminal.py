@@ -67,7 +67,7 @@ class AgentTerminal:
         self._thread.start()
 
     def last_output(self, lines: int, patience: float) -> str:
-        """Return the screen's last lines, with all that an ended agent printed; empty when that takes too long."""
+        """Return the screen's last lines with all output of an ended agent; empty if that takes too long."""
         os.write(self._asker, bytes([lines]))
         return self._last_output if self._told.wait(patience) else ""
 

@@ -1,4 +1,4 @@
-"""The streams of the server: its own, out of reach of anything that prints; and whether the client is still there."""
+"""The server's own streams, out of reach of `print`, and a look at the client: is it still there?"""
 
 import fcntl
 import os
@@ -97,7 +97,7 @@ class Channel:
 
 
 class Parent:
-    """The process that started this one. The server ends with it, so that servers do not pile up."""
+    """The process that started this one. The server ends with it, so servers do not pile up."""
 
     def __init__(self) -> None:
         self._pid = os.getppid()

@@ -295,13 +295,13 @@ def _read(line: bytes | None) -> object:
 
 
 def _key(message: object) -> Key | None:
-    """Return the id of a request, None for a message that has none, or none that is allowed."""
+    """Return the id of a request, None for a missing or invalid one."""
     key = message.get("id") if isinstance(message, dict) else None
     return key if isinstance(key, str | int) and not isinstance(key, bool) else None
 
 
 def _check(meta: dict[str, object]) -> None:
-    """Raise Fault for request metadata that is incomplete, or of a version that is not served."""
+    """Raise Fault for incomplete request metadata, or for an unsupported version."""
     version = meta[VERSION]
     if not isinstance(version, str) or not isinstance(meta.get(CAPABILITIES), dict):
         raise Fault(INVALID_PARAMS, f"_meta needs {VERSION}, a string, and {CAPABILITIES}, an object")

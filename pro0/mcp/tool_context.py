@@ -61,7 +61,7 @@ class ToolContext:
 
     @property
     def task(self) -> str | None:
-        """Return the task that this session was started for, None for a session that takes tasks itself."""
+        """Return the task of this session, None for a session that picks its tasks itself."""
         names = (TASK_ID, *POCKODE)
         return next((self.environment[name] for name in names if self.environment.get(name)), None)
 

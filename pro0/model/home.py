@@ -140,7 +140,7 @@ class CheckResult(Stored, frozen=True):
 
 
 class Proof(Stored, frozen=True):
-    """What was proved of one version of an agent program, and what is switched off for it."""
+    """The proofs of one version of an agent program, and the acts that are switched off for it."""
 
     agent: AgentId
     version: str

@@ -143,7 +143,7 @@ class Troubles(Document, frozen=True, kw_only=True):
 
 
 class Announced(Document, frozen=True, kw_only=True):
-    """announced.json: which needs were announced, and on which surface; written only by the lead."""
+    """announced.json: the announced needs and their surfaces; only the lead writes it."""
 
     keys: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""One run of the run engine (`pro0 run`): what a person asked for, and what it tells while it goes on."""
+"""One run of the run engine (`pro0 run`): the person's request and the events of the run."""
 
 from typing import Annotated
 

@@ -62,7 +62,7 @@ class Exit(Stored, frozen=True):
 
 
 class Report(Document, frozen=True, kw_only=True):
-    """sessions/{incarnation}.json: what a guard says of its session; only that guard writes it."""
+    """sessions/{incarnation}.json: a guard's report on its session; only that guard writes it."""
 
     agent_id: AgentId
     incarnation: Tag

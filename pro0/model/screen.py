@@ -49,7 +49,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing in an agent's transcript: what it was given, what it said, a tool that it called."""
+    """One entry of an agent's transcript: a prompt, an answer or a tool call."""
 
     id: str
     kind: Literal["prompt", "said", "tool"]

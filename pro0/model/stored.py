@@ -37,7 +37,7 @@ class Stored(
 
 
 def written(default: T) -> T:
-    """Return a field whose default is written out too: a key that readers of the file rely on."""
+    """Return a field whose default is written out too, for readers that rely on the key."""
     return msgspec.field(default_factory=lambda: default)
 
 

@@ -104,7 +104,7 @@ class Wait(Stored, frozen=True):
 
 
 class StartWish(Stored, frozen=True):
-    """That a human wants a session opened for a task, and with which agent program, None for the usual one."""
+    """A person's wish for a session of a task, with the agent program, None for the usual one."""
 
     by: str
     at: Moment
@@ -256,7 +256,7 @@ class Comments(Document, frozen=True, kw_only=True):
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """One line of what was said about a task: a comment, or the text that came with an act."""
+    """One remark about a task: a comment, or the text of an act."""
 
     at: datetime
     author: str

@@ -1,4 +1,4 @@
-"""The team: who is on it (config.json), and what is wanted of it (wanted.json)."""
+"""The team: its members (config.json), and the wishes about it (wanted.json)."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -123,7 +123,7 @@ class PortRanges(Document, frozen=True, kw_only=True):
 
 
 class Environment(Document, frozen=True, kw_only=True):
-    """environment.json: what the team was started with, of which leads and members get the same each time."""
+    """environment.json: the environment of the team's start; every lead and member gets the same."""
 
     variables: dict[Variable, Argument] = {}
     reserved: dict[Variable, Argument] = {}
@@ -148,7 +148,7 @@ class Answer(Stored, frozen=True):
 
 
 class ShutdownWish(Stored, frozen=True):
-    """A request that a member, or the whole team, ends; `timeout` in seconds, `force` ends who does not answer."""
+    """A request to end a member or the whole team; `timeout` in seconds; `force` ends those that do not answer."""
 
     id: str
     by: str
@@ -196,7 +196,7 @@ class Seat(Stored, frozen=True):
 
 
 class OutsideAgent(Stored, frozen=True):
-    """A person's own agent that leads a team: no session of pro0's, known by the process that speaks for it."""
+    """A person's own agent as a team's leader: no session of pro0, known by the process that speaks for it."""
 
     incarnation: Tag
     process: Process

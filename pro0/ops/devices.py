@@ -43,7 +43,7 @@ def changed_at(home: Path) -> tuple[int, int] | None:
 
 
 def new_code(home: Path, rights: Rights) -> str:
-    """Return a new code that admits one device with these rights; who may ask for one the surface says."""
+    """Return a new code that admits one device with these rights. The surface checks the caller."""
     code = secrets.token_hex(16)
     now = datetime.now(UTC)
     with _made(home).change("make a pairing code") as change:

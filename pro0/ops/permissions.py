@@ -1,4 +1,4 @@
-"""Permissions: what agents ask leave for, the person's answers, and what became of them."""
+"""Permissions: the requests of agents, the person's answers, and their outcomes."""
 
 import time
 from collections.abc import Mapping
@@ -84,7 +84,7 @@ def waiting(team: TeamStore) -> tuple[PermissionRequest, ...]:
 
 
 def is_unheard(request: PermissionRequest) -> bool:
-    """Return True when the process that waited for the answer is gone; what became of the request shows later."""
+    """Return True if the process that waited for the answer is gone; the outcome shows later."""
     return request.asker is not None and not processes.alive(request.asker)
 
 

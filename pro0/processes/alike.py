@@ -1,4 +1,4 @@
-"""Linux: whether another process may do what this one may, sees the same files, and which limits hold for it."""
+"""Linux: compare two processes' rights and files, and read a process's limits."""
 
 import os
 import resource

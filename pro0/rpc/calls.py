@@ -25,7 +25,7 @@ CODES = {BadInput.exit_code: INVALID_PARAMS, TimedOut.exit_code: TIMED_OUT}
 
 
 def perform(client: RpcClient, request: RpcRequest, say: Callable[[JSON], None] = lambda _: None) -> JSON | Fault:
-    """Do what a request asks for and return its result as JSON, or the fault that is its answer.
+    """Carry out a request; return its result as JSON, or a fault.
 
     `say` takes what is told meanwhile of one that takes long.
     """

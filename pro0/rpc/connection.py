@@ -1,4 +1,4 @@
-"""One connection: what came in and waits, what goes out; nothing here blocks."""
+"""One connection: its waiting requests and its output; nothing here blocks."""
 
 import selectors
 import socket
@@ -37,7 +37,7 @@ class RpcConnection:
         self._out += message.encode() + b"\n"
 
     def mention(self, message: JSON) -> None:
-        """Say what may also be left out: nothing to a client that does not read."""
+        """Send an optional message; drop it for a client that does not read."""
         if not self.clogged:
             self.say(message)
 

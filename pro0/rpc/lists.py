@@ -1,4 +1,4 @@
-"""The lists that clients subscribe to: each change has a number, so a client that was cut off goes on where it was."""
+"""The lists for subscribers. Each change has a number, so a client goes on after a lost connection."""
 
 import time
 from bisect import bisect_right
@@ -103,7 +103,7 @@ class NumberedList:
             return dict(self._source.now)
 
     def go_on(self, reader: Reader) -> bool:
-        """Return whether a reader from before can be told what it missed; then it is told from there on."""
+        """Return True if all missed changes are there for an earlier reader, which then goes on with them."""
         with self._lock:
             if can := self._oldest <= reader.seq <= self._seq:
                 self._readers.add(reader)
@@ -165,7 +165,7 @@ class Lists:
             return listed
 
     def signs(self) -> list[object]:
-        """Return the signs of the lists that somebody reads and that come from files elsewhere."""
+        """Return the signs of the lists with readers that come from files elsewhere."""
         with self._lock:
             return [listed.sign for listed in self._lists.values() if listed.is_read and listed.sign is not None]
 

@@ -1,4 +1,4 @@
-"""The socket of a team's lead as a file: open to our user alone, whole at once, whatever was there before."""
+"""The socket file of a team's lead: open to our user alone, and replaced in one step."""
 
 import socket
 from contextlib import suppress

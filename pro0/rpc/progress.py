@@ -1,4 +1,4 @@
-"""How far a call is that takes long, told as in the Language Server Protocol: to the client that asks for it."""
+"""Progress of long calls, as in the Language Server Protocol, for clients that ask for it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ Show = Callable[[str], None]
 
 
 class CallStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step: that it begins, how far it is, that it is over."""
+    """One step of a call: its begin, a report or its end."""
 
     kind: Literal["begin", "report", "end"]
     title: str = ""
@@ -47,7 +47,7 @@ def taken(params: object) -> tuple[Token | None, object]:
 
 @contextmanager
 def telling(token: Token | None, title: str, say: Callable[[JSON], None]) -> Iterator[Show]:
-    """Tell that a call begins and ends; yield what tells how far it is, each text once in a row."""
+    """Report begin and end of a call; yield a function for the reports between, which skips repeated texts."""
     last_text = ""
 
     def tell(value: CallStep) -> None:

@@ -84,7 +84,7 @@ class RpcServer:
         self._finish(lambda: self._connections.update({connection: RpcConnection(connection, client(self._lists))}))
 
     def close(self) -> None:
-        """End every connection, after what is under way, if that does not take long."""
+        """End every connection, after the requests under way if these are quick."""
         self._closing = True
         self._ring()
         self._thread.join(2 * LAST)
@@ -184,7 +184,7 @@ class RpcServer:
             self._let_go(self._turned_away[0])
 
     def _pass_over(self, connection: socket.socket) -> None:
-        """Take in and forget what a client sends that is not served."""
+        """Read and drop the input of a client that is not served."""
         with suppress(BlockingIOError):
             try:
                 gone = not connection.recv(PIECE)
@@ -199,7 +199,7 @@ class RpcServer:
         connection.close()
 
     def _go_on(self, connection: RpcConnection) -> None:
-        """Do what is next for a connection, and wait for what it waits for."""
+        """Do the next step of a connection, and wait for its next event."""
         if request := connection.next:
             self._hand_over(connection, lambda: self._perform(connection, request))
         elif connection.tellable:

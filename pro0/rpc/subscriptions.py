@@ -103,7 +103,7 @@ TOPICS = tuple(CHANGES)
 
 
 class Subscription(Reader):
-    """One subscription to a list: what is not told yet is the difference to what was told last.
+    """One subscription to a list; its news are the differences to the last state that it sent.
 
     So one that is told late is told less, and misses nothing. Its id says where it began, so a client whose connection
     was lost goes on with it on another.
@@ -159,7 +159,7 @@ class Tasks:
 
 
 class Values(Generic[V]):
-    """A list that is looked at anew each time; `look` returns it by the ids of what is in it."""
+    """A list that is read anew each time; `look` returns its items by id."""
 
     sign = None
 
@@ -177,7 +177,7 @@ class Values(Generic[V]):
 
 
 class Latest(Generic[V]):
-    """A list that only grows: the newest items, by their ids; `news` returns what is new or another."""
+    """A list that only grows: the newest items by id; `news` returns new and changed ones."""
 
     def __init__(
         self, news: Callable[[], Iterable[V]], key: Callable[[V], str], sign: Callable[[], object] = lambda: None
@@ -193,7 +193,7 @@ class Latest(Generic[V]):
         return self._sign()
 
     def changes(self) -> Iterator[Change]:
-        """Yield what has changed since the last call; what is too old to be kept is not told as deleted."""
+        """Yield the changes since the last call. An item that grew too old does not count as deleted."""
         for value in self._news():
             key = self._key(value)
             known = key in self.now

@@ -1,4 +1,4 @@
-"""Desktop notices of terminals: which sequence a terminal knows, by its names, and the text of that sequence."""
+"""Desktop notices of terminals: the sequence that a terminal knows, chosen by its names."""
 
 from collections.abc import Collection, Iterable, Mapping
 

@@ -143,7 +143,7 @@ def _with(why: str) -> str:
 
 
 def _mail(picture: Picture) -> Iterator[Need]:
-    """Yield one need for each sender who wrote, and one for unread notices that no other need stands for."""
+    """Yield one need for each sender, and one for unread notices without a need of their own."""
     written: dict[str, list[Message]] = {}
     notices = []
     for message in picture.mail:

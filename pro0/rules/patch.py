@@ -27,7 +27,7 @@ def as_text(line: bytes) -> str:
 
 
 def coloured(text: str, like: str = "") -> str:
-    """Return a shown line in its colour, or in that of the line which it is a part of."""
+    """Return a shown line in its colour; a part of a line has the colour of the whole."""
     code = next((code for start, code in _COLOURS if (like or text).startswith(start)), "")
     return f"\x1b[{code}m{text}\x1b[0m" if code else text
 

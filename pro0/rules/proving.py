@@ -1,4 +1,4 @@
-"""What was proved of an agent program, and what is switched off when a check did not hold."""
+"""The proofs of an agent program, and the acts that a failed check switches off."""
 
 from collections.abc import Collection, Iterable
 
@@ -62,7 +62,7 @@ def after(check: ProofCheck) -> frozenset[ProofCheck]:
 
 
 def switched_off(results: Iterable[CheckResult], has: Collection[AgentAct]) -> tuple[AgentAct, ...]:
-    """Return the acts that are to be switched off, of those that an agent has."""
+    """Return those acts of an agent that must be switched off."""
     held = {result.check for result in results if result.held}
     return tuple(act for act in AgentAct if act in has and not held.issuperset(NEEDS[act]))
 
@@ -85,7 +85,7 @@ def proof_of(proofs: Proofs, agent: str, version: str) -> Proof | None:
 
 
 def off_for(proofs: Proofs, agent: str, version: str) -> tuple[AgentAct, ...]:
-    """Return what is switched off for that version; nothing for one that was never tried."""
+    """Return the acts that are switched off for that version; nothing for an untried one."""
     proof = proof_of(proofs, agent, version)
     return proof.off if proof else ()
 

@@ -87,7 +87,7 @@ def untaken(picture: Picture, board: Board) -> Iterator[Need]:
 
 
 def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:
-    """Return which of these tasks no member that is there can do, in one sentence; empty for none, or without members.
+    """Return the tasks that no present member can do, in one sentence; empty for none, or without members.
 
     It is said when they are made or assigned, so that nobody waits for what cannot happen.
     """

@@ -1,4 +1,4 @@
-"""What others are shown of a task: the ticket words for its status (behaviour 2.23), a digest of what is judged."""
+"""Views of a task for others: the ticket words for its status (behaviour 2.23), and a digest for verdicts."""
 
 from hashlib import sha256
 

@@ -1,1 +1,1 @@
-"""A model provider on 127.0.0.1 whose models are scripts, for agent programs that must cost nothing."""
+"""A model provider on 127.0.0.1 with scripts as models, so agent programs cost nothing."""

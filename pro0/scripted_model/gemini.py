@@ -10,7 +10,7 @@ from pro0.scripted_model.turns import TurnUsage
 
 
 def read(body: Json, path: str) -> ModelRequest:
-    """Return what a request asks for; the model and whether to stream are in the path."""
+    """Return a request in plain form; the path names the model and says if the answer streams."""
     model, _, verb = path.rpartition("/")[2].partition(":")
     instructions = body.get("systemInstruction") or {}
     entries = [Utterance("system", "\n".join(part.get("text", "") for part in instructions.get("parts", [])))]

@@ -9,7 +9,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Utterance:
-    """One piece of a conversation: who said what, or what a tool answered."""
+    """One piece of a conversation: somebody's words, or a tool's answer."""
 
     who: str
     """system, user, assistant or tool"""
@@ -48,10 +48,10 @@ class ModelRequest:
 
     @property
     def news(self) -> tuple[Utterance, ...]:
-        """Return what came after the model's last answer: results of tools, and what the user said."""
+        """Return the pieces after the model's last answer: results of tools and words of the user."""
         said = [entry.who for entry in reversed(self.entries)]
         return self.entries[len(said) - said.index("assistant") :] if "assistant" in said else self.entries
 
     def results(self) -> list[str]:
-        """Return what the tools that were called last answered."""
+        """Return the answers of the last tool calls."""
         return [entry.text for entry in self.news if entry.who == "tool"]

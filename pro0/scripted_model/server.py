@@ -29,7 +29,7 @@ MODELS = {"object": "list", "data": [], "models": [], "has_more": False}
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request, and how it was answered: whose script spoke, its turn, and the tokens that it was said to cost."""
+    """A request and its answer: the script, its turn, and the tokens it reported."""
 
     marker: str
     request: ModelRequest
@@ -70,7 +70,7 @@ class Provider:
         return [exchange for exchange in self.exchanges if exchange.marker == marker]
 
     def results(self, marker: str) -> list[str]:
-        """Return what the tools answered that one script has called, in order."""
+        """Return the answers to one script's tool calls, in order."""
         return [result for exchange in self.of(marker) for result in exchange.request.results()]
 
     def spent(self, marker: str) -> TurnUsage:

@@ -11,7 +11,7 @@ MODEL = "scripted"
 
 @dataclass(frozen=True)
 class Setup:
-    """What a person who uses this agent with this provider would have in their home and environment."""
+    """The home and environment of a person who uses this agent with this provider."""
 
     files: dict[str, str]
     environment: dict[str, str]

@@ -1,4 +1,4 @@
-"""What a scripted model does: turns as data, and the functions that give them."""
+"""The turns of a scripted model as data, and the functions that make them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

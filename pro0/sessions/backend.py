@@ -113,7 +113,7 @@ class Backend(Protocol):
         ...
 
     def type(self, handle: Handle, data: bytes) -> bool:
-        """Put bytes into a session that a person types elsewhere, and count that as typing; False when it cannot."""
+        """Put a person's bytes from elsewhere into a session, and count them as typing; False if it cannot."""
         ...
 
     def label(self, states: Mapping[Handle, str]) -> None:
@@ -125,7 +125,7 @@ class Backend(Protocol):
         ...
 
     def ring(self, handles: Sequence[Handle], title: str, text: str) -> None:
-        """Ring where the first of these sessions is shown, with a desktop notice on the terminals that can."""
+        """Ring at the first of these sessions, with a desktop notice on terminals that know how."""
         ...
 
     def focus(self, handle: Handle) -> bool:

@@ -55,7 +55,7 @@ class QueueTicket:
         return 0 if self._descriptor is None else 1
 
     def overtake(self) -> None:
-        """Remove the first ticket, whose owner does not move; once awake, that owner goes to the end of the line."""
+        """Remove the first ticket if its owner does not move; once awake, that owner goes to the end of the line."""
         with suppress(OSError), atomic.folder(QUEUE, self._folder) as line:
             for ticket in _tickets(line)[:1]:
                 if ticket != self._ticket:

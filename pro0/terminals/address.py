@@ -59,7 +59,7 @@ def peer(connection: socket.socket) -> int:
 
 
 def peer_process(connection: socket.socket) -> int:
-    """Return the number of the process that connected, 0 for one that cannot be seen from here."""
+    """Return the number of the connected process, 0 for one out of sight."""
     if sys.platform == "linux":
         pid, _, _ = struct.unpack("iii", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     else:  # macOS: LOCAL_PEERPID of level 0

@@ -120,7 +120,7 @@ class Viewer:
         return ""
 
     def _ring(self, news: News) -> None:
-        """Ring for what needs the person since the last look; what did at the first look is on the bar."""
+        """Ring for new needs since the last look; the bar shows those of the first look."""
         if news.status and self._known_needs is not None and self._rings:
             self._outer.write(desktop.rung(os.environ, f"pro0 {news.status.name}", news.needs, self._known_needs))
         if news.status:

@@ -181,7 +181,7 @@ class BoardView:
 
 
 def _asks(prompt: Prompt, columns: int) -> tuple[str, int]:
-    """Return what is asked, cut where room is short, and the columns that are left for what is typed."""
+    """Return the question, cut to fit, and the columns left for the answer."""
     limit = max(columns * 2 // 3, 2)
     asks = f"{prompt.asks}: " if columns_of(prompt.asks) + 2 <= limit else f"{short(prompt.asks, limit - 2)}: "
     return asks, max(columns - columns_of(asks), 3)

@@ -93,7 +93,7 @@ class BoardRows:
         self._numbers = {(item.part, item.id): number for number, item in enumerate(self.items)}
 
     def number(self, part: str, id: str, otherwise: int = 0) -> int:
-        """Return the number of an item; of a missing one the first of its part, or the one now in its place."""
+        """Return the number of an item, for a missing one that of the first in its part or of its successor."""
         number = self._numbers.get((part, id))
         if number is not None:
             return number

@@ -61,7 +61,7 @@ class Line(NamedTuple):
         return before + after, columns_of(before)
 
     def _place(self, name: str) -> int:
-        """Return where a move leads, or up to where a cut goes."""
+        """Return the column after a move, or at the end of a cut."""
         match name:
             case "home" | "ctrl-u":
                 return 0

@@ -58,7 +58,7 @@ class Panes:
             self._recall_shown()
 
     def show_wanted(self) -> bool:
-        """Show a pane that somebody asked for, and return whether there was one."""
+        """Show the pane that somebody asked for; return True if there was one."""
         wanted_panes = [pane for pane in self._panes.values() if pane.wanted]
         for pane in wanted_panes:
             pane.wanted = False

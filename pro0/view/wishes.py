@@ -85,7 +85,7 @@ def _of_member(name: str, item: Item, news: News) -> ViewRequest | Prompt:
 
 
 def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
-    """Return what answers a line: words for a task, a yes to a plan, a reply, or the member that asks."""
+    """Return the answer to a line: words for a task, a yes to a plan, a reply, or the asking member."""
     act = "approve" if name == "a" else "reject"
     kind = item.need.kind if item.need else None
     if task and task.waits:

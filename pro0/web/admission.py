@@ -30,7 +30,7 @@ HEADERS = {
 
 
 class PageAddress(NamedTuple):
-    """Where the page of a home is: the names that browsers may call it by, and how it is reached."""
+    """The address of a home's page: its names for browsers, and the way there."""
 
     home: Path
     port: int
@@ -114,7 +114,7 @@ def _form_refusal(scope: Scope, headers: Mapping[str, list[str]], *, known_origi
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:
-    """Return all values of each header; what is no Latin text cannot be one that is allowed."""
+    """Return all values of each header; a value in other than Latin letters is never allowed."""
     headers: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))

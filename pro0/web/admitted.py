@@ -1,4 +1,4 @@
-"""The WebSockets that are open, each with its device: one that is revoked is cut off within two seconds."""
+"""The open WebSockets with their devices; a revoked device is cut off within two seconds."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The libraries of the page, which are installed only for those who want it."""
+"""The libraries of the page, an optional part of the installation."""
 
 import sys
 from importlib.util import find_spec
@@ -18,5 +18,5 @@ def require_libraries() -> None:
 
 
 def how_to_install(prefix: Path) -> str:
-    """Return the command that adds them to an installation, by the program that made that."""
+    """Return the command that adds them to this installation, for its installer."""
     return installation.of_prefix(prefix).add.format("web")

@@ -1,4 +1,4 @@
-"""Where the page is to be served, and whether it can be served so."""
+"""The address to serve the page at, and the checks of it."""
 
 import ipaddress
 import re
@@ -24,7 +24,7 @@ class ServeOptions(NamedTuple):
     proxy: str = ""
 
     def check(self) -> None:
-        """Raise BadInput for what no browser could come by: a name that is none, files that are no certificate."""
+        """Raise BadInput for an address that no browser can use: an invalid name, or files without a certificate."""
         if self.proxy and not NAME.fullmatch(self.proxy):
             raise BadInput(f"--proxy: {self.proxy!r} is no host name", hint="for https://NAME/ say: --proxy NAME")
         with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""How a browser proves which device it is: a cookie that no script can read, and a secret that no other page has.
+"""A browser's proof of its device: a cookie out of scripts' reach, and a secret that no other page has.
 
 A cookie alone does not do: browsers send it to every port of this machine.
 """

@@ -20,7 +20,7 @@ LARGEST = 1000
 
 
 class BrowserScreen:
-    """What a session shows, and what of it one browser has not been told."""
+    """The screen of a session, and the part that one browser has not seen yet."""
 
     def __init__(self) -> None:
         self.size = (0, 0)
@@ -48,7 +48,7 @@ class BrowserScreen:
         return True
 
     def show(self, rows: Iterable[str], columns: int, cursor: tuple[int, int] | None) -> bool:
-        """Take in a whole screen that was looked at, and return whether it is another one."""
+        """Take in a whole screen; return True if it has changed."""
         listed = [*rows]
         before = (self.size, self._cursor)
         self._fit(columns, len(listed))

@@ -45,7 +45,7 @@ def serve(home: Path, options: ServeOptions, ready: Callable[[str], None]) -> No
 
 
 def address_of(home: Path, options: ServeOptions, port: int) -> PageAddress:
-    """Return the names by which browsers may call the page that listens on this port."""
+    """Return the names that browsers may use for the page on this port."""
     name = f"[{options.name}]" if ":" in options.name else options.name
     names = (name,) if name else LOCAL_NAMES
     scheme = "https" if options.name else "http"

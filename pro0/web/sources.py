@@ -30,7 +30,7 @@ PIECE = 1 << 16
 
 
 class MemberSession(NamedTuple):
-    """One session of a member: where it is shown, and whether it is over."""
+    """One session of a member: its place and its end."""
 
     handle: Handle | None
     over: bool

@@ -44,7 +44,7 @@ def _untracked(source: Path, *options: str) -> list[str]:
 
 
 def _keep_out_of_commits(source: Path, tree: Path, listed: list[str]) -> None:
-    """Note the copied files which git does not ignore, so that saving the worktree does not commit them."""
+    """Note the copied files that git does not ignore, so saving the worktree does not commit them."""
     loose = {path for path in _untracked(source, "--exclude-standard") if "\n" not in path}.intersection(listed)
     if loose:
         lines = "".join(f"/{path.translate(_MARKS)}\n" for path in sorted(loose))

@@ -44,7 +44,7 @@ def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str
 
 
 def status(git: Git, files: str) -> str:
-    """Return git's list of changed files; `files` is an option that tells which others count."""
+    """Return git's list of changed files; `files` is an option for the others to count."""
     with git.apart(index=True, head=git.run("rev-parse", "HEAD")) as apart:
         return apart.run("status", "--porcelain", "--ignore-submodules=dirty", files)
 

@@ -1,4 +1,4 @@
-"""The work that a worktree holds: what would be lost with it."""
+"""The work in a worktree, which its removal would lose."""
 
 import os
 from contextlib import suppress
@@ -10,7 +10,7 @@ from pro0.worktrees.repository import Repository, repositories_in
 
 
 def work_in(path: Path) -> str:
-    """Return what keeps a worktree from being removed, "" for nothing; what cannot be told counts as work.
+    """Return the reason to keep a worktree, "" for none; in doubt there is work.
 
     Files that git ignores are no work, as they are none when a worktree is saved.
     """

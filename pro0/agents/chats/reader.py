@@ -53,7 +53,7 @@ class Chat:
         self._known: dict[str, ChatEntry] = {}
 
     def take(self, told: Iterable[Told]) -> list[ChatEntry]:
-        """Take in what a transcript tells, and return the entries that are new or another."""
+        """Read on in the transcript. Return the new and the changed entries."""
         changed: dict[str, ChatEntry] = {}
         for each in told:
             entry = self._with(each) if isinstance(each, Result) else each

@@ -19,7 +19,7 @@ def chat(view: SessionView, *, whole: bool = False) -> LinesReader:
 
 
 def told(line: dict[str, object]) -> Iterator[Told]:
-    """Yield what one line tells; subagents and what Claude Code tells its model by itself are left out."""
+    """Yield the entries of one line, without those of subagents and Claude Code's own notes to its model."""
     author = text(line, "type")
     if author not in ("user", "assistant") or line.get("isSidechain") or line.get("isMeta"):
         return

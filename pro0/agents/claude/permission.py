@@ -39,7 +39,7 @@ _SESSION = msgspec.json.Decoder(_Session)
 
 
 def read(event: bytes) -> PermissionEvent | None:
-    """Return the event, None for one that cannot be read, or whose dialog takes more than a yes or a no."""
+    """Return the event; None for an unreadable one, or for a dialog that needs more than yes or no."""
     try:
         request = msgspec.json.decode(event, type=PermissionEvent)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -58,7 +58,7 @@ def allowed() -> bytes:
 
 
 def asked(event: PermissionEvent, key: str) -> AskedPermission:
-    """Return what the person is asked; Claude names no request that is not a tool's call, so `key` names it then."""
+    """Return the question for the person. Claude gives only tool calls an id; `key` is the id of other requests."""
     choices = (Choice.ALLOW, *((Choice.ALWAYS,) if event.permission_suggestions else ()), Choice.DENY)
     shown = bytes(event.tool_input).decode("utf-8", "replace")
     return AskedPermission(key=event.tool_use_id or key, tool=event.tool_name, input=shown, choices=choices)

@@ -131,7 +131,7 @@ class ServerClient:
             raise ServerRefused(f"it permits {now.sandbox.type} and asks {now.approval_policy}")
 
     def requests(self, thread: str) -> list[tuple[ServerMessage, ApprovalRequest]]:
-        """Return what the server asks now; it repeats that for whoever takes up the thread."""
+        """Return the server's open requests. It repeats them to each client that resumes the thread."""
         if "waitingOnApproval" not in self.status(thread).active_flags:
             return []
         self._call("thread/resume", dict[str, object], threadId=thread, excludeTurns=True)
@@ -164,7 +164,7 @@ class ServerClient:
                 return msgspec.json.decode(message.result, type=result)
 
     def _hear(self) -> ServerMessage:
-        """Return the next message; keep what it asks, and what is over."""
+        """Return the next message; note a request that it makes, or one that it ends."""
         message = _MESSAGE.decode(self._connection.receive())
         if message.method in (COMMAND, CHANGE) and message.id is not None:
             self._asked.append(message)

@@ -25,7 +25,7 @@ _FOR_SESSION = "acceptForSession"
 
 
 class CodexServer(msgspec.Struct, omit_defaults=True):
-    """The server's socket and command, its client's, and what is run before that; stored in the session's folder."""
+    """The commands of server and client, the socket, and what runs first; stored in the session's folder."""
 
     socket: str
     argv: tuple[str, ...]
@@ -51,7 +51,7 @@ def settings(
 
 
 def resuming(folder: str, session: str, sandbox: str, policy: str) -> tuple[str, ...]:
-    """Return the command that resumes a session in the server, which else would permit what it did before."""
+    """Return the command that resumes a session; without it the server keeps the permissions of before."""
     return (sys.executable, "-I", "-m", __name__, f"{folder}/{SOCKET}", session, sandbox, policy)
 
 

@@ -1,4 +1,4 @@
-"""Start Codex with a server of its own, and without one where that does not come up.
+"""Start Codex with a server of its own, or without one if the server does not come up.
 
 `python -I -S .../starter.py FOLDER CODEX WORDS ...`: the server's command, and that of the terminal program as its
 client, are in a file of the folder; the words here are for codex alone. The server belongs to the session's guard. This

@@ -188,7 +188,7 @@ def _file(name: str, *, in_project: bool) -> Path:
 
 
 def _say_result(path: Path, name: str) -> None:
-    """Say which value is in force now, and what else decides it where the file does not."""
+    """Print the value in force, and its source when that is not the file."""
     setting = _in_force(name)
     write(f"{name} is {_text(setting.value) or 'empty'} ({setting.source})")
     if setting.source not in (str(path), "default"):

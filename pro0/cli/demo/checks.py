@@ -160,7 +160,7 @@ def from_members(look: Look) -> list[Message]:
 
 
 def from_you(look: Look) -> list[Message]:
-    """Return the messages that the person wrote, a broadcast once for each who got it."""
+    """Return the person's messages, a broadcast once for each recipient."""
     written = (MessageType.MESSAGE, MessageType.BROADCAST)
     return [m for m in _all(look) if m.type in written and m.from_ == HUMAN]
 

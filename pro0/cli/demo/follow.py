@@ -21,7 +21,7 @@ CRASHED = "has crashed"
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Something that happened; `minor` is what a live view shows anyway, `kind` decides the colour."""
+    """One event of the demo. A live view shows `minor` ones anyway; `kind` decides the colour."""
 
     text: str
     kind: str = ""
@@ -122,7 +122,7 @@ def _of_task(task: Task, entry: Entry) -> Event | None:
 
 
 def _of_letter(letter: Message) -> Event | None:
-    """Return a letter as an event; what the person sends was said, what the person gets is shown with the inbox."""
+    """Return a letter as an event. The inbox shows letters to the person; those from the person were shown before."""
     if letter.to in (LEAD, HUMAN):
         is_crash_notice = letter.type is MessageType.NOTIFICATION and CRASHED in letter.content
         return Event(f"lead is told: {letter.content}", "mail") if is_crash_notice else None

@@ -1,4 +1,4 @@
-"""The demo's programs on this machine: git, and tmux, which it installs when that needs no password."""
+"""The demo's programs on this machine: git and tmux. It installs tmux if that needs no password."""
 
 import os
 import platform

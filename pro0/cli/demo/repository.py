@@ -1,4 +1,4 @@
-"""The git repository that the team works in, and the few tools that its tasks use."""
+"""The git repository of the demo, and the few tools for its tasks."""
 
 import shlex
 import subprocess

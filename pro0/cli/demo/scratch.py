@@ -85,7 +85,7 @@ def _set(environment: Mapping[str, str]) -> None:
 
 
 def _base(requested: Path | None) -> Path:
-    """Return where the folder goes: the path of a unix socket has at most 104 bytes, so /tmp where it can be."""
+    """Return the parent of the folder: /tmp if possible, since the path of a unix socket has at most 104 bytes."""
     candidates = [requested] if requested else [Path("/tmp"), Path(tempfile.gettempdir())]
     for path in candidates:
         with suppress(OSError):

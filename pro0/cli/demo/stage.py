@@ -26,7 +26,7 @@ PATIENCE = 120.0
 
 @dataclass
 class Killing:
-    """The member that was killed, and what came of it; times in seconds since the start, or of waiting."""
+    """The killed member and the consequences; times in seconds since the start, or of waiting."""
 
     member: str
     task: str

@@ -53,7 +53,7 @@ class DemoView:
         return time.monotonic() - self._began
 
     def open(self, folder: str) -> None:
-        """Say what will happen, and what will not."""
+        """Announce the demo and its folder."""
         self._print(Text("A lead and three members build, test and release a small program; one of them is killed."))
         self._print(Text(f"It all happens in {folder}. Lines with $ are what you would type.", COLOURS["hint"]))
 
@@ -66,7 +66,7 @@ class DemoView:
             self.command(command)
 
     def command(self, text: str) -> None:
-        """Show what a person would type for what happens now; never cut, since it may be copied."""
+        """Show the command a person would type here; never cut, since a person may copy it."""
         self._print(Text(f"        $ {text}", COLOURS["hint"]))
 
     def say(self, text: str, kind: str = "") -> None:

@@ -46,7 +46,7 @@ class Health(StrEnum):
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One thing that was looked at, and what to do about it."""
+    """One finding, and the next step."""
 
     name: str
     verdict: Health
@@ -72,7 +72,7 @@ def machine() -> Iterator[Check]:
 
 
 def settings(home: Path, folder: Path) -> Iterator[Check]:
-    """Check that the settings in force in a folder can be read and are allowed, and the agents that they define."""
+    """Check the settings in force in a folder, and the agents that they define."""
     try:
         config = trust.settings(home, project.root(folder), os.environ)
         waiting = trust.withheld(home, project.root(folder))
@@ -166,7 +166,7 @@ def _draws() -> Check:
 
 
 def _iterm2() -> Check:
-    """Check that iTerm2 can be spoken to; outside it that is no fault."""
+    """Check the connection to iTerm2; outside iTerm2 a missing one is no fault."""
     try:
         it2.verify(os.environ)
     except EnvironmentMissing as error:

@@ -1,4 +1,4 @@
-"""`pro0 help`: the text of `--help`, for those who ask that way."""
+"""`pro0 help`: the text of `--help`, as a command."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""`pro0 member answer`: a person's answer to an agent that asks leave, and the hook that asks and waits for it."""
+"""`pro0 member answer`: a person's answer to a permission request, and the hook that asks and waits."""
 
 import os
 import select

@@ -11,7 +11,7 @@ ALIKE = 0.8
 
 
 def seated(draft: SeatDraft) -> SeatDraft:
-    """Return the member with what its role tells it; a role that nearly is one that there is was probably misspelt."""
+    """Return the member with the text of its role. Warn of an unknown role with a name like a known one's."""
     roles = [role.id for role in all_roles(store())]
     draft_with_role = apply_role(store(), draft)
     if draft.role and draft_with_role.role not in roles and (near := nearest(draft.role, roles, ALIKE)):

@@ -111,7 +111,7 @@ def answer(stage: ProofStage) -> None:
 
 
 def usage(stage: ProofStage) -> None:
-    """The tokens that pro0 counts are those that the model said."""
+    """pro0 counts the same tokens as the model."""
 
     def counted() -> bool:
         rows = json.loads(stage.pro0("team", "cost", "--json"))["members"]

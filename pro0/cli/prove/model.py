@@ -25,7 +25,7 @@ class ProofModel:
         self._named: set[int] = set()
 
     def plan(self, number: int, turn: ModelTurn) -> str:
-        """Let this be the turn when that step is named; return the words that name it."""
+        """Give the model this turn for that step; return the words that name the step."""
         self._turns[number] = turn
         return f"Please take step {number}."
 

@@ -178,7 +178,7 @@ def _environment(agent: str, scratch: Scratch, provider: Provider) -> Mapping[st
 
 
 def base() -> Path | None:
-    """Return where folders of proofs go: some agents trust no settings below a folder that others may write to.
+    """Return the parent of a proof's folder. Some agents trust no settings below a folder with other writers.
 
     None for the demo's place, where this one is too long for the paths of sockets.
     """

@@ -36,7 +36,7 @@ class _WithProgram(click.Command):
     """A command that takes a program and its arguments after `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse what stands before `--`, and keep what stands behind it."""
+        """Parse the words before `--`, and keep those behind it."""
         at = args.index("--") if "--" in args else len(args)
         ctx.meta[_PROGRAM] = tuple(args[at + 1 :])
         return super().parse_args(ctx, args[:at])
@@ -171,7 +171,7 @@ def _usual() -> str:
 
 
 def _able(agent: str, program: tuple[str, ...], definition: Definition | None) -> None:
-    """Raise BadInput for an agent that does no turns, EnvironmentMissing for a program that is not there."""
+    """Raise BadInput for an agent without turns, EnvironmentMissing for a missing program."""
     adapter = defined(agent, definition)
     if agent not in ("command", "shell") and adapter.turn is None:
         able = [name for name in AGENTS if name in ("command", "shell") or adapter_named(name).turn]

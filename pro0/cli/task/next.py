@@ -96,7 +96,7 @@ def next_task(
 
 
 def _epic_named(context: Context, epic: str | None, below: str | None) -> str | None:
-    """Return the id of the epic that is meant, which is there."""
+    """Return the id of the named epic; raises NotFound for a missing one."""
     if epic and below and task_id(epic) != task_id(below):
         raise BadInput(f"which epic, {epic} or {below}?", hint="give it once")
     return tasks.show(context, epic or below or "").id if epic or below else None

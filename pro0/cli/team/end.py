@@ -131,7 +131,7 @@ def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
 
 
 def tell(context: Context, message: str, as_json: bool) -> None:
-    """Print what happened to a team, if that is worth a line, or its status as JSON."""
+    """Print a message about a team, or the team's status as JSON; print nothing for an empty message."""
     from pro0.ops.team.status import status
 
     if as_json:

@@ -1,4 +1,4 @@
-"""What happened in a team, a line for each event, as people read it; `--json` keeps all that is known."""
+"""The events of a team as lines for people; `--json` has every field."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ _WHO = ("agentId", "to", "taskId", "requestId")
 
 
 def text_of(event: Event) -> str:
-    """Return one event as one line: when, who, what, and what is worth knowing of it."""
+    """Return one event as one line: time, actor, act and details."""
     kind = str(event.get("event"))
     detail = event.get("detail")
     if kind == "decided" and isinstance(detail, dict):
@@ -25,7 +25,7 @@ def text_of(event: Event) -> str:
 
 
 def _about(detail: Mapping[str, object]) -> str:
-    """Return what a decision is about: whom, then all else."""
+    """Return the subject of a decision: first the member, then all else."""
     seat = detail.get("seat")
     fields = {**seat, **detail} if isinstance(seat, dict) else detail
     subject = next((str(fields[name]) for name in _WHO if fields.get(name)), "")

@@ -171,7 +171,7 @@ def _limit(limit: LimitStatus) -> str:
 
 
 def _lead(look: TeamStatus) -> str:
-    """Return how the lead is; that one is gone is as it should be where the team was stopped."""
+    """Return the state of the lead. A stopped team rightly has none."""
     return "stopped" if look.phase is Phase.STOPPED and not look.lead.pid else _process(look.lead)
 
 
@@ -251,7 +251,7 @@ def counted(tasks: Mapping[str, int]) -> str:
 
 
 def _agent(member: MemberStatus) -> str:
-    """Return which agent it is, with the model and the effort that were chosen for it."""
+    """Return the agent's name, with its chosen model and effort."""
     chosen = ", ".join(filter(None, (member.model, member.effort)))
     return f"{member.agent} ({chosen})" if chosen else member.agent
 

@@ -1,4 +1,4 @@
-"""A team for a project that has none yet, for commands that can do without a `team start` before them."""
+"""A team for a project that has none yet: some commands need no `team start` before them."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _HEADLESS = {"teammateMode": "headless"}
 
 
 def team_or_none(team: str | None) -> Context | None:
-    """Return the team that is meant, None for a project that has none; raises NotFound for a name that none has."""
+    """Return the chosen team, None for a project without one; raises NotFound for an unknown name."""
     try:
         return here(team)
     except NotFound as error:

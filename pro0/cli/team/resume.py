@@ -55,7 +55,7 @@ def resume(team: str | None, as_json: bool) -> None:
 
 
 def _story(team: TeamStore, up: list[str], before: Mapping[str, str]) -> str:
-    """Return which sessions were adopted, which were started, and which have ended, as the files say it now."""
+    """Return the adopted, the started and the ended sessions, as the files have them now."""
     from pro0.engine.outcomes import lives
 
     names = list(dict.fromkeys([*up, *before]))

@@ -198,7 +198,7 @@ def _make(
 
 
 def _not_stopped(name: str) -> None:
-    """Raise Refused for a team of that name that was stopped: its members and tasks can go on."""
+    """Raise Refused for a stopped team of that name: its members and tasks can go on."""
     team = store().team(name)
     if team.exists() and team.runtime.read().phase is Phase.STOPPED:
         hint = f"go on with it: pro0 team resume -t {name}, or remove it: pro0 team cleanup {name}"

@@ -70,7 +70,7 @@ def _unmerged(context: Context) -> list[str]:
 
 
 def _merged(context: Context, name: str, *, alone: bool) -> Pro0Error | None:
-    """Merge what one worker left; return what stands in the way, said here unless it is the answer to all."""
+    """Merge the branch of one worker; return the obstacle, and print it unless the worker is `alone`."""
     try:
         task = workers.merge(context, name)
     except Pro0Error as error:

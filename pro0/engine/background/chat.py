@@ -1,4 +1,4 @@
-"""The chat of a session: what its agent was given, said and called, its mail, and what was said about its task."""
+"""The chat of a session: prompts, answers, tool calls, mail, and remarks about its task."""
 
 import time
 from collections.abc import Iterator
@@ -147,7 +147,7 @@ def whole_entry(context: Context, session: TeamSession, item_id: str) -> ChatEnt
 
 
 def _reader(context: Context, session: TeamSession, state: SeatState, *, whole: bool = False) -> ChatReader | None:
-    """Return what reads the transcript of a session, None for an agent that has none."""
+    """Return the reader of a session's transcript, None for an agent without transcripts."""
     adapter = _adapter(context, session)
     if adapter is None or adapter.chat is None:
         return None

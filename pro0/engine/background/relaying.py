@@ -33,7 +33,7 @@ class PermissionRelay:
         self._backlog = Backlog(self._carry)
 
     def follow(self, snapshot: Snapshot) -> None:
-        """Carry what there is to carry: requests of agents that wait now, and what became of open ones."""
+        """Carry new requests of agents to the store, and the outcomes of open ones."""
         try:
             waiting = self._still_open(snapshot)
         except Pro0Error as error:  # the rounds go on, and the next one tries again
@@ -49,7 +49,7 @@ class PermissionRelay:
                 self._backlog.put(watched)
 
     def _still_open(self, snapshot: Snapshot) -> set[str]:
-        """Settle the requests that are over; return the sessions with one that is not."""
+        """Settle the requests that are over; return the sessions with an open one."""
         open_requests = self._open_requests()
         if over := self._over(snapshot, open_requests):
             requests.settle(self._context, over)

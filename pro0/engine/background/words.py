@@ -42,7 +42,7 @@ def last_words(
 
 
 def left_running(agent: Process | None, started_with: frozenset[Process]) -> tuple[str, ...]:
-    """Return the names of the programs that an agent has left running, but for those that it started with."""
+    """Return the names of the programs an agent left running, without those of its start."""
     if agent is None:
         return ()
     programs = [program for program in processes.descendants(agent.pid, sparing=True) if program not in started_with]

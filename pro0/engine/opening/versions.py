@@ -1,4 +1,4 @@
-"""The version that an agent program says it has, and what is switched off for it."""
+"""The version of an agent program, and the acts that are switched off for it."""
 
 import os
 import re
@@ -20,7 +20,7 @@ PATIENCE = 10.0
 
 
 def off_for(home: Path, adapter: Adapter, search_path: str) -> tuple[AgentAct, ...]:
-    """Return what is switched off for the version of an agent on that PATH.
+    """Return the acts that are switched off for the agent's version on that PATH.
 
     The program is asked only when something is off for some version. One that says no version gets all that is off
     for any.

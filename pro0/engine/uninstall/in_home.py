@@ -22,7 +22,7 @@ from pro0.worktrees.work import work_in
 
 
 def in_home(store: Store) -> Iterator[Trace]:
-    """Yield what is in the home; raises Pro0Error for a home that is no folder of this user."""
+    """Yield the traces in the home; raises Pro0Error for a home that is no folder of this user."""
     store.check()
     if not store.home.exists():
         return
@@ -57,7 +57,7 @@ def runs(team: TeamStore) -> bool:
 
 
 def projects(store: Store) -> list[Path]:
-    """Return the projects that the home knows and that are there: of teams, of archives, and those agreed to."""
+    """Return the existing projects of teams and archives, and those a person agreed to."""
     known = set[Path]()
     homes = [(store.home, name) for name in store.names()]
     homes += [(archive.path, archive.name) for archive in store.archives()]

@@ -1,4 +1,4 @@
-"""Take away what pro0 put on this machine: teams first, then the home, then what is outside. Work stays."""
+"""Remove pro0's traces on this machine: first teams, then the home, then the rest. Work stays."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -23,7 +23,7 @@ _OUTSIDE = frozenset({"skill", "completion", "socket", "cache"})
 
 
 def uninstall(store: Store, here: Path, show: Show) -> list[Trace]:
-    """Take away every trace that is pro0's, and return what stays for the person to take away.
+    """Remove every trace of pro0, and return those left to the person.
 
     Raises Refused, and changes nothing, while anything of the home runs; and Kept, at the end, for work that stays.
     """

@@ -45,7 +45,7 @@ _WAITS = {
 
 @operation("message.fate", PEOPLE_AND_AGENTS, changes=False)
 def fate(context: Context, message: Message) -> Fate:
-    """Return the fate of a sent message. Delivered means that `inbox` gave it out, never that it was only shown."""
+    """Return the fate of a sent message. Delivered means handed out by `inbox`; a mere display does not count."""
     head = context.team.mailbox(message.to).head.read()
     delivered_up_to = max(head.acked, head.handed.seq if head.handed else 0)
     if delivered_up_to >= message.seq:

@@ -1,4 +1,4 @@
-"""The mail that a caller may read: of a person the whole team's, of an agent what it got and what it sent."""
+"""The mail a caller may read: a person reads the whole team's, an agent only its own."""
 
 import heapq
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ class ListedMessage(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": 
 
 
 class MailFeed:
-    """The mail that a caller may read; it remembers what it has shown."""
+    """The mail a caller may read, each message once."""
 
     def __init__(self, context: Context, latest: int = LATEST) -> None:
         self._context = context

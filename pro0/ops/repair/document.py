@@ -1,4 +1,4 @@
-"""The repair of one document: rebuild it from its remains, and note what was kept and what was lost."""
+"""The repair of one document: rebuild it from its remains, and note the kept and the lost parts."""
 
 from collections.abc import Callable
 from typing import Any

@@ -68,7 +68,7 @@ def close(context: Context, id: str, result: str = "") -> Task:
 
 @operation("task.continue", HUMAN_ONLY, verdict=True)
 def go_on(context: Context, id: str, said: str = "") -> Task:
-    """Let the last session of a task that failed or waits go on with it; raises Refused when that is over."""
+    """Hand a failed or waiting task back to its last session; raises Refused if that session is over."""
     request = make_request(context, Act.CONTINUE, said)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
@@ -79,7 +79,7 @@ def go_on(context: Context, id: str, said: str = "") -> Task:
 
 
 def _answer(context: Context, id: str, verb: Act, reason: str) -> Task:
-    """Give a verdict. A task handed back goes on in the session that asked, if that one lives and can be told."""
+    """Give a verdict. A returned task goes on in the session that asked, if that session lives and can be told."""
     request = make_request(context, verb, reason)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:

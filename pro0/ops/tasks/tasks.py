@@ -219,7 +219,7 @@ def remarks(context: Context, id: str) -> list[Remark]:
 
 @operation("task.history", ANYONE, changes=False)
 def history(context: Context, id: str) -> list[Entry]:
-    """Return all that was ever done to a task, oldest first, also what is no longer in tasks.json."""
+    """Return every act on a task, oldest first, also those that tasks.json no longer has."""
     task = show(context, id)
     return [*context.team.tasks.earlier(task), *task.history]
 
@@ -249,7 +249,7 @@ def ready(context: Context, scope: Scope = EVERYTHING) -> list[Task]:
 
 @operation("task.blocked", ANYONE, changes=False)
 def blocked(context: Context) -> list[Task]:
-    """Return the pending tasks that wait for a task which is not completed, in the order of `next`."""
+    """Return the pending tasks with an open dependency, in the order of `next`."""
     all_of_them = board(context)
     return sorted((task for task in all_of_them if is_blocked(all_of_them, task)), key=next_order)
 

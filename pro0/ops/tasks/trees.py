@@ -25,7 +25,7 @@ def start(context: Context, id: str, agent: str | None = None) -> Task:
 
 @operation("task.begin", LEAD_ONLY)
 def begin(context: Context, id: str, agent_id: str, incarnation: str, work_folder: WorkFolder | None = None) -> Task:
-    """Give a session that is about to be opened the claim of its task; one that has it keeps it."""
+    """Give a new session the claim of its task; a session keeps a claim that it has."""
     claiming(context)
     holder = Caller(Who.MEMBER, agent_id, incarnation)
     request = replace(make_request(context, Act.START), holder=holder)
@@ -63,7 +63,7 @@ def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") ->
 
 @operation("task.expire", LEAD_ONLY)
 def expire(context: Context, id: str, epoch: int, minutes: int) -> Task:
-    """Give a task up whose claim, that of this epoch, was worked on for too long (behaviour 2.7)."""
+    """Fail a task if the claim of this epoch is older than the limit (behaviour 2.7)."""
     why = f"timed out: in progress for more than taskTimeoutMinutes ({minutes})"
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:

@@ -60,7 +60,7 @@ def find(store: Store, name: str, ended: str = "") -> list[Archive]:
 
 
 def older(store: Store, before: str, name: str | None = None) -> list[Archive]:
-    """Return the archives, of one name or of all, that ended before a time, in UTC where it names no zone."""
+    """Return the archives of one name or of all, ended before a time; a time without a zone is UTC."""
     if name is not None:
         ids.team_name(name)
     try:

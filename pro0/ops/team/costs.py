@@ -40,7 +40,7 @@ class TeamCost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 @operation("team.cost", ANYONE, changes=False)
 def cost(context: Context) -> TeamCost:
-    """Return what each member has used, and what all have."""
+    """Return the usage of each member, and the sum."""
     team = context.team.require()
     book, limit = team.usage.read(), team.wanted.read().max_cost
     names = dict.fromkeys(entry.agent_id for entry in book.sessions)

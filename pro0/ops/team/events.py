@@ -1,4 +1,4 @@
-"""What happened in a team: what people and members did, and for those in charge also what its lead did."""
+"""The events of a team: acts of people and members; for those in charge, acts of the lead too."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ Number = Annotated[int, Meta(ge=1, le=LATEST, description="How many, at most: th
 
 
 class TeamEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened: when, who did it (`lead` is the lead process), what, and what is known of it."""
+    """One event: its time, actor (`lead` is the lead process), act and details."""
 
     id: str
     at: datetime
@@ -36,7 +36,7 @@ class TeamEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventFeed:
-    """The events that a caller may read; it remembers what it has shown."""
+    """The events a caller may read, each once."""
 
     def __init__(self, context: Context, latest: int = LATEST) -> None:
         self._latest = latest
@@ -69,7 +69,7 @@ class EventFeed:
         return TeamEvent(id=self._id(line), at=at, actor=actor, event=event, detail={} if cut else known, cut=cut)
 
     def _id(self, line: bytes) -> str:
-        """Return an id that another reader of the log finds too; lines that are the same in all are counted."""
+        """Return an id that every reader of the log finds; identical lines get a number."""
         digest = blake2b(line, digest_size=12).hexdigest()
         self._same[digest] += 1
         if len(self._same) > 2 * self._latest:
@@ -79,5 +79,5 @@ class EventFeed:
 
 @operation("event.list", PEOPLE_AND_AGENTS, changes=False)
 def listed(context: Context, latest: Number = 100) -> list[TeamEvent]:
-    """Return what happened in a team lately, oldest first; a member is not shown what its lead decided."""
+    """Return the latest events of a team, oldest first; a member sees no decisions of its lead."""
     return EventFeed(context, latest).news()

@@ -1,4 +1,4 @@
-"""What needs the person: the picture of the store for the rule, and the troubles that the person has seen."""
+"""The person's needs: the store's state as the rule wants it, and the troubles already seen."""
 
 from collections.abc import Iterable
 from contextlib import suppress

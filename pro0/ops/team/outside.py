@@ -17,7 +17,7 @@ OUTSIDE_ONLY = frozenset({Who.OUTSIDE})
 
 @operation("team.lead", OUTSIDE_ONLY)
 def lead(context: Context) -> Context:
-    """Take up a team that an agent has led from outside and that is left; what that agent had claimed is given back."""
+    """Take up an abandoned team of an outside agent; that agent's claims are given back."""
     before = context.team.require().wanted.read().outside
     if before is None:
         raise _taken(context, "there is a team {} already")

@@ -75,7 +75,7 @@ def predict(context: Context, name: str) -> tuple[str, ...]:
 
 @operation("member.merge", IN_CHARGE)
 def merge(context: Context, name: str) -> tuple[NamedWork, str]:
-    """Merge what a member has committed into the project's checkout; return its work before that, and the commit.
+    """Merge a member's commits into the project's checkout; return its work before the merge, and the commit.
 
     Raises Refused, and changes nothing, for conflicts.
     """
@@ -138,7 +138,7 @@ def _of_task(context: Context, task: Task) -> NamedWork:
 
 
 def _task(context: Context, name: str) -> Task:
-    """Return the task of that id, or of the worker of that name."""
+    """Return the task with that id, or the task of the worker with that name."""
     try:
         return find_worker(context, name).task
     except NotFound:

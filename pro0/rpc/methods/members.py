@@ -1,4 +1,4 @@
-"""The methods of members that need more than a client gives or tell less than is there; and of what is needed."""
+"""The methods of members whose parameters or results differ from the operation's, and those of needs."""
 
 from collections.abc import Iterable
 from typing import cast

@@ -15,7 +15,7 @@ from pro0.rules.needs import needs, next_look
 
 
 class Announcements(msgspec.Struct, frozen=True):
-    """What needs the person, what is owed of it, what is announced already, and when a need may arise by itself."""
+    """The needs to announce, those announced already, and the time at which the next may arise."""
 
     needs: tuple[Need, ...] = ()
     owed: tuple[Announce, ...] = ()

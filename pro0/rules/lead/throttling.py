@@ -80,7 +80,7 @@ def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
 
 
 def go_on(view: View, plan: Plan) -> Plan:
-    """Tell a member that the limit which stopped its turn is over; only at an end that its provider named."""
+    """Tell a stopped member that its rate limit is over, if the provider named that time."""
     state, seat = plan.living, plan.seat
     if state is None or seat.agent_id == LEAD or view.stopping or not view.snapshot.policy.continue_after_limit:
         return plan

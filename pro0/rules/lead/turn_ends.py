@@ -75,7 +75,7 @@ def tell(view: View, plan: Plan) -> Plan:
 
 
 def is_heard(seat: Seat) -> bool:
-    """Return True for a member whose turns the lead address hears of: one of the pool that does not read it itself."""
+    """Return True if the lead address gets this member's turns: a pool member, but no lead agent and no runner."""
     return seat.task is None and seat.agent_id != LEAD and seat.agent != RUNNER
 
 

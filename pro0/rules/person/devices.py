@@ -1,4 +1,4 @@
-"""Pairing of devices: how long a code counts, what wrong codes lead to, and which rights an act needs."""
+"""Pairing of devices: the life of a code, the limit on wrong codes, and the rights an act needs."""
 
 from datetime import datetime, timedelta
 
@@ -40,7 +40,7 @@ def tried(devices: Devices, now: datetime) -> Devices:
 
 
 def paired(devices: Devices, code: PairingCode, device: Device, now: datetime) -> Devices:
-    """Add the device that a code admits, and use the code up; raises Refused for one that does not count."""
+    """Add the device of a code, and use the code up; raises Refused for an invalid one."""
     if code not in _open(devices, now):
         raise Refused("this code is used up, or too old", code=ErrorCode.WRONG_CODE, hint="a new one: pro0 web pair")
     if len(devices.devices) >= DEVICES:

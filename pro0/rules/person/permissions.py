@@ -54,7 +54,7 @@ def asked(document: PermissionRequests, request: PermissionRequest) -> Permissio
 
 
 def answered(document: PermissionRequests, id: str, answer: PermissionAnswer) -> PermissionRequests:
-    """Return the document with an answer; raises Refused for a request that is over, or that has one."""
+    """Return the document with an answer; raises Refused for a request that is over or answered."""
     request = found(document, id)
     if over := over_in_words(request):
         raise Refused(f"request {id} of {request.agent_id} is {over}", code=ErrorCode.DECIDED)
@@ -110,7 +110,7 @@ def fate(
 
 
 def summary(request: PermissionRequest) -> str:
-    """Return what a request is about in one line, its command, file or address; CUT ends one that does not tell all."""
+    """Return a request in one line: its command, file or address; a cut one ends with CUT."""
     fields = _fields(request.input)
     telling = next((name for name in _TELLING if isinstance(fields.get(name), str)), "")
     words = str(fields[telling]) if telling else request.input

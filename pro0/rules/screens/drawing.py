@@ -115,7 +115,7 @@ def cut(frame: Frame, screen: Screen) -> Parts:
 
 
 def ending(frame: Frame, screen: Screen) -> str:
-    """Return what a program has shown above its input since the last thing that was typed there."""
+    """Return a program's output above its input, since the last line typed there."""
     rows = [row for block in cut(frame, screen).above for row in block.rows]
     typed = _lowest(frame.prompt, rows) if frame.prompt else None
     return "\n".join(rows[0 if typed is None else typed + 1 :][-LAST:])

@@ -131,7 +131,7 @@ def noted(after: Task, before: Task, request: Request) -> Task:
 
 
 def _question(after: Task, before: Task, request: Request) -> tuple[Awaiting | None, str]:
-    """Return the kind and the question of the wait that an act answers, else of the wait that it begins."""
+    """Return kind and question of the wait that an act answers or begins."""
     if request.act in ANSWERS:
         wait = before.waits
         return (wait.kind, wait.reason) if wait else (None, before.closed_reason)

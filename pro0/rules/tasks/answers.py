@@ -1,4 +1,4 @@
-"""A person's answers in words: what they answered, with which verdict, and how the work goes on (behaviour 2.14).
+"""A person's answers in words: the question, the verdict, and the next step of the work (behaviour 2.14).
 
 An answer is told to the session that asked, by a message, and to any other session of the task in its first prompt, or
 with its claim.
@@ -87,7 +87,7 @@ def unread_answers(history: Sequence[Entry]) -> list[Remark]:
 
 
 def fitting(task: Task) -> str:
-    """Return the person's acts that fit a task which waits or has failed, empty for any other."""
+    """Return the person's possible acts on a waiting or failed task, empty for any other."""
     if task.status is Status.FAILED:
         return f"pro0 task retry {task.id}, or pro0 task continue or close {task.id}"
     wait = task.waits

@@ -135,7 +135,7 @@ def settling(board: Board) -> list[Task]:
 
 
 def _may_settle(board: Board, task: Task) -> bool:
-    """Return True for a done parent or an epic with subtasks, none of which has failed: a person decides about that."""
+    """Return True for a done parent or an epic with subtasks and no failed one: a person decides about failures."""
     if task.awaiting:
         return False
     if task.type is Kind.EPIC and task.status is Status.PENDING:

@@ -171,7 +171,7 @@ def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request
 
 
 def _tell_the_answer(tasks: TaskList, task: Task, request: Request) -> TaskList:
-    """Queue a notice to the session that a person's answer goes on in, else to the one that asked."""
+    """Queue a notice of a person's answer to the session that goes on with it, else to the one that asked."""
     if request.act not in ANSWERS:
         return tasks
     to = task.claim.agent_id if task.claim else request.asker

@@ -192,7 +192,7 @@ def _escalate(task: Task, request: Request, reason: str) -> Task:
 
 
 def _go_on(task: Task, request: Request) -> Task:
-    """Hand a task back to the session that asked, or to anybody when that session is over."""
+    """Hand a task back to the session that asked, or to anybody if that session is over."""
     back = hand_back(task, request)
     return claim(back, request) if request.holder and not back.awaiting else back
 

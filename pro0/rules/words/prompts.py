@@ -143,7 +143,7 @@ def turn_ended(agent_id: str, turn: TurnEnd) -> str:
 
 
 def last_words(turn: TurnEnd) -> str:
-    """Return the last words of a turn below a line that says what they are, empty for none."""
+    """Return the last words of a turn below a heading, empty for none."""
     head = "The end of its screen:" if turn.source == "screen" else "Its last words:"
     return f"\n{head}\n{turn.words}" if turn.words else ""
 

@@ -263,7 +263,7 @@ def _close(pane: str, root: str = "") -> None:
 
 
 def _team_and_root(pane: str) -> tuple[str, str]:
-    """Return the uid of the team that made a pane, and the process at its root then; "" for what is not known."""
+    """Return the uid of the team that made a pane, and its root process of that time; "" for unknown."""
     team, _, root = it2.tagged(pane, _TEAM).partition(" ")
     return team, root
 

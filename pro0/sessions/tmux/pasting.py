@@ -1,4 +1,4 @@
-"""The line of a tmux script that pastes a text into a pane where no person types."""
+"""The line of a tmux script that pastes a text into a pane, unless a person types there."""
 
 import time
 from itertools import count
@@ -21,7 +21,7 @@ def paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
 
 
 def typed(handle: Handle, text: str) -> str:
-    """Return the line that types for a person who is elsewhere, and notes the time as their keys do."""
+    """Return the line that types for a person elsewhere, and notes the time as their keys do."""
     note = line(("set-option", "-p", "-t", handle.pane, TYPED, str(int(time.time()))))
     return _unless(_BLOCKED, handle, f"{note} ; {_put_in(handle, text, '-r')}")
 

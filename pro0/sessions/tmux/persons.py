@@ -1,4 +1,4 @@
-"""What our own server takes from the person's machine: their prefix, and the kinds of terminal that are known there."""
+"""Our tmux server's settings from the person's machine: the prefix key, and the known terminal types."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def prefix(key: str) -> list[Command]:
 
 
 def terminal_type() -> Command:
-    """Return the command that says what terminal our own server is: one of tmux's own, where this machine knows it."""
+    """Return the command that sets our server's terminal type: tmux's own if this machine knows it."""
     home = Path(os.environ.get("HOME") or "/")
     folders = [os.environ.get("TERMINFO") or home / ".terminfo", *_TERMINFO]
     known = any((Path(folder) / letter / _TYPE).exists() for folder in folders for letter in ("t", "74"))

@@ -1,1 +1,1 @@
-"""Removing a team: what becomes of its folders, and the archive that keeps what it has done."""
+"""The removal of a team: the end of its folders, and the archive of its work."""

@@ -39,7 +39,7 @@ _KEY = re.compile(r"([a-z0-9-]+)\.(\d{8}T\d{6}Z)\.([A-Za-z0-9-]+)")
 
 
 class Archive(NamedTuple):
-    """What is kept of one removed team; `path` is a home with that team alone."""
+    """The archive of one removed team; `path` is a home with that team alone."""
 
     name: str
     ended: datetime
@@ -76,7 +76,7 @@ def abandon(home: Path, name: str, uid: str) -> None:
 
 
 def complete(home: Path, trash: Path) -> None:
-    """Move what is kept of a removed team into the archive that was begun for it; do nothing when there is none."""
+    """Move a removed team's files into its unfinished archive; do nothing without one."""
     name, _, uid = trash.name.removeprefix(TRASH).partition(".")
     for begun in _begun(home, name, uid):
         for kind in ("tasks", "mailboxes"):
@@ -157,7 +157,7 @@ def _archived_files(trash: Path) -> Iterator[str]:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Rename, unless that is done: a late writer's new file must not replace what was moved before."""
+    """Rename once: a late writer's new file must not replace the moved one."""
     if not os.path.lexists(target):
         with suppress(FileNotFoundError):
             source.rename(target)

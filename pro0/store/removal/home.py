@@ -1,4 +1,4 @@
-"""A whole home, taken away: what pro0 wrote there goes, what somebody else put there stays."""
+"""The removal of a whole home: pro0's files go, all other files stay."""
 
 from collections.abc import Iterator
 from contextlib import suppress

@@ -11,7 +11,7 @@ from pro0.store.teams import Store, TeamStore
 
 
 class HomeServer(RpcServer):
-    """A server like that of a team, which watches no folder: teams come and go."""
+    """A server like a team's, but without a watched folder: teams come and go."""
 
     def __init__(self, home: Path) -> None:
         super().__init__(TeamStore(home, "any"))

@@ -1,4 +1,4 @@
-"""The methods that start and end whole teams: each is the command of that name, run for who uses the page."""
+"""The methods that start and end whole teams; each runs the command of that name for the page's user."""
 
 import json
 import os

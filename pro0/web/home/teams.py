@@ -32,7 +32,7 @@ class DeviceView(RpcView, frozen=True, kw_only=True):
 
 
 class HomeView(RpcView, frozen=True, kw_only=True):
-    """What a page needs to know first; with `pin` every verdict has the parameter of that name."""
+    """The first data of a page; with `pin` every verdict has the parameter of that name."""
 
     version: str
     device: DeviceView
