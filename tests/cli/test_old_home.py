@@ -19,6 +19,8 @@ from tests.cli.conftest import Pro0
 from tests.cli.test_corrupt import every, words_of
 from tests.conftest import let_scripts
 from tests.e2e.conftest import Cli
+from tests.old_program import old_program
+from tests.repositories import repository_in
 from tools.schemas import STORED
 
 WRITTEN = Path(__file__).parents[1] / "homes" / "version-0.1.0"
@@ -50,6 +52,10 @@ def test_every_command_works_on_it(old_home: Path, pro0: Pro0, monkeypatch: pyte
     """One after the other on the same home, as a person would."""
     let_scripts(old_home)
     monkeypatch.setattr("pro0.cli.doctor.command.machine", lambda: iter(()))
+    each_command_works(pro0)
+
+
+def each_command_works(pro0: Pro0) -> None:
     for command in every():
         called = pro0(*words_of(command))
         assert called.code in (0, 1, 2, 3, 4, 6, 124), (command, called)
@@ -128,3 +134,54 @@ def test_its_team_goes_on(old_home: Path, project: Path, cli: Cli) -> None:
         removed = cli("team", "cleanup", "alpha", "--force", cwd=project)
     assert removed.code == 0
     assert not (old_home / "teams" / "alpha").exists()
+
+
+DONE: list[tuple[int, tuple[str, ...]]] = [
+    (0, ("team", "start", "alpha", "--detach", "--mode", "headless", "--lead", "none", "-m", "w1=shell")),
+    (0, ("member", "spawn", "ben", "--agent", "command", "--worktree", "--", "sleep", "1000")),
+    (0, ("task", "create", "made", "--run", "echo made > made", "--priority", "1", "--label", "area:x")),
+    (0, ("task", "create", "fails", "--run", "exit 3")),
+    (0, ("task", "create", "epic", "--type", "epic")),
+    (0, ("task", "create", "part", "--parent", "3", "--requires", "content", "--blocked-by", "1")),
+    (0, ("task", "create", "for ben", "--description", "all of it")),
+    (0, ("task", "create", "asks", "--requires", "approval")),
+    (0, ("task", "assign", "5", "ben")),
+    (0, ("task", "update", "4", "--awaiting", "input")),
+    (0, ("task", "comment", "5", "look here")),
+    (0, ("broadcast", "to all")),
+    (0, ("delegate", "hand over", "--agent", "shell", "--run", "echo did > did")),
+    (0, ("config", "set", "maxTeammates", "4")),
+    (0, ("run", "3", "--agent", "shell", "--headless")),
+    (1, ("team", "wait", "--timeout", "60")),
+    (0, ("task", "cancel", "6")),
+    (0, ("team", "cost", "--limit", "20")),
+    (0, ("team", "stop", "alpha")),
+]
+"""What the old program does, each with its exit code: a little of all that it can."""
+
+
+@pytest.mark.soak
+def test_every_command_works_on_a_home_that_it_has_just_written(
+    home: Path, project: Path, tmp_path: Path, pro0: Pro0, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 13, must show 4: with a run, a worker, a worktree and a gate, which the home of tests/homes lacks."""
+    old = old_program(tmp_path / "old")
+    repository_in(project)
+    try:
+        for code, words in DONE:
+            old(*words, cwd=project, codes=(code,))
+    except BaseException:
+        old("team", "cleanup", "alpha", "--force", cwd=project)
+        raise
+    checks_and_shows(home, pro0, monkeypatch)
+    let_scripts(home)
+    each_command_works(pro0)
+
+
+def checks_and_shows(home: Path, pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pro0.cli.doctor.command.machine", lambda: iter(()))
+    called = pro0("doctor", "--json")
+    assert [row for row in json.loads(called.out)["checks"] if row["state"] == "fail"] == []
+    for task in stored(home, "tasks", "alpha", "tasks.json")["tasks"]:
+        shown = json.loads(pro0("task", "show", task["id"], "-t", "alpha", "--json").out)
+        assert holds(shown, task | {"description": task["description"] or task["title"]}), task["id"]
