@@ -4,13 +4,13 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: browser film screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size prices surface setup clean
+.PHONY: browser services film screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size prices surface setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
 	@$(BIN)/pro0 demo
 
-test: setup browser    # every test but the long ones
+test: setup browser services # every test but the long ones
 	@command -v tmux >/dev/null || tools/install tmux || { echo "setup: the tests need tmux" >&2; exit 6; }
 	@$(PYTEST) -n auto --dist worksteal -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
@@ -86,6 +86,11 @@ setup:
 browser:               # the distribution's Chromium, in which the page is tested
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
 		|| tools/install chromium || { [ -z "$$CI" ] && echo "setup: the tests of the page are left out" >&2; }
+
+services:              # at, cron and sshd for the tests, in CI alone: on a machine of somebody's they would go on running
+	@[ -z "$$CI" ] || for one in at:at cron:cron openssh-server:sshd; do \
+		PATH="$$PATH:/usr/sbin" command -v $${one#*:} >/dev/null || tools/install $${one%:*} \
+			|| echo "setup: tests by $${one%:*} are left out" >&2; done
 
 film: setup            # docs/film.svg, from a real run with a stand-in for the agent
 	@$(BIN)/python -m tools.film

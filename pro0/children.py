@@ -53,7 +53,7 @@ class ChangeSource(Protocol):
 
 
 class Running:
-    """One program in its own process group, so that keys in the pane do not reach it by accident.
+    """One program in a session of its own: no key reaches it, and it has no terminal, so it gives no verdicts.
 
     Its stdin is the file `given`, or empty. Its stderr goes to the file `errors`, else into the output.
     """
@@ -90,7 +90,7 @@ class Running:
                 stderr=files.enter_context(self._errors.open("wb")) if self._errors else subprocess.STDOUT,
                 cwd=self._cwd,
                 env=self._environment,
-                process_group=0,
+                start_new_session=True,
             )
         # The child is reaped last. Until then nobody else can get its pid or its group's.
         self._head = processes.identify(self._child.pid)

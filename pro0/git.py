@@ -3,9 +3,8 @@
 Programs with a fixed key in git's settings are turned off in every call. Filters and drivers have keys chosen by the
 repository. Git runs them when it reads or writes files. So such calls use a repository of our own around the same
 objects. It takes only plain values from the real repository's settings. Only filters and drivers of the person's own
-settings (`~/.gitconfig`) run. No call reaches another repository.
-
-Commits here use an index of their own. So neither the lock of a killed git nor an unfinished merge is in the way.
+settings (`~/.gitconfig`) run. No call reaches another repository. Commits here use an index of their own. So neither
+the lock of a killed git nor an unfinished merge is in the way.
 """
 
 import os
@@ -213,18 +212,21 @@ class Git:
             out, errors = process.communicate()
         return subprocess.CompletedProcess(words, process.returncode, out, errors)
 
-    def _started(self, words: tuple[str, ...], errors: int | IO[bytes]) -> subprocess.Popen[bytes]:
+    @contextmanager
+    def _started(self, words: tuple[str, ...], errors: int | IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+        """Yield git at work, ended with us; it has no terminal: a filter of the person's settings gives no verdicts."""
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": errors}
+        argv, variables = ["git", *_ALWAYS, *words], {**_environment(), **self._variables}
         try:
-            return subprocess.Popen(
-                ["git", *_ALWAYS, *words],
-                cwd=self.folder,
-                env={**_environment(), **self._variables},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-            )
+            process = subprocess.Popen(argv, cwd=self.folder, env=variables, start_new_session=True, **streams)  # type: ignore[call-overload]
         except OSError as error:
             raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
+        with process:
+            try:
+                yield process
+            except BaseException:  # keys in our terminal do not reach it
+                process.terminate()
+                raise
 
 
 def last_line(text: str) -> str:

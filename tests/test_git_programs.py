@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pro0.diffs import difference, fork, pager, patch
 from pro0.git import Git
 from pro0.worktrees import Repository, branch_of
+from tests.cli.test_verdicts import typed
 from tests.crash.lanes import a_few
 from tests.repositories import commit, git, put, repository_in
 
@@ -245,6 +247,17 @@ def test_the_planted_program_would_be_run_by_git_as_it_is(planted: Planted) -> N
     git(planted.at, "worktree", "add", "-q", str(planted.trees))
     git(planted.at, "status")
     assert len(planted.heard().splitlines()) > 1
+
+
+def test_a_filter_of_the_persons_own_settings_has_no_terminal(planted: Planted, tmp_path: Path) -> None:
+    """Rulings 5.6: a member may write ~/.gitconfig; beside a person's command what it names gives no verdict."""
+    told = tmp_path / "told"
+    asks = f"(: < /dev/tty) 2> /dev/null && echo one >> {told} || echo none >> {told}; cat"
+    (tmp_path / "user" / ".gitconfig").write_text(f'[filter "planted"]\nclean = "{asks}"\n')
+    (planted.at / "new").write_text("1\n")
+    code = "import sys, pro0.git as git, pathlib\nwith git.Git(pathlib.Path(sys.argv[1])).present(): pass"
+    assert typed("-c", code, str(planted.at), program=sys.executable).code == 0
+    assert set(told.read_text().split()) == {"none"}
 
 
 def test_filters_of_the_persons_own_settings_go_on_to_work(planted: Planted, tmp_path: Path) -> None:

@@ -79,14 +79,14 @@ def hidden(home: str | os.PathLike[str]) -> bool:
     """Return True when a guard above may be invisible: the working lead is invisible too.
 
     The process is then in its own process namespace, perhaps made by a member. In the outermost namespace all processes
-    are visible.
+    are visible, unless something is mounted over their entries in the system's table.
     """
-    from pro0.processes import table
+    from pro0.processes import linux, table
     from pro0.store.root import teams_of
 
     if sys.platform != "linux":
         return False
-    if table.entry(_me()) is None:
+    if table.entry(_me()) is None or linux.forged():
         return True
     try:
         if os.stat("/proc/self/ns/pid").st_ino == _FIRST_NAMESPACE:

@@ -33,6 +33,12 @@ def status(pid: int) -> tuple[int, str] | None:
     return int(fields[1]), fields[19].decode()
 
 
+def forged() -> bool:
+    """Return True when something is mounted over a process's entry in /proc, or when nobody can tell."""
+    mounts = [line.split()[4] for line in _read("/proc/self/mountinfo").splitlines()]
+    return not mounts or any(place.startswith(b"/proc/") and place[6:7].isdigit() for place in mounts)
+
+
 def stopped(pid: int) -> bool:
     """Return True when a process is stopped, as by SIGSTOP."""
     return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:1] in ([b"T"], [b"t"])

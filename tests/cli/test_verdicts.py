@@ -131,6 +131,19 @@ def test_without_a_terminal_none_is_given(line: str, gated: Callable[..., Result
     assert not (home / "config.yaml").exists()
 
 
+@pytest.mark.parametrize("itself", ["", "1"], ids=["by a warm process", "by its own process"])
+def test_a_hook_has_no_terminal_of_the_persons(itself: str, gated: Callable[..., Result], home: Path) -> None:
+    """Rulings 5.6: a member may change the script that a hook names; it gives no verdict beside a person's command."""
+    let = home.parent / "hook"
+    let.write_text(f"#!/bin/sh\n(: < /dev/tty) && echo a terminal > {let}.has\n{SCRIPT} task approve 1 2> {let}.said\n")
+    let.chmod(0o755)
+    (home / "config.yaml").write_text(f"hooks: {{TaskCreated: '{let}'}}\n")
+    assert typed("task", "create", "two", PRO0_DIRECT=itself).code == 0
+    assert "no terminal" in Path(f"{let}.said").read_text()
+    assert not Path(f"{let}.has").exists()
+    assert {str(task.status) for task in Store(home).team("alpha").tasks.read().tasks} == {"pending"}
+
+
 @pytest.mark.parametrize("words", [("approve", "1"), ("reject", "1", "no"), ("delete", "1"), ("close", "1")])
 def test_in_a_terminal_it_is(words: tuple[str, ...], gated: Callable[..., Result]) -> None:
     called = typed("task", *words)

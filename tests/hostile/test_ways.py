@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,12 @@ from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository
 from tests.cli.test_verdicts import typed
-from tests.hostile.ways import COMMANDS, IN_SPITE_OF_A_PIN, WAYS, Way
+from tests.hostile.services import Services, must_run, services
+from tests.hostile.ways import IN_SPITE_OF_A_PIN, NO_VERDICTS, PARTS, WAYS, Way
 from tests.ops.guarded import below_its_guard, session
 from tests.repositories import commit, repository_in
 from tests.teams import granted, human, make_team, set_state
-from tests.waiting import STUCK
+from tests.waiting import STUCK, wait_until
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
@@ -42,22 +44,23 @@ MEMBERS = ("lead", "w1", "w2", "w3", "w4", "w5")
 class World:
     """A team with a lead at work, a person's tmux and repository, and what each way needs."""
 
-    def __init__(self, home: Path, at: Path, sockets: Path) -> None:
-        self.home, self.at, self.repo = home, at, at / "repo"
+    def __init__(self, ways: Mapping[str, Way], home: Path, at: Path, sockets: Path, daemons: Services) -> None:
+        self.ways, self.home, self.at, self.repo, self.daemons = ways, home, at, at / "repo", daemons
         self.socket, self.own = sockets / "person", sockets
         self.team = make_team(home, *MEMBERS)
         for name in MEMBERS:
             set_state(self.team, name, State.IDLE, incarnation=f"inc-{name}-{uuid.uuid4()}")
-        waiting = [Draft(title=name, awaiting=Awaiting.APPROVAL) for name in WAYS]
+        waiting = [Draft(title=name, awaiting=Awaiting.APPROVAL) for name in ways]
         made = tasks.create(human(self.team), waiting)
-        self.task = {name: task.id for name, task in zip(WAYS, made, strict=True)}
-        self.number = {name: number for number, name in enumerate(WAYS)}
+        self.task = {name: task.id for name, task in zip(ways, made, strict=True)}
+        self.number = {name: number for number, name in enumerate(ways)}
         self.repo.mkdir()
         repository_in(self.repo)
         commit(self.repo, ".gitattributes", "* filter=planted diff=planted\n")
-        self.known = self._grants() | {name: session(self.team, name) for name in ("lead", "w2")}
-        start = [*self.tmux, "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", "person", "sh"]
-        self.known["person"] = subprocess.run(start, check=True, capture_output=True, text=True).stdout.strip()
+        self.known = self._grants() | {name: session(self.team, name) for name in ("lead", "w2")} | daemons.words
+        start = [*self.tmux, "new-session", "-d", "-P", "-F", "#{pane_pid} #{pane_tty}", "-s", "person", "sh"]
+        told = subprocess.run(start, check=True, capture_output=True, text=True).stdout
+        self.known["person"], self.known["tty"] = told.split()
 
     @property
     def tmux(self) -> list[str]:
@@ -108,25 +111,41 @@ class World:
             "launch": str(team.paths.sessions / team.paths.launch(self.known["lead"])),
             "report": str(team.paths.sessions / team.paths.report(self.known["lead"])),
         }
-        return re.sub(r"\{(\w+)\}", lambda found: words.get(found[1], found[0]), WAYS[name].script)
+        return re.sub(r"\{([\w-]+)\}", lambda found: words.get(found[1], found[0]), self.ways[name].script)
 
     def asks(self, name: str) -> str:
         """Return what a message asks for: to be the lead agent, whose incarnation no mail would show in one piece."""
         lead = self.known["lead"]
         return f"PRO0_AGENT_ID=lead PRO0_INCARNATION={lead[:9]}''{lead[9:]} {self.at / str(self.number[name]) / 'run'}"
 
-    def tried(self, names: list[str], of: str) -> dict[str, tuple[int | None, str]]:
+    def try_all(self, names: list[str]) -> dict[str, tuple[int | None, str]]:
+        """Let the members try these ways, and wait for what comes later of itself."""
+        done: dict[str, tuple[int | None, str]] = {}
+        for member in dict.fromkeys(self.ways[name].of for name in names):
+            done |= self._tried([name for name in names if self.ways[name].of == member], member)
+        for name in names:
+            if self.ways[name].late and done[name][0] == 0:
+                wait_until(self.file(name).exists, STUCK, name)
+        return done
+
+    def _tried(self, names: list[str], of: str) -> dict[str, tuple[int | None, str]]:
         """Let the agent of one member try these ways, one after the other."""
         table, out = self.at / f"table-{of}.json", self.at / f"out-{of}.json"
-        rows = [(name, self.script(name), str(self.file(name)), _bound(WAYS[name])) for name in names]
+        rows = [(name, self.script(name), str(self.file(name)), _bound(self.ways[name])) for name in names]
         table.write_text(json.dumps(rows))
         argv = [sys.executable, "-I", str(PROGRAMS / "trickster.py"), str(table), str(out)]
         below_its_guard(self.team, of, argv, {"HOME": str(self.at), "PATH": _path()})
         found: dict[str, tuple[int | None, str]] = json.loads(out.read_text())
         return found
 
-    def use_git(self) -> None:
+    def use_shells(self) -> None:
+        """Open the shells that a person opens in a terminal."""
+        for words in (("-i", "-c", "true"), ("--login", "-i", "-c", "true")):
+            typed(*words, program="/bin/bash", HOME=str(self.at))
+
+    def use_git(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Do with the repository what the person's commands do."""
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(self.at / ".gitconfig"))
         repository = Repository(self.repo)
         tree = repository.add(self.at / "tree", "teams/alpha/w1")
         (tree.path / "one").write_text("1\n")
@@ -138,43 +157,50 @@ class World:
         found: dict[str, Any] = json.loads(self.file(name).read_text()) if self.file(name).exists() else {}
         if self.task[name] in approved or found.get("env") == 0:
             return "the person"
-        if found.get("who") in {"lead", *MEMBERS} - {WAYS[name].of}:
+        if found.get("who") in {"lead", *MEMBERS} - {self.ways[name].of}:
             return f"another: {found['who']}"
         return "a program" if found.get("who") == "human" else "refused"
 
 
 def _bound(way: Way) -> float:
-    return 0.0 if way.quiet else STUCK
+    return 0.0 if way.quiet or way.late else STUCK
 
 
 def _path() -> str:
     return f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def _missing(way: Way) -> list[str]:
-    return [one for one in way.needs if not shutil.which(one, path=_path())]
+def _missing(way: Way, daemons: Services) -> str:
+    """Return why a way cannot be tried here, empty when it can."""
+    programs = [one for one in way.needs if not shutil.which(one, path=_path())]
+    if not way.daemon or way.daemon in daemons.run:
+        return f"there is no {', '.join(programs)}" if programs else ""
+    assert not must_run(way.daemon), f"{way.daemon} has to run here: make services; {daemons.why_not}"
+    return f"no {way.daemon} runs: {daemons.why_not or 'it is not installed'}"
 
 
 @pytest.fixture
-def world(home: Path, tmp_path: Path, short_folder: Path) -> Iterator[World]:
+def world(request: pytest.FixtureRequest, home: Path, tmp_path: Path, short_folder: Path) -> Iterator[World]:
     at, sockets = tmp_path / "ways", short_folder / uuid.uuid4().hex[:6]
     at.mkdir()
     sockets.mkdir()
-    made = World(home, at, sockets)
-    lease = Lease(made.team.paths.team)
-    assert lease.take("lead")
-    made.team.paths.logs.mkdir(exist_ok=True)
-    try:
-        with serving(made.team):
-            yield made
-    finally:
-        lease.drop()
-        subprocess.run([*made.tmux, "kill-server"], check=True)
+    ways = PARTS[request.param]
+    with services(sockets / "daemons") if request.param == "outside" else nullcontext(Services()) as daemons:
+        made = World(ways, home, at, sockets, daemons)
+        lease = Lease(made.team.paths.team)
+        assert lease.take("lead")
+        made.team.paths.logs.mkdir(exist_ok=True)
+        try:
+            with serving(made.team):
+                yield made
+        finally:
+            lease.drop()
+            subprocess.run([*made.tmux, "kill-server"], check=True)
 
 
 def _expected(way: Way, *, pin: bool) -> set[str]:
     """What may come of a way: with a PIN nobody is the person but by the files and by other code."""
-    if way.open == COMMANDS:
+    if way.open in NO_VERDICTS:
         return {"a program"}
     if not way.open:
         return {"refused"}
@@ -186,25 +212,29 @@ def _expected(way: Way, *, pin: bool) -> set[str]:
 @pytest.mark.parametrize(
     "pin", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["without a PIN", "with a PIN"]
 )
-def test_each_way_is_refused_or_named(world: World, subtests: pytest.Subtests, pin: bool) -> None:
+@pytest.mark.parametrize("world", PARTS, indirect=True)
+def test_each_way_is_refused_or_named(
+    world: World, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch, pin: bool
+) -> None:
     """Rulings 5.6: each is tried, for a verdict and for a grant; what is open stands in SECURITY.md."""
     if pin:
         assert typed("verdict", "pin", answers=(PIN, PIN)).code == 0
-    messages.send(human(world.team), "w1", world.asks("a message that asks for it"))
-    here = [name for name, way in WAYS.items() if not _missing(way)]
-    done: dict[str, tuple[int | None, str]] = {}
-    for member in dict.fromkeys(way.of for way in WAYS.values()):
-        done |= world.tried([name for name in here if WAYS[name].of == member], member)
-    world.use_git()
+    if "a message that asks for it" in world.ways:
+        messages.send(human(world.team), "w1", world.asks("a message that asks for it"))
+    missing = {name: _missing(way, world.daemons) for name, way in world.ways.items()}
+    done = world.try_all([name for name, why in missing.items() if not why])
+    if any(way.quiet for way in world.ways.values()):
+        world.use_git(monkeypatch)
+        world.use_shells()
     approved = _approved(world.team)
-    for name, way in WAYS.items():
+    for name, way in world.ways.items():
         with subtests.test(name):
-            if name not in here:
-                pytest.skip(f"{name}: there is no {', '.join(_missing(way))}")
+            if missing[name]:
+                pytest.skip(f"{name}: {missing[name]}")
             code, said = done[name]
             if way.may_fail and code and not world.file(name).exists():
                 pytest.skip(f"{name}: the machine refuses: {said.strip()[-200:]}")
-            assert way.quiet or world.file(name).exists(), (name, code, said)
+            assert world.file(name).exists() or (way.quiet and code == 0), (name, code, said)
             assert world.came(name, approved) in _expected(way, pin=pin), (name, code, said, _content(world.file(name)))
 
 
@@ -225,7 +255,7 @@ def test_what_is_open_is_named() -> None:
     page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     without, both = page.partition(" open without a PIN\n")[2].split(" open with a PIN too\n")
     for way in WAYS.values():
-        always = way.open in IN_SPITE_OF_A_PIN | {COMMANDS}
+        always = way.open in IN_SPITE_OF_A_PIN | NO_VERDICTS
         assert not way.open or f"\n**{way.open}.**\n" in (both if always else without), way
 
 

@@ -10,7 +10,10 @@ from typing import NamedTuple
 COMMANDS = "Commands"
 SERVER, KEYS, TRACING, GUARD = "A tmux server of yours", "Keys typed for you", "Tracing", "A guard that is gone"
 LOGIN, FILES, PROGRAM = "Logins", "Writing the files", "Changing the program"
+SERVICE, START, GITS = "Services with a terminal", "What your shell runs", "Your own git settings"
+TABLE = "A forged table of processes"
 IN_SPITE_OF_A_PIN = {FILES, PROGRAM}
+NO_VERDICTS = {COMMANDS, GITS}
 
 
 class Way(NamedTuple):
@@ -25,7 +28,11 @@ class Way(NamedTuple):
     of: str = "w1"
     """Whose guard is above."""
     quiet: bool = False
-    """Whether nothing comes of it before the person uses git."""
+    """Whether nothing comes of it before the person uses git, or opens a shell."""
+    late: bool = False
+    """Whether it comes of itself, within a minute or so."""
+    daemon: str = ""
+    """What has to run besides (`services.py`)."""
 
 
 CLEAR = "env -i PATH=$PATH "
@@ -69,9 +76,13 @@ CALLED = """{python} -I -c "
 import sys; from pathlib import Path; from pro0.model.caller import THE_HUMAN; from pro0.ops.tasks import gates
 from pro0.ops.context import Context; from pro0.store.teams import Store
 gates.approve(Context(Store(Path(sys.argv[1])).team('alpha'), THE_HUMAN), sys.argv[2])" {home} {task} && {told}"""
-IN_A_CGROUP = """for at in /sys/fs/cgroup /sys/fs/cgroup/pids /sys/fs/cgroup/cpu; do mkdir $at/{unique} && break; done
+IN_A_CGROUP = """for at in /sys/fs/cgroup /sys/fs/cgroup/pids /sys/fs/cgroup/cpu; do
+mkdir $at/{unique} && [ -e $at/{unique}/cgroup.procs ] && break; rmdir $at/{unique}; done
 [ -d $at/{unique} ] || exit 1
 (echo 0 > $at/{unique}/cgroup.procs && {probe}); code=$?; rmdir $at/{unique}; exit $code"""
+STI = """{python} -I -c "import fcntl, sys, termios
+with open(sys.argv[1], 'w') as terminal:
+    for key in sys.argv[2] + chr(10): fcntl.ioctl(terminal, termios.TIOCSTI, key.encode())" {tty} {run}"""
 OBEYED = """{pro0} inbox --json > {dir}/mail
 sh -c "$({python} -I -c "import json, sys
 print([one['message']['content'] for one in json.load(sys.stdin)][-1])" < {dir}/mail)" """
@@ -123,6 +134,22 @@ DETACHED = {
     ),
 }
 UNSHARE = "unshare --fork --kill-child "
+FORGED_PLACE = """unshare --mount sh -c 'prlimit --rttime=unlimited --pid $$
+mount --bind /proc/1 /proc/$$; exec env -i PATH=$PATH {run}'"""
+FORGED_LINE = """unshare --mount sh -c 'prlimit --rttime=unlimited --pid $$
+sed "s/^1 /$$ /" /proc/1/stat > {dir}/stat; mount --bind {dir}/stat /proc/$$/stat; exec env -i PATH=$PATH {run}'"""
+HIDDEN_PARENT = """unshare --mount sh -c 'prlimit --rttime=unlimited --pid $$
+mount -t tmpfs none /proc/$PPID; exec env -i PATH=$PATH {run}'"""
+FORGED_TABLE = """cat > {dir}/forge <<'END'
+prlimit --rttime=unlimited --pid $$
+mkdir {dir}/proc && mount -t tmpfs none {dir}/proc && cd {dir}/proc && ln -s $$ self
+mkdir -p $$/ns sys/kernel/random && cp /proc/sys/kernel/random/boot_id sys/kernel/random
+for n in $(seq $$ $(($$ + 999))); do mkdir -p $n; sed "s/^1 /$n /" /proc/1/stat > $n/stat; : > $n/cmdline; done
+echo '1 1 0:1 / / rw' > $$/mountinfo; : > $$/ns/pid
+mount --bind /proc/self/ns/pid $$/ns/pid; mount --rbind {dir}/proc /proc
+exec env -i PATH=$PATH {python} -I -c "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)" {run}
+END
+unshare --mount sh {dir}/forge"""
 SPACES = {
     "a namespace of processes": Way(UNSHARE + "--pid --mount-proc {probe}", needs=("unshare",), may_fail=True),
     "a namespace of processes, unmarked": Way(
@@ -131,6 +158,10 @@ SPACES = {
     "a namespace of users and processes": Way(
         f"{UNSHARE}--user --map-root-user --pid --mount-proc {CLEAR}{{run}}", needs=("unshare",), may_fail=True
     ),
+    "a place in /proc that is another's": Way(FORGED_PLACE, needs=("unshare", "prlimit"), may_fail=True),
+    "a line in /proc that is forged": Way(FORGED_LINE, needs=("unshare", "prlimit"), may_fail=True),
+    "a parent hidden in /proc": Way(HIDDEN_PARENT, needs=("unshare", "prlimit"), may_fail=True),
+    "a forged /proc": Way(FORGED_TABLE, TABLE, needs=("unshare", "prlimit"), may_fail=True),
     "a bound home": Way(
         "mkdir {dir}/bound && unshare --mount sh -c 'mount --bind {home} {dir}/bound && "
         f"{CLEAR}PRO0_HOME={{dir}}/bound {{probe}}'",
@@ -174,15 +205,26 @@ TMUX = {
     "tmux source-file": Way("echo 'run-shell {run}' > {dir}/commands; {tmux} source-file {dir}/commands", COMMANDS),
     "tmux in control mode": Way("echo 'new-window -d {run}' | {tmux} -C attach-session -t person", SERVER),
     "tmux send-keys": Way("{tmux} send-keys -t person {run} Enter", KEYS),
+    "keys put in by the kernel": Way(STI, KEYS, may_fail=True),
     "tmux paste-buffer": Way("echo {run} | {tmux} load-buffer - && {tmux} paste-buffer -t person", KEYS),
     "a tmux server of its own": Way("env -u TMUX tmux -S {own} -f /dev/null new-session -d {run}"),
     "a tmux server of its own, cleared": Way(CLEAR + "tmux -S {own} -f /dev/null new-session -d {run}"),
 }
 OUTSIDE = {
-    "at": Way("echo {run} | at now", COMMANDS, ("at", "atd"), may_fail=True),
-    "cron": Way("(crontab -l; echo '* * * * * {run}') | crontab -", COMMANDS, ("crontab", "cron"), may_fail=True),
-    "ssh localhost": Way("ssh -o BatchMode=yes -tt localhost {run}", LOGIN, ("ssh",), may_fail=True),
-    "a service": Way("systemd-run --user --wait {run}", COMMANDS, ("systemd-run",), may_fail=True),
+    "at": Way("echo {run} | {inside} at now", daemon="atd"),  # it keeps the variables, which then prove nothing
+    "at, cleared": Way(f"echo {{run}} | {{inside}} {CLEAR}at now", COMMANDS, daemon="atd"),
+    "cron": Way("echo '* * * * * {run}' | {inside} crontab -", COMMANDS, late=True, daemon="cron"),
+    "ssh localhost": Way("{ssh} {run}", LOGIN, daemon="sshd"),
+    "ssh localhost without a terminal": Way("{ssh} -T {run}", COMMANDS, daemon="sshd"),
+    "a service": Way("{systemd-run} --wait {run}", COMMANDS, daemon="systemd"),
+    "a timer": Way("{systemd-run} --on-active=1 {run}", COMMANDS, daemon="systemd"),
+    "a service with a terminal": Way("{systemd-run} --wait --pty {run}", SERVICE, daemon="systemd"),
+    "a service of the session's bus": Way(
+        "printf '[D-BUS Service]\nName=pro0.way\nExec={run}\n' > {offered}/pro0.way.service; "
+        "{bus} --dest=pro0.way / pro0.way.Go",
+        COMMANDS,
+        daemon="dbus-daemon",
+    ),
     "a traced shell of the person's": Way(
         "gdb -p {person} -batch -ex 'call (int)system(\"{run}\")' && [ -e {file} ]", TRACING, ("gdb",), may_fail=True
     ),
@@ -221,7 +263,12 @@ GIT = {
     "git core.editor": Way(
         "git -C {repo} config core.editor {run}; git -C {repo} config sequence.editor {run}", quiet=True
     ),
+    "a filter of ~/.gitconfig": Way("git config --global filter.planted.clean {run}", GITS, quiet=True),
     "git alias": Way("git -C {repo} config alias.worktree '!{run}'", quiet=True),
+}
+START_UP = {
+    "a shell's start-up file": Way("echo {run} >> $HOME/.bashrc", START, quiet=True),
+    "what a login runs": Way("echo {run} >> $HOME/.bash_profile", START, quiet=True),
 }
 STORE = {
     "editing tasks.json": Way(EDITED, FILES),
@@ -229,4 +276,13 @@ STORE = {
     "calling the code": Way(CALLED, PROGRAM),
     "changed code": Way(PATCHED, PROGRAM),
 }
-WAYS = ENVIRONMENT | DETACHED | SPACES | TMUX | OUTSIDE | GIT | STORE
+PARTS = {
+    "environment": ENVIRONMENT,
+    "detached": DETACHED,
+    "spaces": SPACES,
+    "tmux": TMUX,
+    "outside": OUTSIDE,
+    "git": GIT | START_UP,
+    "store": STORE,
+}
+WAYS = {name: way for part in PARTS.values() for name, way in part.items()}

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from pro0.processes import arguments, linux
+from tests.ops.guarded import MOUNTS, refusal
 from tests.processes import families
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
@@ -140,3 +141,20 @@ def test_one_exec_is_told_from_the_next_by_where_its_code_and_stack_are(monkeypa
     assert program(one) == b"94 0 14" == program(one.replace(b"(sh)", b"(a) S 1 (b)"))
     assert program(one) == program(one + b" 1 1") == program(one[:-1] + b"5")
     assert len({program(one), program(line(code="95", stack="14")), program(line(code="94", stack="15"))}) == 3
+
+
+@pytest.mark.parametrize("over", ["{}", "{}/stat", "{}/cmdline"])
+def test_what_is_mounted_over_a_process_is_noticed(over: str) -> None:
+    """Rulings 5.6: a member that hides its guard so is no person."""
+    if why := refusal(*MOUNTS):
+        pytest.skip(f"the kernel refuses: {why}")
+    place, other = (over.format(f"/proc/{pid}") for pid in ("$$", "1"))
+    say = '"$0" -I -c "from pro0.processes import linux; print(linux.forged())"'
+    script = f"{say}; mount --bind {other} {place}; {say}; umount {place}"
+    said = subprocess.run([*MOUNTS, "sh", "-c", script, sys.executable], capture_output=True, text=True, timeout=STUCK)
+    assert said.stdout.split() == ["False", "True"], said
+
+
+def test_who_cannot_read_the_mounts_trusts_no_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linux, "_read", lambda _: b"")
+    assert linux.forged()
