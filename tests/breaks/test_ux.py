@@ -19,11 +19,19 @@ def up(view: Person, name: str = "w1") -> None:
 
 
 def choose(view: Person, name: str) -> bool:
-    """Go a row down on the board until this member's is chosen."""
-    chosen = any(row.startswith(f"› {name} ") for row in view.rows())
-    if not chosen:
-        view.press("Down")
-    return chosen
+    """Go a row nearer to this member's on the board; True once that is chosen. A late screen makes it wait."""
+    rows = view.rows()
+    at = _chosen(rows)
+    wanted = next((place for place, row in enumerate(rows) if row[2:].startswith(f"{name} ")), None)
+    if at is None or wanted is None or at == wanted:
+        return at is not None and at == wanted
+    view.press("Down" if at < wanted else "Up")
+    wait_until(lambda: _chosen(view.rows()) != at, STUCK, f"the chosen row is another than row {at}")
+    return False
+
+
+def _chosen(rows: list[str]) -> int | None:
+    return next((place for place, row in enumerate(rows) if row.startswith("› ")), None)
 
 
 def socket() -> Path:

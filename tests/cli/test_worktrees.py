@@ -156,7 +156,7 @@ def test_a_member_works_in_each_shape_of_a_repository(
         assert [Path(file["path"]).name for file in look["files"]] == ["made"]
         merged = cli("member", "merge", "w1")
         assert merged.code == 0, merged
-        assert git(folder, "log", "-1", "--format=%s", "--no-merges") == "made"
+        assert git(folder, "log", "-1", "--format=%s", "--no-merges", "--topo-order") == "made"
         assert git(folder, "status", "--porcelain") == ""
     finally:
         ended = cli("team", "cleanup", "alpha", "--force")

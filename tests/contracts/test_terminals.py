@@ -180,15 +180,16 @@ def test_a_pane_with_another_program_is_refused(terminal: TmuxStage) -> None:
 def test_a_stopped_server_stops_nobody(terminal: TmuxStage, monkeypatch: pytest.MonkeyPatch) -> None:
     """46: every call has a limit, and says so."""
     (handle,) = terminal.open(1)
-    monkeypatch.setattr(tmux_server, "LIMIT", 0.2)
-    os.kill(handle.server_pid, signal.SIGSTOP)
-    try:
-        for act in (lambda: terminal.backend.alive([handle]), lambda: terminal.backend.dismantle(terminal.place)):
-            with pytest.raises(EnvironmentMissing) as error:
-                act()
-            assert error.value.code == "tmux_timeout"
-    finally:
-        os.kill(handle.server_pid, signal.SIGCONT)
+    with monkeypatch.context() as impatient:
+        impatient.setattr(tmux_server, "LIMIT", 0.2)
+        os.kill(handle.server_pid, signal.SIGSTOP)
+        try:
+            for act in (lambda: terminal.backend.alive([handle]), lambda: terminal.backend.dismantle(terminal.place)):
+                with pytest.raises(EnvironmentMissing) as error:
+                    act()
+                assert error.value.code == "tmux_timeout"
+        finally:
+            os.kill(handle.server_pid, signal.SIGCONT)
 
 
 def test_a_failure_half_way_removes_what_was_made(terminal: TmuxStage, monkeypatch: pytest.MonkeyPatch) -> None:
