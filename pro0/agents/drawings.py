@@ -1,5 +1,6 @@
 """Screen rules by program: of agents with an adapter, and of programs run as a `command` member."""
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -17,6 +18,7 @@ def drawing_named(name: str) -> "Drawing":
     return cast("Drawing", loaded(DRAWN[name]))
 
 
+@cache
 def loaded(place: str) -> object:
     """Return what stands at a place of the table of programs."""
     module, _, attribute = place.partition(":")

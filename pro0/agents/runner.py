@@ -6,11 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents import adapter_named
 from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
-from pro0.model.agent import AGENTS
+from pro0.agents.variables import ALL
 from pro0.model.run import RUNNER as NAME
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State
@@ -48,7 +47,7 @@ RUNNER = Adapter(
     delivery="watches",
     answers_shutdown=True,
     # Each agent it runs gets only its own part of these.
-    passes=tuple(pattern for name in AGENTS if name != NAME for pattern in adapter_named(name).passes),
+    passes=ALL,
     passes_of=passes_of,
     takes=("model", "effort"),
     look=lambda _sight, _memory: None,

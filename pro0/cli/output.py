@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -102,7 +101,7 @@ def table(
     head, cells = [head[at] for at in columns_shown], [[row[at] for at in columns_shown] for row in cells]
     widths = [max(map(_width, column)) for column in zip(head, *cells, strict=True)]
     if sys.stdout.isatty():
-        _fit(widths, shutil.get_terminal_size().columns, flexible)
+        _fit(widths, _columns(), flexible)
     colours = painted()
     write(_styled(_row(head, widths), "1" if colours else ""))
     for row in cells:
@@ -149,8 +148,7 @@ def live() -> Iterator[Callable[[str], None]]:
         return
 
     def show(text: str) -> None:
-        columns = shutil.get_terminal_size().columns
-        sys.stderr.write("\r\x1b[K" + cut(line(text), columns - 1))
+        sys.stderr.write("\r\x1b[K" + cut(line(text), _columns() - 1))
         sys.stderr.flush()
 
     try:
@@ -217,6 +215,12 @@ def _width(text: str) -> int:
 
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
+def _columns() -> int:
+    import shutil  # late: it brings three ways of packing files along, and most commands print to no terminal
+
+    return shutil.get_terminal_size().columns
 
 
 def _fit(widths: list[int], columns: int, flexible: int) -> None:

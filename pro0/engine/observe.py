@@ -51,10 +51,6 @@ class Observer:
         config = team.config.read()
         self._uid = config.uid
         self._place = place_of(team, config)
-        adapters = [adapter_named(name) for name in AGENTS]
-        self._protocol = frozenset(a.name for a in adapters if a.answers_shutdown)
-        self._line = frozenset(a.name for a in adapters if a.delivery == "line")
-        self._channels = frozenset(a.name for a in adapters if a.deliver)
 
     def snapshot(self) -> Snapshot:
         """Return the team as it is now; raises NotFound for a missing team, StoreError for a corrupt file.
@@ -64,6 +60,7 @@ class Observer:
         team, services, self.trouble, now = self._team, self._services, [], self._jumps.look()
         wanted, runtime = team.wanted.read(), self._record.read()
         tasks = self._unless_it_fails(team.tasks.read, None)
+        adapters = [adapter_named(name) for name in {seat.agent for seat in wanted.seats} & AGENTS.keys()]
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
         unopened = self._unopened(looks, runtime)
         reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
@@ -95,9 +92,9 @@ class Observer:
             person=self._unless_it_fails(lambda: self._person(wanted, runtime), None),
             surfaces=services.announcer.surfaces(),
             announced=services.announcer.done(),
-            protocol=self._protocol,
-            line=self._line,
-            channels=self._channels,
+            protocol=frozenset(a.name for a in adapters if a.answers_shutdown),
+            line=frozenset(a.name for a in adapters if a.delivery == "line"),
+            channels=frozenset(a.name for a in adapters if a.deliver),
         )
 
     def guards(self, snapshot: Snapshot) -> Iterable[Process]:

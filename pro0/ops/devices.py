@@ -4,7 +4,6 @@ import hmac
 import secrets
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 from pro0.errors import ErrorCode, Refused
 from pro0.model.home import Device, Devices, PairingCode, Rights
 from pro0.rules.person import devices as rules
-from pro0.rules.text import visible
+from pro0.rules.text import digest, visible
 from pro0.store.files import File, make_folder
 from pro0.store.paths import DEVICES, web
 
@@ -104,7 +103,7 @@ def keep_port(home: Path, port: int) -> None:
 
 
 def _hash(text: str) -> str:
-    return sha256(text.encode(errors="surrogateescape")).hexdigest()
+    return digest(text.encode(errors="surrogateescape"))
 
 
 def _file(home: Path) -> File[Devices]:

@@ -1,12 +1,12 @@
 """The holder of a token, found by its hash, for a program without a guard."""
 
-from hashlib import sha256
 from pathlib import Path
 
 from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.runtime import ENDED, Runtime
 from pro0.model.team import Grant
+from pro0.rules import text
 from pro0.store.teams import Store, TeamStore
 
 
@@ -30,7 +30,7 @@ def valid(grant: Grant, runtime: Runtime) -> bool:
 
 def digest(token: str) -> str:
     """Return the hash stored for a token."""
-    return sha256(token.encode(errors="surrogateescape")).hexdigest()
+    return text.digest(token.encode(errors="surrogateescape"))
 
 
 def _grant_of(home: Path, token_hash: str, team_name: str | None, hint: str) -> tuple[TeamStore, Grant]:

@@ -6,7 +6,6 @@ run (hooks, agents, layouts), to hand out (variables), to allow (modes, verdicts
 of sessions, tasks and times).
 """
 
-import hashlib
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from pro0 import config, resources
 from pro0.errors import ErrorCode, Refused
 from pro0.model.home import Consent
+from pro0.rules import text
 from pro0.store.files import File, make_folder
 from pro0.store.paths import LAYOUT_SUFFIXES, TRUSTED
 
@@ -100,7 +100,7 @@ def layout_names(project: Path, home: Path) -> list[str]:
 
 def digest(powers: config.Powers) -> str:
     """Return a digest identifying these requests."""
-    return hashlib.sha256(msgspec.json.encode(sorted(powers.items()))).hexdigest()
+    return text.digest(msgspec.json.encode(sorted(powers.items())))
 
 
 def _agreed(home: Path, project: Path | None, powers: config.Powers) -> bool:
@@ -129,4 +129,4 @@ def _bytes(path: Path) -> bytes:
 
 
 def _version(data: bytes) -> tuple[str, ...]:
-    return (f"sha256 {hashlib.sha256(data).hexdigest()}",)
+    return (f"sha256 {text.digest(data)}",)

@@ -99,3 +99,10 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 def _escape(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of bytes, in hexadecimal digits."""
+    import hashlib  # late: it loads a library of its own, and most commands need none
+
+    return hashlib.sha256(data).hexdigest()

@@ -1,10 +1,9 @@
 """Views of a task for others: the ticket words for its status (behaviour 2.23), and a digest for verdicts."""
 
-from hashlib import sha256
-
 import msgspec
 
 from pro0.model.task import Status, Task
+from pro0.rules.text import digest
 
 _WORDS = {
     Status.PENDING: "open",
@@ -26,4 +25,4 @@ def task_digest(task: Task) -> str:
     words = (task.title, task.description, task.acceptance, task.run, task.result, task.closed_reason)
     state = (task.id, task.status, task.requires, task.waits, task.policy, task.role, task.assignee, task.epoch)
     place = (task.branch, task.base_branch, task.parent, task.dependencies, task.review_cycles, task.iterations)
-    return sha256(msgspec.json.encode((words, state, place))).hexdigest()[:32]
+    return digest(msgspec.json.encode((words, state, place)))[:32]

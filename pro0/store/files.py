@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -244,6 +243,8 @@ def delete(path: Path) -> None:
     `rmtree` opens anything but a folder, and waits for ever on a pipe without a writer.
     """
     if path.is_dir() and not path.is_symlink():
+        import shutil  # late: a short command removes nothing
+
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Adapter, Brief, Invocation
 from pro0.agents.memory import Memory
+from pro0.agents.variables import ALL, RESERVED
 from pro0.engine.background.nudging import KEYS
 from pro0.model.agent import AGENTS, DRAWN
 from pro0.model.runtime import ENDED, State
@@ -47,6 +48,12 @@ def brief(name: str, **changes: object) -> Brief:
 
 def started(name: str, **changes: object) -> Invocation:
     return adapter_named(name).call(brief(name, **changes))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_an_agent_gets_is_reserved_for_it(name: str) -> None:
+    """Behaviour 3.17: what no table names would reach every agent."""
+    assert adapter_named(name).passes == RESERVED.get(name, ALL if name == "runner" else ())
 
 
 @pytest.fixture(params=NAMES)

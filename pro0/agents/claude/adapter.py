@@ -23,7 +23,7 @@ from pro0.agents.claude.transcript import (
 )
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
-from pro0.agents.variables import AMAZON, GOOGLE, NETWORK
+from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.model.team import PermissionMode
@@ -170,12 +170,7 @@ CLAUDE = Adapter(
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,
-    passes=(
-        *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_OAUTH_*"),
-        *("CLAUDE_CODE_API_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_MAX_*"),
-        *("CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "MAX_*", "BASH_*", "MCP_*"),
-        *("DISABLE_*", "ENABLE_*", "API_TIMEOUT_MS", "IS_SANDBOX", *NETWORK, *AMAZON, *GOOGLE),
-    ),
+    passes=RESERVED["claude"],
     session_ids="chosen",
     began=began,
     look=look,

@@ -10,7 +10,7 @@ from pro0.agents.codex.chat import chat
 from pro0.agents.codex.rollout import EVENTS, began, look, read_last_words, usage
 from pro0.agents.codex.screens import CODEX_SCREENS
 from pro0.agents.toml_text import toml
-from pro0.agents.variables import AMAZON, NETWORK
+from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
 
@@ -106,7 +106,7 @@ CODEX = Adapter(
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,
-    passes=("OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "OLLAMA_*", *NETWORK, *AMAZON),
+    passes=RESERVED["codex"],
     session_ids="learned",
     began=began,
     look=look,

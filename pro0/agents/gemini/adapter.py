@@ -15,7 +15,7 @@ from pro0.agents.gemini.chats import KINDS, began, look, read_last_words, usage
 from pro0.agents.gemini.screens import GEMINI_SCREENS
 from pro0.agents.toml_text import toml
 from pro0.agents.transcripts import head
-from pro0.agents.variables import GOOGLE, NETWORK
+from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
 
@@ -111,7 +111,7 @@ GEMINI = Adapter(
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,
-    passes=("GEMINI_*", *GOOGLE, *NETWORK),
+    passes=RESERVED["gemini"],
     session_ids="chosen",
     began=began,
     look=look,

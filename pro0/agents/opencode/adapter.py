@@ -13,7 +13,7 @@ from pro0.agents.opencode.chat import chat
 from pro0.agents.opencode.database import FINISHES, ROLES, began, read_last_words, usage
 from pro0.agents.opencode.screens import OPENCODE_SCREENS
 from pro0.agents.opencode.server import PASSWORD, SERVER, STATUSES, OpenCodeServer, asked, deliver, look, reply, stop
-from pro0.agents.variables import NETWORK, PROVIDERS
+from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
 
@@ -103,7 +103,7 @@ OPENCODE = Adapter(
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,
-    passes=("OPENCODE_*", *PROVIDERS, *NETWORK),
+    passes=RESERVED["opencode"],
     session_ids="learned",
     began=began,
     look=look,

@@ -25,7 +25,7 @@ from pro0.agents.pi.session import (
     reply,
     usage,
 )
-from pro0.agents.variables import NETWORK, PROVIDERS
+from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.rules.words import prompts
 
@@ -72,7 +72,7 @@ PI = Adapter(
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,
-    passes=("PI_*", *PROVIDERS, *NETWORK),
+    passes=RESERVED["pi"],
     session_ids="learned",
     began=began,
     look=look,

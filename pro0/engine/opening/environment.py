@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pro0.agents import adapter_named
+from pro0.agents.variables import ALL
 from pro0.config import SETTINGS
-from pro0.model.agent import AGENTS, Definition
+from pro0.model.agent import Definition
 from pro0.model.team import Environment
 from pro0.ops.identity import IDENTITY
 from pro0.processes.table import SPARED
@@ -74,7 +74,7 @@ def lead_variables(home: str) -> dict[str, str]:
 
 def keys_of_agents() -> tuple[str, ...]:
     """Return the patterns of all variables reserved for some agent."""
-    return tuple(pattern for name in AGENTS for pattern in adapter_named(name).passes)
+    return ALL
 
 
 def _filtered(environment: Mapping[str, str], patterns: Collection[str]) -> dict[str, str]:

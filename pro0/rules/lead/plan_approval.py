@@ -5,7 +5,6 @@ later text. An approval is final. Only approval lifts the gate, with a new sessi
 """
 
 from datetime import datetime, timedelta
-from hashlib import sha256
 
 from msgspec.structs import replace
 
@@ -105,7 +104,7 @@ def may_decide(caller: Caller, approver: Approver) -> None:
 
 def plan_id(agent_id: str, incarnation: str, plan_text: str) -> str:
     """Return the id of a plan: another text or another session gives another id."""
-    return sha256(f"{agent_id}\0{incarnation}\0{plan_text}".encode(errors="replace")).hexdigest()[:12]
+    return text.digest(f"{agent_id}\0{incarnation}\0{plan_text}".encode(errors="replace"))[:12]
 
 
 def renew(view: View, plan: Plan) -> Plan:

@@ -6,7 +6,6 @@ one. The first answer counts. Nothing but a person answers, and no time-out does
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from hashlib import sha256
 
 import msgspec
 from msgspec.structs import replace
@@ -41,7 +40,7 @@ NONE = PermissionRequests()
 def request_id(agent_id: str, incarnation: str, key: str, tool: str, whole_input: str) -> str:
     """Return the id of a request: the digest of all that it asks."""
     parts = "\0".join((agent_id, incarnation, key, tool, whole_input))
-    return sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return text.digest(parts.encode("utf-8", "surrogatepass"))[:12]
 
 
 def asked(document: PermissionRequests, request: PermissionRequest) -> PermissionRequests:
