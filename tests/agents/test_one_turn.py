@@ -15,10 +15,11 @@ from pro0.model.agent import AGENTS
 from pro0.model.team import PermissionMode
 from pro0.model.usage import Usage
 from pro0.rules.runs import signals
-from tests.agents.test_calls import BRIEF, ID, REAL, SECRET
+from tests.agents.test_calls import BRIEF, ID, SECRET
 
 RECORDINGS = Path(__file__).parent / "recordings"
-FAILED = tuple(agent for agent in REAL if (RECORDINGS / f"turn-{agent}-failed.jsonl").exists())
+TURNING = tuple(name for name in sorted(AGENTS) if adapter_named(name).turn)
+FAILED = tuple(agent for agent in TURNING if (RECORDINGS / f"turn-{agent}-failed.jsonl").exists())
 TOKENS = Usage(input_tokens=2003, output_tokens=43, cache_read_tokens=603)
 USED = {
     "claude": replace(TOKENS, cost_usd=0.0113915, models=("claude-opus-4-8[1m]",)),
@@ -44,11 +45,13 @@ def recorded(name: str) -> bytes:
     return (RECORDINGS / f"turn-{name}.jsonl").read_bytes()
 
 
-def test_every_real_agent_does_single_turns() -> None:
-    assert {name for name in AGENTS if adapter_named(name).turn} == set(REAL)
+@pytest.mark.parametrize("agent", TURNING)
+def test_a_turn_of_each_is_recorded(agent: str) -> None:
+    assert (RECORDINGS / f"turn-{agent}.jsonl").exists(), f"record a turn: tests/agents/recordings/turn-{agent}.jsonl"
+    assert agent in USED, f"say in USED what the recorded turn of {agent} has used"
 
 
-@pytest.mark.parametrize("agent", REAL)
+@pytest.mark.parametrize("agent", TURNING)
 def test_the_last_message_and_what_was_used(agent: str) -> None:
     """S001: from its output stream, never from a screen; what a tool printed is none of it (AC-27)"""
     said = heard(agent, recorded(agent))
@@ -69,7 +72,7 @@ def test_an_error_of_opencode_is_one_until_the_next_step() -> None:
     assert heard("opencode", error + b"\n" + recorded("opencode")).failure == ""
 
 
-@pytest.mark.parametrize("agent", REAL)
+@pytest.mark.parametrize("agent", TURNING)
 @given(data=st.binary())
 def test_any_output_is_heard(agent: str, data: bytes) -> None:
     assert heard(agent, data) == TurnOutput()
@@ -77,7 +80,7 @@ def test_any_output_is_heard(agent: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("mode", PermissionMode)
-@pytest.mark.parametrize("agent", REAL)
+@pytest.mark.parametrize("agent", TURNING)
 def test_the_prompt_arrives_whole_and_no_secret_is_in_argv(agent: str, mode: PermissionMode) -> None:
     """rulings 3.6, 3.17"""
     call = turn_of(agent).call(replace(BRIEF, mode=mode, mailbox="", session=ID, prompt="Do 'it' $HOME."))
