@@ -64,6 +64,7 @@ man: setup             # the manual pages, from the commands
 
 schemas: setup         # the JSON Schema of every stored file and the lists of tools, from their types
 	@$(BIN)/python -m tools.schemas
+	@$(BIN)/python -m tools.shapes
 	@$(BIN)/python -m tools.toollists
 	@$(BIN)/python -m tools.outputs
 	@$(BIN)/python -m tools.openrpc

@@ -1,14 +1,18 @@
 """Each field and act of a task is reached from the command line and by a tool, or stands here with its reason."""
 
+from datetime import UTC, datetime
 from inspect import signature
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from pro0.cli.task.look import _fields
 from pro0.mcp.tools.table import TOOLS
 from pro0.mcp.views import TaskDetail
-from pro0.model.task import Changes, Draft, Task
+from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Policy, Task, Wait
 from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.board import Board
 from tests.cli.conftest import commands
 
 COMMANDS = dict(commands())
@@ -87,6 +91,32 @@ ACTS: dict[Act, tuple[str, str]] = {
 """An act → its command and its tool, or why there is none."""
 
 
+PRO0S_OWN = {name for name, reason in NOT_TOLD_AGENTS.items() if reason in (COUNTED, STORED)} - {"shared"} | {
+    *("id", "status", "result", "created_by", "unagreed", "waits_for", "branch", "base_branch", "worktree"),
+}
+"""Fields of a task that come about by what is done to it."""
+SHOWN_BY_WORKER = {"agent", "shared"}
+"""Fields that `pro0 worker show` tells."""
+SAMPLES: dict[str, object] = {
+    "title": "other",
+    "description": "t\n\nmore of it",
+    "acceptance": "it is so",
+    "type": Kind.EPIC,
+    "labels": ("area:x",),
+    "run": "make",
+    "timeout": 5.0,
+    "parent": "task-2",
+    "dependencies": ("task-3",),
+    "priority": 4,
+    "assignee": "w1",
+    "role": "reviewer",
+    "requires": Gate.REVIEW,
+    "awaiting": Wait(kind=Awaiting.INPUT, by="w1", since=datetime(2026, 1, 1, tzinfo=UTC)),
+    "policy": Policy.DISPATCH,
+}
+"""A value of each field that somebody may set."""
+
+
 def options(command: str) -> set[str]:
     return {parameter.name or "" for parameter in COMMANDS[f"pro0 {command}"].params}
 
@@ -108,9 +138,9 @@ def test_each_field_is_an_option_and_a_parameter(
 ) -> None:
     given, called = options(command), parameters(tool)
     lacking = {name for name in fields(kind) if NAMED.get(name, name) not in given}
-    assert lacking == set(exceptions["command"]), f"pro0 {command}"
+    assert lacking == set(exceptions["command"]), f"pro0 {command} has no option for a field of {kind.__name__}"
     lacking = {name for name in fields(kind) if CALLED.get(name, name) not in called}
-    assert lacking == set(exceptions["tool"]), tool
+    assert lacking == set(exceptions["tool"]), f"{tool} has no parameter for a field of {kind.__name__}"
 
 
 def test_each_act_has_its_command_and_its_tool() -> None:
@@ -121,4 +151,19 @@ def test_each_act_has_its_command_and_its_tool() -> None:
 
 
 def test_each_field_is_shown_by_the_tool() -> None:
-    assert fields(Task) - fields(TaskDetail) == set(NOT_TOLD_AGENTS)
+    lacking = fields(Task) - fields(TaskDetail)
+    assert lacking == set(NOT_TOLD_AGENTS), "TaskDetail of mcp/views.py shows it, or it stands here with its reason"
+
+
+def test_each_field_is_set_by_somebody() -> None:
+    lacking = fields(Task) - fields(Draft)
+    assert lacking == PRO0S_OWN | {"dependencies"}, "a Draft has it (as `blocked_by` for dependencies), or pro0 alone"
+
+
+@pytest.mark.parametrize("field", sorted(fields(Task) - PRO0S_OWN - SHOWN_BY_WORKER))
+def test_each_field_that_somebody_sets_is_shown_on_the_command_line(field: str) -> None:
+    assert field in SAMPLES, f"give {field} a value in SAMPLES, and let `pro0 task show` tell it"
+    bare = Task(id="task-1", title="t")
+    told = _fields(Board((bare,)), bare, ())
+    task = replace(bare, **{field: SAMPLES[field]})
+    assert _fields(Board((task,)), task, ()) != told, f"`pro0 task show` says nothing of {field}"
