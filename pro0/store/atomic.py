@@ -8,7 +8,6 @@ Every guard imports this module before its agent starts. pathlib and contextlib 
 
 from __future__ import annotations
 
-import errno
 import os
 
 TYPE_CHECKING = False
@@ -42,29 +41,6 @@ def close(descriptor: int) -> None:
         os.close(descriptor)
     except OSError:
         pass
-
-
-def try_lock(descriptor: int) -> bool:
-    """Take the lock of an open file or folder (flock), or return False while another descriptor has it.
-
-    It is the lock of filelock's `lock_descriptor`. Importing that library takes half of a short command.
-    """
-    import fcntl  # late: a guard that starts takes no lock
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.EAGAIN, errno.EACCES):  # the second is the word of some file systems
-            raise
-        return False
-    return True
-
-
-def unlock(descriptor: int) -> None:
-    """Give the lock of an open file or folder back."""
-    import fcntl
-
-    fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def subfolder(parent: int, name: str) -> folder:

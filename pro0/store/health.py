@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from filelock import lock_descriptor
 
 from pro0 import processes
 from pro0.model import ids
@@ -142,7 +143,7 @@ def held(path: Path) -> Held | None:
     except OSError:
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or atomic.try_lock(descriptor):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or lock_descriptor(descriptor, blocking=False):
             return None
         by, since = holder(descriptor), os.fstat(descriptor).st_mtime
     except OSError:
@@ -165,18 +166,13 @@ def _holder_text(by: str, since: float) -> str:
 
 
 def flock_works(folder: Path) -> str:
-    """Return the reason locks fail on this file system, or ""; the test locks the folder itself.
-
-    A library's call judges whether ours works; both take the same lock.
-    """
-    from filelock import lock_descriptor  # late: importing it takes half of a short command
-
+    """Return the reason locks fail on this file system, or ""; the test locks the folder itself."""
     try:
         owner, rival = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for _ in range(2))
     except OSError as error:
         return str(error.strerror)
     try:
-        if not atomic.try_lock(owner):
+        if not lock_descriptor(owner, blocking=False):
             return ""  # somebody else runs this test now and holds the lock alone
         return "two have the same lock" if lock_descriptor(rival, blocking=False) else ""
     except OSError as error:

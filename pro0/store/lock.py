@@ -1,8 +1,8 @@
 """Folder locks: flock on a file beside the data, with a time limit and a named holder.
 
-The folder is opened first. The lock file is then opened relative to it, without following links, and locked. No lock
-is ever held across a subprocess. The folder is locked as well, so deleting the lock file admits nobody. Waiters stand
-in a queue (`queue.py`). They wait as long as the lock changes hands.
+The folder is opened first. The lock file is then opened relative to it, without following links, and locked by
+filelock's `lock_descriptor`. No lock is ever held across a subprocess. The folder is locked as well, so deleting the
+lock file admits nobody. Waiters stand in a queue (`queue.py`). They wait as long as the lock changes hands.
 """
 
 import errno
@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from filelock import lock_descriptor, unlock_descriptor
 
 from pro0.errors import ErrorCode, StoreError
 from pro0.store import atomic, queue
@@ -56,15 +58,15 @@ def both_locked(folder: int, descriptor: int) -> bool:
     NFS refuses to lock a descriptor not open for writing; there the file's lock alone must do.
     """
     try:
-        free = atomic.try_lock(folder)
+        free = lock_descriptor(folder, blocking=False)
     except OSError as error:
         if error.errno != errno.EBADF:
             raise
         free = True
-    if not free or atomic.try_lock(descriptor):
+    if not free or lock_descriptor(descriptor, blocking=False):
         return free
     with suppress(OSError):
-        atomic.unlock(folder)  # a waiter holding one of the two alone would block the next taker
+        unlock_descriptor(folder)  # a waiter holding one of the two alone would block the next taker
     return False
 
 

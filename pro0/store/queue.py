@@ -10,6 +10,8 @@ import re
 import time
 from contextlib import suppress
 
+from filelock import lock_descriptor
+
 from pro0.store import atomic
 from pro0.store.paths import QUEUE
 
@@ -68,7 +70,7 @@ class QueueTicket:
                     self._ticket = f"{time.monotonic_ns():020d}-{os.urandom(4).hex()}"
                     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
                     self._descriptor = os.open(self._ticket, flags, atomic.FILE_MODE, dir_fd=line)
-                    if atomic.try_lock(self._descriptor):
+                    if lock_descriptor(self._descriptor, blocking=False):
                         return
             self._leave()
 
@@ -94,7 +96,7 @@ def _is_held(line: int, ticket: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        if not atomic.try_lock(descriptor):
+        if not lock_descriptor(descriptor, blocking=False):
             return True
         os.unlink(ticket, dir_fd=line)
         return False

@@ -10,21 +10,8 @@ import pytest
 from tests.cli.conftest import make, seat
 from tests.waiting import STUCK
 
-THIRD_PARTY = {"click", "msgspec"}
-FAT = {
-    "asyncio",
-    "multiprocessing",
-    "concurrent",
-    "subprocess",
-    "yaml",
-    "filelock",
-    "hashlib",
-    "logging",
-    "rich",
-    "psutil",
-    "libtmux",
-    "watchfiles",
-}
+THIRD_PARTY = {"click", "msgspec", "filelock"}
+FAT = {"asyncio", "multiprocessing", "concurrent", "subprocess", "yaml", "rich", "psutil", "libtmux", "watchfiles"}
 FAT |= {"http", "email", "ssl", "sqlite3", "json", "tempfile", "difflib", "unittest", "pydoc", "argparse", "textual"}
 FAT |= {"pro0.engine", "pro0.sessions", "pro0.cli.demo.command", "pro0.tui", "pro0.web"}
 CODE = """

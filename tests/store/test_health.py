@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-import filelock
 import pytest
 from filelock import lock_descriptor
 
-from pro0.store import atomic, health
+from pro0.store import health
 from pro0.store.health import Loose
 from pro0.store.lease import Lease
 from pro0.store.lock import locked
@@ -323,14 +322,11 @@ def test_what_is_no_lock_is_held_by_nobody(home: Path, tmp_path: Path) -> None:
 
 
 def test_a_look_that_fails_finds_nobody(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_descriptor: int, *, blocking: bool = False) -> bool:
+    def fail(_descriptor: int, *, blocking: bool) -> bool:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(atomic, "try_lock", fail)
-        assert health.held(put(home / LOCK)) is None
-
-    monkeypatch.setattr(filelock, "lock_descriptor", fail)
+    monkeypatch.setattr(health, "lock_descriptor", fail)
+    assert health.held(put(home / LOCK)) is None
     assert health.flock_works(home) == "No locks available"
 
 
@@ -344,6 +340,6 @@ def test_whether_locks_work(home: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert lock_descriptor(descriptor, blocking=False)
     assert health.flock_works(home) == ""
     os.close(descriptor)
-    monkeypatch.setattr(filelock, "lock_descriptor", lambda _descriptor, *, blocking: True)
+    monkeypatch.setattr(health, "lock_descriptor", lambda _descriptor, *, blocking: True)
     assert health.flock_works(home) == "two have the same lock"
     assert len(os.listdir("/dev/fd")) == before

@@ -23,7 +23,7 @@ from pro0.ops import proofs, trust, verdicts
 from pro0.ops.tasks import hooks
 from pro0.ops.team import project
 from pro0.sessions.iterm2 import it2
-from pro0.sessions.tmux.trial import trial
+from pro0.sessions.starting import surroundings
 from pro0.store import paths
 from pro0.terminals.ghostty import Ghostty
 from pro0.terminals.library import MEND, VERSION, library
@@ -137,11 +137,14 @@ def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Ch
 def _serves(check: Check) -> Check:
     """Check that a throw-away server, on a socket of its own, starts and ends."""
     with tempfile.TemporaryDirectory(prefix="pro0-doctor-", dir="/tmp") as folder:
+        server = ["tmux", "-f", "/dev/null", "-S", f"{folder}/s"]
         try:
-            trial(Path(folder))
-        except EnvironmentMissing as error:
+            _quietly([*server, "new-session", "-d", "sleep 60"])
+            _quietly([*server, "kill-server"])
+        except (OSError, subprocess.SubprocessError) as error:
+            why = getattr(error, "stderr", None) or str(error)
             mend = "start tmux by hand and see what it says; without it the mode tmux does not work"
-            return Check(check.name, Health.WARN, f"{check.found}, but a server does not start: {error.message}", mend)
+            return Check(check.name, Health.WARN, f"{check.found}, but a server does not start: {why.strip()}", mend)
     return Check(check.name, Health.OK, f"{check.found}, a server starts and ends")
 
 
@@ -170,6 +173,11 @@ def _iterm2() -> Check:
         inside = bool(it2.own_session(os.environ))
         return Check("iterm2", Health.WARN if inside else Health.OK, error.message, (inside and error.hint) or "")
     return Check("iterm2", Health.OK, "it2 reaches this terminal")
+
+
+def _quietly(argv: list[str]) -> None:
+    environment = surroundings() | {"TERM": "xterm"}
+    subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True)
 
 
 def _agent(name: str) -> Check:

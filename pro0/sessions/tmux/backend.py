@@ -214,7 +214,7 @@ def _open(place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
 
 
 def _server(socket: str, *, name: str = "", cwd: str = "/") -> "TmuxServer":
-    # Imported late: a person only attaching does not need it.
+    # Imported late: libtmux costs 58 ms, and a person only attaching does not need it.
     from pro0.sessions.tmux.server import TmuxServer
 
     return TmuxServer(socket, name=name, cwd=cwd)

@@ -1,11 +1,10 @@
-"""A tmux server, with a time limit on every call and errors for people to read.
-
-Every act is one script through the server's stdin. So nothing of libtmux is used here, whose import takes as long as
-five interpreters; `trial.py` is built on it.
-"""
+"""A tmux server through libtmux, with a time limit on every call and errors for people to read."""
 
 import subprocess
 from collections.abc import Sequence
+
+import libtmux
+from libtmux.common import tmux_cmd
 
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.sessions.starting import started_for_others
@@ -18,13 +17,14 @@ _EMPTY = "no current target"
 """The error of a server without a session, most often of one about to end."""
 
 
-class TmuxCommand:
-    """One finished call of tmux; raises EnvironmentMissing without tmux or its answer."""
+class TmuxCommand(tmux_cmd):
+    """One finished call of tmux, in libtmux's form; raises EnvironmentMissing without tmux or its answer."""
 
     def __init__(self, argv: Sequence[str], stdin: str, cwd: str) -> None:
+        self.cmd = list(argv)
         try:
-            self._process = subprocess.Popen(
-                argv,
+            self.process = subprocess.Popen(
+                self.cmd,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -41,12 +41,12 @@ class TmuxCommand:
         except OSError as error:
             raise EnvironmentMissing(f"tmux cannot be started: {error}", code=ErrorCode.TMUX_FAILED) from None
         out, err = self._talk(stdin)
-        self.returncode = self._process.returncode
+        self.returncode = self.process.returncode
         self.stdout = out.rstrip("\n").split("\n") if out.strip("\n") else []
         self.stderr = [line for line in err.split("\n") if line]
 
     def _talk(self, stdin: str) -> tuple[str, str]:
-        with self._process as process:
+        with self.process as process:
             try:
                 return process.communicate(stdin, timeout=LIMIT)
             except subprocess.TimeoutExpired:
@@ -58,22 +58,33 @@ class TmuxCommand:
                 ) from None
 
 
-class TmuxServer:
+class TmuxServer(libtmux.Server):
     """A server by its socket, or by its name; only a named server can be started."""
 
     def __init__(self, socket: str, *, name: str = "", cwd: str = "/") -> None:
+        if name:
+            super().__init__(socket_name=name, config_file="/dev/null")
+        else:
+            super().__init__(socket_path=socket)
         self.socket = socket
-        self._where = ("-f", "/dev/null", "-L", name) if name else ("-S", socket)
-        self._cwd = cwd
+        self.cwd = cwd
 
-    def run(self, script: str, *, start: bool = False) -> TmuxCommand:
+    def cmd(self, cmd: str, *args: object, target: str | int | None = None, stdin: str = "") -> tmux_cmd:
+        """Run one tmux command; raises EnvironmentMissing after LIMIT seconds."""
+        config = ["-f", self.config_file] if self.config_file else []
+        where = ["-L", self.socket_name] if self.socket_name else ["-S", self.socket]
+        aim = ["-t", str(target)] if target is not None else []
+        # -u: without it, a lead without a UTF-8 locale reads "_" for every letter outside ASCII.
+        return TmuxCommand(["tmux", "-u", *config, *where, cmd, *aim, *map(str, args)], stdin, self.cwd)
+
+    def run(self, script: str, *, start: bool = False) -> tmux_cmd:
         """Run a script in one call, starting the server when asked to; its output is in the result.
 
         The script goes through stdin: arguments have a limit of 16 KiB, and `ps` shows them.
         """
-        first = ("start-server", ";") if start else ()
-        # -u: without it, a lead without a UTF-8 locale reads "_" for every letter outside ASCII.
-        return TmuxCommand(["tmux", "-u", *self._where, *first, "source-file", "-"], script, self._cwd)
+        if start:
+            return self.cmd("start-server", ";", "source-file", "-", stdin=script)
+        return self.cmd("source-file", "-", stdin=script)
 
     def ask(self, script: str) -> list[str]:
         """Return a script's output, or nothing when the server is gone; raises EnvironmentMissing for an error."""
