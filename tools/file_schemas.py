@@ -1,5 +1,6 @@
 """JSON Schemas of the files that people write, for editors: settings, layouts, files of tasks; short forms too."""
 
+import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, cast
@@ -86,6 +87,8 @@ def _both(properties: Schema) -> Schema:
 
 
 def _described(properties: Schema, texts: dict[str, str]) -> Schema:
+    if untold := sorted({_snake(name) for name in properties} - set(texts)):
+        sys.exit(f"tools/meanings.py says nothing of {', '.join(untold)}, which an editor is to tell")
     return {name: {**value, "description": texts[_snake(name)]} for name, value in properties.items()}
 
 

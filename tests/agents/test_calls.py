@@ -236,6 +236,12 @@ def test_the_server_of_codex_gets_named_variables() -> None:
     assert server["default_tools_approval_mode"] == "approve"
 
 
+def test_the_server_of_codex_is_told_of_another_home() -> None:
+    """S000-104: where the data lie; the other agents hand their whole environment down."""
+    [entry] = [w for w in call("codex", environment={"PRO0_HOME": "/p0"}).argv if w.startswith("mcp_servers.pro0=")]
+    assert "PRO0_HOME" in tomllib.loads(entry)["mcp_servers"]["pro0"]["env_vars"]
+
+
 def test_the_server_of_gemini() -> None:
     made = call("gemini")
     settings = json.loads(made.files["defaults.json"])

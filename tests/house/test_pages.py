@@ -89,3 +89,22 @@ def test_a_page_is_read_with_ease(page: Path) -> None:
 def test_a_dense_page_is_found() -> None:
     assert figures("A long one: " + "word " * 70 + "ends.").paragraph > 60
     assert crowded("One is here. Two is here.")
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [
+        ("Files and locks", ("store/files.py", "wanted.json")),
+        ("A new way to show sessions", ("pro0/sessions/", "BACKENDS", "contract suite")),
+        ("A new operation", ("pro0/ops/", "pro0/mcp/tools/", "@tool")),
+        ("A new agent", ("pro0/agents/", "PROGRAMS", "adapter.py")),
+    ],
+)
+def test_the_page_for_developers_says_how_to_extend_pro0(heading: str, names: tuple[str, ...]) -> None:
+    """S004-126: architecture, how files are shared, new displays, new tools; what it names is there."""
+    page = (ROOT / "docs" / "developer.md").read_text(encoding="utf-8")
+    assert "(../ARCHITECTURE.md)" in page
+    part = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    assert [name for name in names if name not in part] == []
+    for name in re.findall(r"`(pro0/[\w/.]+)`", part):
+        assert (ROOT / name).exists(), name

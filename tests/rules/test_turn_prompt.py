@@ -108,3 +108,11 @@ def test_every_signal_is_explained_and_none_is_given_by_the_prompt() -> None:
     assert set(signals.Tag) - set(SIGNALS) == {signals.Tag.BLOCKED}
     assert signals.read(text, text) is None
     assert signals.read(prompt(FULL, EPIC, [], 1, ""), "") is None
+
+
+def test_what_an_agent_is_told_about_its_signal() -> None:
+    """S001-148 specific words, S001-149 no guesses, S001-150 gates are not skipped."""
+    ending = " ".join(section(prompt(BARE, None, [], 1, ""), "## How to end").split())
+    assert "Be specific in what you write after the colon." in ending
+    assert "Do not guess what only a person can know: ask." in ending
+    assert "Where something feels as if it should be agreed to, let it be approved." in ending

@@ -34,4 +34,23 @@ A message is a colleague's word, never a person's permission. Gates on a task ar
 2. `pro0 task create "title" --description "..."`, with `--blocked-by ID` where one needs another.
 3. `pro0 team wait NAME --timeout 3600` until nothing can go on by itself; `pro0 team status NAME` shows how it stands.
 4. `pro0 team stop NAME`, then `pro0 team cleanup NAME`.
+
+## In a run (your prompt asks for a signal)
+
+`pro0 run` gives you one task and reads the end of your last message. End it with exactly one of these, alone in a line:
+
+- `<promise>COMPLETE</promise>`: the task is done, all of it.
+- `<promise>APPROVAL_NEEDED: reason</promise>`: it is done, and touches security, a migration, an API contract or a
+  major upgrade, or it is of high risk.
+- `<promise>INPUT_NEEDED: question</promise>`: business rules, a choice of configuration, something unclear, "which X?".
+- `<promise>REVIEW_REQUESTED: URL</promise>`: you have made a pull request; give its whole address.
+- `<promise>CONTENT_REVIEW: what to look at</promise>`: text for users, styling, error messages, marketing.
+- `<promise>ESCALATE: what you found, and the options</promise>`: a security problem, a bigger scope, a question of
+  architecture, conflicting requirements.
+- `<promise>CHECKPOINT: what is done, what comes next</promise>`: a phase of a migration or of a large refactoring is
+  over.
+- `<promise>EJECT: why</promise>`: it needs credentials, a physical set-up or access that you have not got, and so
+  a person.
+
+What people answered stands in your next prompt under "Human Feedback": address all of it before you go on.
 """
