@@ -2,10 +2,12 @@
 
 import re
 from functools import cache
+from typing import Literal
 
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt
+from pro0.agents.acp.adapter import ACP, call
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, TurnOutput
 from pro0.agents.drawings import drawing_named
 from pro0.agents.own_tools import COMMANDS
@@ -23,16 +25,35 @@ _GIVEN = re.compile(rf"\{{({'|'.join(GIVEN)})\}}")
 @cache
 def custom(name: str, definition: Definition) -> Adapter:
     """Return the adapter of an agent from the settings."""
+    return _acp(name, definition) if definition.acp else _by_screen(name, definition)
+
+
+def _acp(name: str, definition: Definition) -> Adapter:
+    """Return the adapter of one that speaks the Agent Client Protocol."""
+    return replace(
+        ACP,
+        name=name,
+        program=definition.acp[0],
+        call=lambda brief: call(_filled(definition, brief, definition.acp, {}), brief),
+        passes=definition.environment,
+        takes=_takes(definition),
+        install=definition.install,
+        turn=_turn(definition),
+    )
+
+
+def _by_screen(name: str, definition: Definition) -> Adapter:
+    """Return the adapter of one that runs in a terminal."""
     drawing = _drawing(definition)
     return Adapter(
         name=name,
         program=definition.argv[0],
         call=lambda brief: _call(definition, brief, definition.argv),
         first_state=State.STARTING if drawing else State.RUNNING,
-        delivery="line" if definition.nudge else "none",
-        answers_shutdown=definition.shutdown == "ask",
+        delivery="line" if definition.is_fed else "none",
+        answers_shutdown=definition.answers_shutdown,
         passes=definition.environment,
-        takes=(*(("model",) if definition.model else ()), *(("effort",) if definition.effort else ())),
+        takes=_takes(definition),
         screens=drawing,
         prompt_on_screen=drawing is not None and definition.instructed,
         install=definition.install,
@@ -53,15 +74,21 @@ def _read(output: TurnOutput, line: bytes) -> TurnOutput:
     return replace(output, message=whole[-MESSAGE:])
 
 
+def _takes(definition: Definition) -> tuple[Literal["model", "effort"], ...]:
+    return (*(("model",) if definition.model else ()), *(("effort",) if definition.effort else ()))
+
+
 def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Invocation:
     prompt, files = first_prompt.words(brief)
+    told = {"prompt": prompt, "prompt_file": f"{brief.folder}/{first_prompt.FILE}"}
+    is_read = words == definition.turn or definition.instructed
+    return Invocation(argv=_filled(definition, brief, words, told), files=files if is_read else {})
+
+
+def _filled(definition: Definition, brief: Brief, words: tuple[str, ...], told: dict[str, str]) -> tuple[str, ...]:
+    """Return the words of a definition with what its session is given."""
     seat = brief.seat
-    values = {
-        "prompt": prompt,
-        "prompt_file": f"{brief.folder}/{first_prompt.FILE}",
-        "model": seat.model,
-        "effort": seat.effort,
-    }
+    values = {**told, "model": seat.model, "effort": seat.effort}
     mode = (definition.modes and definition.modes.words(brief.mode)) or ()
     own_options = [word.replace(COMMAND, command) for command in COMMANDS for word in definition.own_commands]
     options = (
@@ -73,8 +100,7 @@ def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Invoc
     program, *rest = words
     placed = [program, *([] if OPTIONS in rest else [OPTIONS]), *rest]
     spread = [part for word in placed for part in (options if word == OPTIONS else (word,))]
-    filled = tuple(_GIVEN.sub(lambda match: values[match[1]], word) for word in spread)
-    return Invocation(argv=filled, files=files if words == definition.turn or definition.instructed else {})
+    return tuple(_GIVEN.sub(lambda match: values.get(match[1], match[0]), word) for word in spread)
 
 
 def _drawing(definition: Definition) -> Drawing | None:

@@ -13,6 +13,7 @@ class Places(NamedTuple):
 
 
 PROGRAMS = {
+    "acp": Places(screens="acp.screens:ACP_SCREENS"),
     "aider": Places(screens="screens.aider:AIDER_SCREENS"),
     "claude": Places("claude.adapter:CLAUDE", "claude.screens:CLAUDE_SCREENS"),
     "codex": Places("codex.adapter:CODEX", "codex.screens:CODEX_SCREENS"),
@@ -64,9 +65,12 @@ class Modes(Stored, frozen=True):
 class Definition(Stored, frozen=True):
     """An agent as the settings define it; a seat keeps the one that it was spawned with."""
 
-    argv: tuple[Argument, ...]
+    argv: tuple[Argument, ...] = ()
     """The words that start it: {prompt}, {prompt_file}, {model}, {effort} stand for what a session is given, and the
     word {options} for `model`, `effort` and the words of its permission mode, which else follow the program."""
+    acp: tuple[Argument, ...] = ()
+    """The words that start a program that speaks the Agent Client Protocol, in place of `argv`; pro0 tells it its
+    prompt, draws it, and carries its mail and its permissions."""
     turn: tuple[Argument, ...] = ()
     """The words that start it for one turn of `pro0 run`, which it does to its end without a terminal, its last message
     on stdout; without {prompt} and {prompt_file} it reads its prompt from stdin. Empty for one that does no turns."""
@@ -84,14 +88,25 @@ class Definition(Stored, frozen=True):
     screens: str | Signs | None = None
     """How its screen is read: as that of a program that pro0 knows, or by these signs."""
     shutdown: Literal["terminate", "ask"] = "terminate"
-    """Whether it is ended when it should shut down, or asked, and answers with `pro0 shutdown`."""
+    """Whether it is ended when it should shut down, or asked, and answers with `pro0 shutdown`; with `acp` always
+    asked."""
     install: str = ""
     """How to get the program, for who does not have it."""
 
     @property
     def instructed(self) -> bool:
         """Return True when the program gets instructions at its start."""
-        return is_told(self.argv)
+        return bool(self.acp) or is_told(self.argv)
+
+    @property
+    def is_fed(self) -> bool:
+        """Return True when the agent is told of its mail."""
+        return self.nudge or bool(self.acp)
+
+    @property
+    def answers_shutdown(self) -> bool:
+        """Return True when the agent is asked to shut down, instead of being ended."""
+        return self.shutdown == "ask" or bool(self.acp)
 
 
 def is_told(words: tuple[str, ...]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from pro0.errors import BadInput
-from pro0.model.agent import AGENTS, DRAWN, Definition
+from pro0.model.agent import AGENTS, DRAWN, Definition, is_told
 from pro0.model.ids import NAME
 from pro0.rules.validation import validation_message
 
@@ -48,23 +48,26 @@ def _definition(where: str, value: object) -> Definition:
 
 
 def _troubles(definition: Definition) -> Iterable[str]:
-    if not _is_program(definition.argv):
+    if not definition.acp and not _is_program(definition.argv):
         yield "argv must begin with a program: its name, or an absolute path"
+    yield from _troubles_of_acp(definition)
     if definition.turn and not _is_program(definition.turn):
         yield "turn must begin with a program: its name, or an absolute path"
     modes = [definition.modes.words(mode) or () for mode in definition.modes.known] if definition.modes else []
     words = [
         *definition.argv,
+        *definition.acp,
         *definition.turn,
         *definition.model,
         *definition.effort,
         *(word for mode in modes for word in mode),
     ]
+    places = (*definition.argv, *definition.acp, *definition.turn)
     placeholders = ", ".join(f"{{{name}}}" for name in GIVEN)
     for word in words:
         for name in PLACEHOLDER.findall(word):
-            if name not in GIVEN and (word != OPTIONS or word not in (*definition.argv, *definition.turn)):
-                yield f"{word!r}: there is no {{{name}}}, only {placeholders} and the word {OPTIONS} in argv and turn"
+            if name not in GIVEN and (word != OPTIONS or word not in places):
+                yield f"{word!r}: there is no {{{name}}}, only {placeholders} and the word {OPTIONS} in argv, acp, turn"
     for word in definition.own_commands:
         if [name for name in PLACEHOLDER.findall(word) if f"{{{name}}}" != COMMAND]:
             yield f"{word!r}: ownCommands knows only {COMMAND}"
@@ -80,6 +83,18 @@ def _troubles(definition: Definition) -> Iterable[str]:
         text.strip() for text in (signs.prompt, *signs.waiting, *signs.dialog, *signs.working, *signs.error)
     ):
         yield "screens: an empty text is found everywhere"
+
+
+def _troubles_of_acp(definition: Definition) -> Iterable[str]:
+    if not definition.acp:
+        return
+    if not _is_program(definition.acp):
+        yield "acp must begin with a program: its name, or an absolute path"
+    if is_told(definition.acp):
+        yield "acp: its prompt is told by the protocol, so no word of acp holds {prompt} or {prompt_file}"
+    for name in ("argv", "screens", "nudge"):
+        if getattr(definition, name):
+            yield f"{name}: acp stands in its place, so leave one of them out"
 
 
 def _is_program(words: tuple[str, ...]) -> bool:

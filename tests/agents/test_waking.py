@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.agents.adapter import SessionView
+from pro0.agents.bridge import handing
 from pro0.agents.claude import adapter, waiter, waking
 from tests.agents import placed
 from tests.agents.test_calls import BRIEF
@@ -49,13 +50,13 @@ def start(view: SessionView) -> Iterator[Start]:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait long for a waiter that does not come."""
-    monkeypatch.setattr(waking, "HAND_OVER", 0.2)
+    monkeypatch.setattr(handing, "PATIENCE", 0.2)
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for a waiter that comes, however slow the machine is."""
-    monkeypatch.setattr(waking, "HAND_OVER", STUCK)
+    monkeypatch.setattr(handing, "PATIENCE", STUCK)
 
 
 def waits(view: SessionView, process: subprocess.Popen[bytes]) -> bool:

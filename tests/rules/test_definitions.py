@@ -40,6 +40,11 @@ def test_what_is_told_at_the_start_is_known_by_the_words() -> None:
     assert {word: Definition(argv=("mine", word)).instructed for word in told} == told
 
 
+def test_one_that_speaks_acp_is_fed_told_and_asked() -> None:
+    found = definitions({"mine": {"acp": ["mine", "{options}", "--acp"], "model": ["-m", "{model}"]}})["mine"]
+    assert (found.instructed, found.is_fed, found.answers_shutdown) == (True, True, True)
+
+
 WRONG: dict[str, tuple[object, str]] = {
     "no mapping": (["mine"], "agents must be a mapping"),
     "no definition": ({"mine": "mine"}, "agents.mine: it must be a mapping of names to values, not a text"),
@@ -48,7 +53,15 @@ WRONG: dict[str, tuple[object, str]] = {
     "upper case": ({"Mine": PLAIN}, "agents: 'Mine' cannot be the name of an agent"),
     "a path": ({"../x": PLAIN}, "agents: '../x' cannot be the name of an agent"),
     "a number": ({5: PLAIN}, "agents: '5' cannot be the name of an agent"),
-    "nothing to run": ({"mine": {}}, "agents.mine: it needs 'argv'"),
+    "nothing to run": ({"mine": {}}, "agents.mine: argv must begin with a program"),
+    "no program of ACP": ({"mine": {"acp": ["-c"]}}, "agents.mine: acp must begin with a program"),
+    "a prompt for ACP": (
+        {"mine": {"acp": ["mine", "{prompt}"]}},
+        "agents.mine: acp: its prompt is told by the protocol",
+    ),
+    "both ways": ({"mine": {**PLAIN, "acp": ["mine"]}}, "agents.mine: argv: acp stands in its place"),
+    "screens of ACP": ({"mine": {"acp": ["mine"], "screens": "qwen"}}, "agents.mine: screens: acp stands in its place"),
+    "keys for ACP": ({"mine": {"acp": ["mine"], "nudge": True}}, "agents.mine: nudge: acp stands in its place"),
     "no words": ({"mine": {"argv": []}}, "agents.mine: argv must begin with a program"),
     "an option first": ({"mine": {"argv": ["-c"]}}, "agents.mine: argv must begin with a program"),
     "a prompt first": ({"mine": {"argv": ["{prompt}"]}}, "agents.mine: argv must begin with a program"),

@@ -4,24 +4,18 @@ Claude starts the hook beside its turns and begins a turn when it exits with a c
 line comes after the next tool. Measured with 2.1.330.
 """
 
-import os
 import shlex
 import sys
-import time
-import uuid
-from contextlib import suppress
 from pathlib import Path
 
 from pro0.agents.adapter import SessionView
+from pro0.agents.bridge import handing
 from pro0.agents.claude import waiter
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
 """What starts a waiter where none waits; no event tells of the end of a turn that a person stopped."""
 PATIENCE = 7 * 24 * 3600
 """Seconds for which Claude lets the hook wait."""
-HAND_OVER = 5.0
-"""Seconds for a line to be taken: a waiter may just be starting."""
-_PAUSE = 0.05
 
 
 def hook(folder: str) -> dict[str, object]:
@@ -34,26 +28,6 @@ def hook(folder: str) -> dict[str, object]:
 def deliver(session_view: SessionView, line: str) -> bool:
     """Put a line before the waiter and wait until it is taken; take an untaken one back."""
     folder = Path(session_view.folder)
-    path, hidden = folder / waiter.LINE, folder / f"line-{uuid.uuid4().hex}"
     if not (folder / waiter.LOCK).exists():
         return False
-    try:
-        hidden.write_text(line, encoding="utf-8")
-        hidden.rename(path)
-    except OSError:
-        hidden.unlink(missing_ok=True)
-        return False
-    deadline = time.monotonic() + HAND_OVER
-    while path.exists() and time.monotonic() < deadline:
-        _ring(folder / waiter.PIPE)
-        time.sleep(_PAUSE)
-    with suppress(FileNotFoundError):
-        path.unlink()
-        return False
-    return True
-
-
-def _ring(pipe: Path) -> None:
-    """Let the waiter look, if one sleeps."""
-    with suppress(OSError):
-        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW))
+    return handing.hand_over(folder, folder / waiter.LINE, line.encode(), lambda: handing.ring_at(folder / waiter.PIPE))

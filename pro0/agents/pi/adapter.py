@@ -10,21 +10,11 @@ from msgspec.structs import replace
 from pro0 import resources
 from pro0.agents import first_prompt, own_tools
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
+from pro0.agents.bridge.reports import STATES, asked, deliver, look, reply
 from pro0.agents.pi import turn as pi_turn
 from pro0.agents.pi.chat import chat
 from pro0.agents.pi.screens import PI_SCREENS
-from pro0.agents.pi.session import (
-    FOLDER,
-    SETTINGS,
-    STATES,
-    asked,
-    began,
-    deliver,
-    look,
-    read_last_words,
-    reply,
-    usage,
-)
+from pro0.agents.pi.session import FOLDER, SETTINGS, began, read_last_words, usage
 from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.rules.words import prompts

@@ -86,10 +86,10 @@ Step = Callable[[View, Plan], Plan]
 
 def answers(view: View, seat: Seat) -> bool:
     """Return True when the seat's agent answers shutdown requests."""
-    return seat.definition.shutdown == "ask" if seat.definition else seat.agent in view.snapshot.protocol
+    return seat.definition.answers_shutdown if seat.definition else seat.agent in view.snapshot.protocol
 
 
 def listens(view: View, seat: Seat) -> bool:
     """Return True when the seat's agent is shown the fixed line about unread mail."""
-    shows_line = seat.definition.nudge if seat.definition else seat.agent in view.snapshot.line
+    shows_line = seat.definition.is_fed if seat.definition else seat.agent in view.snapshot.line
     return shows_line or seat.nudge

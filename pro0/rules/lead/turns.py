@@ -100,7 +100,9 @@ def nudge(view: View, plan: Plan) -> Plan:
 
 def _is_deaf(view: View, plan: Plan, state: SeatState) -> bool:
     """Return True in a state in which a line could do harm; by its own channel a line leaves a person's draft alone."""
-    beside = state.state is State.DRAFT and not plan.seat.definition and plan.seat.agent in view.snapshot.channels
+    definition = plan.seat.definition
+    has_channel = bool(definition.acp) if definition else plan.seat.agent in view.snapshot.channels
+    beside = state.state is State.DRAFT and has_channel
     return state.state in _DEAF and not beside
 
 

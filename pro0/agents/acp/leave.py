@@ -1,0 +1,106 @@
+"""What an agent asks leave for: its tool calls as they were last told, and the requests that are open.
+
+A request is named anew whenever what it is about changes, so an answer is for what was shown, or for nothing.
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+import msgspec
+
+from pro0.agents.acp.messages import Id, Option
+from pro0.model.need import AskedPermission, Choice
+
+CALLS = 500
+"""Tool calls remembered, the newest ones."""
+OPEN = 64
+"""Requests open at once, at most."""
+_KINDS = {Choice.ALLOW: "allow_once", Choice.ALWAYS: "allow_always"}
+_REFUSALS = ("reject_once", "reject_always")
+_SHOWN = ("title", "kind", "content", "locations", "offers")
+
+
+class Leave(msgspec.Struct, kw_only=True):
+    """One open request for leave."""
+
+    id: Id
+    call: str
+    options: list[Option]
+    key: str = ""
+    tool: str = ""
+    shown: str = ""
+    title: str = ""
+
+    def option(self, choice: Choice) -> Option | None:
+        """Return the agent's own option behind a choice; None for none, or for several that may differ."""
+        if choice is Choice.DENY:
+            found = [option for kind in _REFUSALS for option in self.options if option.kind == kind]
+            return found[0] if found else None
+        found = [option for option in self.options if option.kind == _KINDS[choice]]
+        return found[0] if len(found) == 1 else None
+
+    def asked(self) -> AskedPermission:
+        """Return the request as the person is asked anywhere; a no is possible always."""
+        allowing = [choice for choice in (Choice.ALLOW, Choice.ALWAYS) if self.option(choice)]
+        return AskedPermission(key=self.key, tool=self.tool, input=self.shown, choices=(*allowing, Choice.DENY))
+
+
+class Leaves:
+    """The tool calls and open requests of one session."""
+
+    def __init__(self) -> None:
+        self.open: list[Leave] = []
+        self._calls: dict[str, dict[str, object]] = {}
+        self._number = 0
+
+    def tell(self, call: Mapping[str, object]) -> list[Leave]:
+        """Take in what is told of a tool call; return the open requests that are about something else now."""
+        id = str(call.get("toolCallId"))
+        known = self._calls.pop(id, {})
+        self._calls[id] = known | {name: value for name, value in call.items() if value is not None}
+        while len(self._calls) > CALLS:
+            del self._calls[next(iter(self._calls))]
+        return [leave for leave in self.open if leave.call == id and self._name(leave)]
+
+    def ask(self, id: Id, call: Mapping[str, object], options: list[Option]) -> Leave:
+        """Open a request."""
+        self.tell(call)
+        leave = Leave(id=id, call=str(call.get("toolCallId")), options=options)
+        self._name(leave)
+        self.open.append(leave)
+        return leave
+
+    def close(self, leave: Leave) -> None:
+        """Forget a request that is over."""
+        self.open.remove(leave)
+
+    def of(self, *, key: str = "", id: Id | None = None) -> Leave | None:
+        """Return the open request of a key, or of the agent's own id."""
+        return next((leave for leave in self.open if leave.key == key or leave.id == id), None)
+
+    def title(self, call: str) -> str:
+        """Return the title of a tool call, as it was last told."""
+        known = self._calls.get(call, {})
+        return str(known.get("title") or known.get("name") or known.get("kind") or call)
+
+    def _name(self, leave: Leave) -> bool:
+        """Give a request its key, by all that it asks; return True when that is another one."""
+        call = self._calls.get(leave.call, {})
+        shown = msgspec.json.encode(_as_shown(call, leave.options), order="sorted").decode()
+        if shown == leave.shown:
+            return False
+        self._number += 1
+        leave.shown, leave.title = shown, self.title(leave.call)
+        leave.tool = " ".join(str(call.get("name") or call.get("kind") or "tool").split())[:100]
+        leave.key = f"{self._number}-{sha256(shown.encode()).hexdigest()[:16]}"
+        return True
+
+
+def _as_shown(call: Mapping[str, object], options: list[Option]) -> dict[str, object]:
+    """Return all that a request is about: what the tool gets, how the agent tells it, what it offers."""
+    own = {name: call[name] for name in _SHOWN if name in call}
+    own["offers"] = [f"{option.name} ({option.kind})" for option in options]
+    given = call.get("rawInput")
+    if isinstance(given, dict) and not set(given) & set(own):
+        return {**given, **own}
+    return own | ({} if given is None else {"rawInput": given})

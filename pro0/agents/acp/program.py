@@ -1,0 +1,206 @@
+"""The client's process: it runs the agent, draws the conversation, and takes what a person and the lead hand to it."""
+
+import os
+import selectors
+import signal
+import termios
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from pro0 import __version__
+from pro0.agents import first_prompt, turn_end
+from pro0.agents.acp.child import Child
+from pro0.agents.acp.conversation import AcpConversation
+from pro0.agents.acp.news import Drawn
+from pro0.agents.acp.opening import AcpSetting
+from pro0.agents.acp.orders import LeadOrders
+from pro0.agents.acp.sheet import Sheet, answers
+from pro0.agents.acp.start import SETTINGS, USED, AcpStart
+from pro0.agents.acp.typing import LineEditor
+from pro0.agents.bridge.reports import STATE, BridgeReport
+from pro0.agents.own_tools import SERVER
+from pro0.agents.transcripts import last_words, value
+from pro0.errors import EnvironmentMissing
+from pro0.model.usage import Usage
+
+LOOK = 2.0
+"""Seconds between two looks for what the lead has handed over, if nobody rings."""
+FAILED = 1
+
+
+_START = msgspec.json.Decoder(AcpStart)
+
+
+class AcpClient:
+    """One session with one agent, until the agent ends."""
+
+    def __init__(self, folder: Path, start: AcpStart) -> None:
+        self._folder = folder
+        self._sheet = Sheet()
+        self._editor = LineEditor()
+        self._asked = ""
+        """The request whose answers are drawn now."""
+        self._typed_for = ""
+        """The request that was drawn when the present line was begun: an answer is for what its person saw."""
+        self._told = BridgeReport()
+        self._words, self._cost = "", 0.0
+        self._child = Child(start.argv)
+        setting = AcpSetting(
+            cwd=str(Path.cwd()),
+            servers=[_server(start.server)],
+            version=__version__,
+            session=start.session,
+            first=first_prompt.load(str(folder)),
+            lost=start.lost,
+        )
+        self._conversation = AcpConversation(setting, self._child.send, self._sheet.add)
+        self._orders = LeadOrders(folder)
+        self._wake, ring = os.pipe()
+        os.set_blocking(ring, False)
+        signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
+        signal.signal(signal.SIGWINCH, lambda *_: None)
+
+    def work(self) -> int:
+        """Speak with the agent until it ends; return the exit code."""
+        with _unechoed(self._sheet.has_terminal), selectors.DefaultSelector() as selector:
+            self._conversation.begin()
+            self._show()
+            for descriptor in (self._orders.descriptor, self._wake, *([0] if self._sheet.has_terminal else ())):
+                selector.register(descriptor, selectors.EVENT_READ)
+            try:
+                while self._child.open:
+                    self._child.register(selector)
+                    self._turn({key.fd for key, _ in selector.select(LOOK)})
+            except EnvironmentMissing as error:
+                self._say(error.message)
+                self._child.end()
+                self._end()
+                return FAILED
+            return self._end()
+
+    def _turn(self, ready: set[int]) -> None:
+        # Keys first: what was typed was typed at what is drawn, not at what the agent says now.
+        if 0 in ready:
+            self._type()
+        if self._wake in ready:
+            os.read(self._wake, 64)
+        self._orders.follow(self._conversation)
+        for line in self._child.lines(ready):
+            self._conversation.hear(line)
+        self._child.flush()
+        self._show()
+
+    def _type(self) -> None:
+        try:
+            keys = os.read(0, 4096)
+        except OSError:
+            keys = b""
+        if not keys:
+            raise EnvironmentMissing("its terminal is gone")
+        if not self._editor.text:
+            self._typed_for = self._asked
+        for act in self._editor.feed(keys):
+            if act.kind == "stop":
+                self._conversation.cancel()
+            else:
+                self._enter(act.text)
+
+    def _enter(self, text: str) -> None:
+        """Take a typed line: the number of an answer, or a prompt."""
+        asks = self._conversation.leaves.open
+        if not asks or not text.strip().isdecimal():
+            self._conversation.prompt("person", text)
+            return
+        seen = self._typed_for == self._asked == asks[0].key
+        if not seen or not self._conversation.choose(asks[0].key, int(text)):
+            self._sheet.add(Drawn("note", "not taken as an answer: type the number of one of the answers below"))
+        self._typed_for = ""
+
+    def _show(self) -> None:
+        """Draw what is new, and report it."""
+        report = self._conversation.report()
+        asks = self._conversation.leaves.open
+        self._asked = asks[0].key if asks else ""
+        self._sheet.draw(_in_words(report, answers(asks[0]) if asks else ""), self._editor.text)
+        self._keep(report)
+
+    def _keep(self, report: BridgeReport) -> None:
+        """Write what the lead reads: last words and costs before the state that says that the turn is over."""
+        if self._conversation.last_words != self._words:
+            self._words = self._conversation.last_words
+            if words := last_words(self._words, str(time.time_ns()), source="protocol"):
+                self._write(turn_end.WORDS, words)
+        if self._conversation.cost != self._cost:
+            self._cost = self._conversation.cost
+            self._write(USED, Usage(cost_usd=self._cost))
+        if report != self._told and self._write(STATE, report):
+            self._told = report
+
+    def _write(self, name: str, what: msgspec.Struct) -> bool:
+        new = self._folder / f"{name}.new"
+        try:
+            new.write_bytes(msgspec.json.encode(what))
+            new.replace(self._folder / name)
+        except OSError:  # a full disk: the next look tries again
+            return False
+        return True
+
+    def _end(self) -> int:
+        code = self._child.wait()
+        self._show()
+        for line in self._child.last_output.splitlines():
+            self._say(line)
+        self._say(f"the agent has ended ({'exit code' if code >= 0 else 'signal'} {abs(code)})")
+        self._sheet.close()
+        broken = self._conversation.turning or not self._conversation.opened
+        return code if code > 0 else 128 - code if code < 0 else FAILED if broken else 0
+
+    def _say(self, text: str) -> None:
+        self._sheet.add(Drawn("note", text))
+
+
+def run(folder: Path) -> int:
+    """Run the agent that the settings of a folder name; return the exit code."""
+    start = value(folder / SETTINGS, _START)
+    if start is None:
+        raise EnvironmentMissing(f"{folder / SETTINGS} cannot be read")
+    return AcpClient(folder, start).work()
+
+
+def _server(words: tuple[str, ...]) -> dict[str, object]:
+    """Return pro0's own tools as the protocol names a server; agents hide their variables from one."""
+    variables = [{"name": name, "value": text} for name, text in os.environ.items() if name.startswith("PRO0_")]
+    return {"name": SERVER, "command": words[0], "args": list(words[1:]), "env": variables}
+
+
+def _in_words(report: BridgeReport, offered: str) -> str:
+    """Return the state as its person is told it."""
+    if offered:
+        return f"waiting for leave: {report.note} · {offered} · type a number"
+    if report.error and report.state == "idle":
+        return f"error: {report.error}"
+    return {"working": "working · Esc stops it", "starting": "starting"}.get(str(report.state), str(report.state))
+
+
+class _unechoed:  # noqa: N801 - used as a word of a with statement
+    """Lets keys come in one by one, and brackets what is pasted."""
+
+    def __init__(self, has_terminal: bool) -> None:
+        self._before = termios.tcgetattr(0) if has_terminal else None
+
+    def __enter__(self) -> None:
+        if self._before:
+            mode = termios.tcgetattr(0)
+            mode[0] &= ~(termios.IXON | termios.ICRNL)
+            mode[3] &= ~(termios.ICANON | termios.ECHO | termios.ISIG)
+            termios.tcsetattr(0, termios.TCSANOW, mode)
+            os.write(1, b"\x1b[?2004h")
+
+    def __exit__(self, *_: object) -> None:
+        if self._before:
+            with suppress(OSError, termios.error):
+                os.write(1, b"\x1b[?2004l")
+                termios.tcsetattr(0, termios.TCSANOW, self._before)

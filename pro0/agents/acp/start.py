@@ -1,0 +1,20 @@
+"""What our client is started with, and what it leaves in its session's folder, by file."""
+
+import msgspec
+
+SETTINGS = "acp.json"
+"""What to run, and how to begin."""
+USED = "used.json"
+"""What the session has cost."""
+
+
+class AcpStart(msgspec.Struct, omit_defaults=True):
+    """What a client starts with."""
+
+    argv: tuple[str, ...]
+    server: tuple[str, ...]
+    """The command of pro0's own tools."""
+    session: str = ""
+    """The session to go on with, empty for a new one."""
+    lost: str = ""
+    """The first prompt where that session cannot be had any more."""

@@ -1,0 +1,308 @@
+"""Our client of ACP in a real terminal: the agent does what its prompt says, the lead and a person do the rest."""
+
+import json
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from pro0.agents import defined
+from pro0.agents.acp.adapter import ACP, deliver, read_last_words, reply, stop, usage
+from pro0.agents.adapter import Adapter, Brief, SessionView
+from pro0.agents.bridge import handing, reports
+from pro0.agents.memory import Memory
+from pro0.model.agent import Definition
+from pro0.model.need import Choice, PermissionAnswer
+from pro0.model.runtime import State
+from pro0.model.screen import Screen
+from pro0.model.team import Seat
+from pro0.rules.screens import screens
+from pro0.rules.screens.states import combine
+from tests.agents import acp_agent, placed
+from tests.real_agents.terminal import Terminal
+from tests.waiting import STUCK, wait_until
+
+AGENT = (sys.executable, "-I", acp_agent.__file__)
+
+
+class Session:
+    """One client with its agent, in a pane of its own."""
+
+    def __init__(self, view: SessionView) -> None:
+        self.view = view
+        self.folder = Path(view.folder)
+        self.log = self.folder / "log"
+        self.terminal = Terminal(90, 30)
+
+    def run(self, prompt: str, *how: str, session: str = "") -> "Session":
+        """Start it; returns once it has drawn something."""
+        adapter = defined("mine", Definition(acp=(*AGENT, f"log={self.log}", *how)))
+        seat = Seat(agent_id="w1", name="w1", agent="mine")
+        brief = Brief(seat=seat, prompt=prompt, folder=self.view.folder, pro0=("pro0",), environment={})
+        call = adapter.call(replace(brief, session=session, resume=bool(session)))
+        for name, data in call.files.items():
+            (self.folder / name).write_bytes(data)
+        self.terminal.run(shlex.join(call.argv), self.folder)
+        return self
+
+    def read(self) -> State | None:
+        reading = reports.look(self.view, Memory())
+        return reading.state if reading else None
+
+    def drawn(self) -> State:
+        assert ACP.screens
+        return screens.read(ACP.screens, self.terminal.look())[-1].state
+
+    def becomes(self, state: State) -> None:
+        """Wait until its report says so."""
+        wait_until(lambda: self.read() is state, STUCK, f"it is {state}")
+
+    def shows(self, text: str) -> None:
+        wait_until(lambda: text in self.terminal.screen(), STUCK, f"it shows {text}")
+
+    def asks(self) -> str:
+        """Wait for a request, and return its key."""
+        wait_until(lambda: reports.asked(self.view), STUCK, "it asks")
+        asked = reports.asked(self.view)
+        assert asked
+        return asked[0].key
+
+    def sent(self, method: str) -> list[dict[str, Any]]:
+        """Return the parameters of what the agent was sent by this method."""
+        lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
+        return [message["params"] for message in map(json.loads, lines) if message.get("method") == method]
+
+    def prompts(self) -> list[str]:
+        return [params["prompt"][0]["text"] for params in self.sent("session/prompt")]
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    monkeypatch.setattr(handing, "PATIENCE", STUCK)
+    session = Session(replace(placed.session_view(tmp_path, ""), started_at=datetime.now(UTC)))
+    yield session
+    session.terminal.close()
+
+
+def answer(choice: Choice, text: str = "") -> PermissionAnswer:
+    return PermissionAnswer(choice=choice, text=text, by="human", at=datetime(2026, 11, 24, tzinfo=UTC))
+
+
+def test_the_life_of_a_session(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first prompt to the last words; report and screen agree in every state."""
+    monkeypatch.setenv("PRO0_AGENT_ID", "w1")
+    session.run("say hello\ntool Read a file\ncost 0.25\nask\nsay bye")
+    key = session.asks()
+    session.shows("waiting for leave: Run it")
+    assert (session.read(), session.drawn()) == (State.WAITING, State.WAITING)
+    [new] = session.sent("session/new")
+    [server] = new["mcpServers"]
+    assert (new["cwd"], server["command"], server["args"]) == (str(session.folder), "pro0", ["mcp"])
+    assert {"name": "PRO0_AGENT_ID", "value": "w1"} in server["env"]
+    assert reply(session.view, key, answer(Choice.ALLOW))
+    session.becomes(State.IDLE)
+    session.shows("── idle")
+    assert session.drawn() is State.IDLE
+    words = read_last_words(session.view, Memory())
+    assert words
+    assert words.text.startswith("hello\noutcome")
+    assert words.text.endswith("bye")
+    spent = usage(session.view, Memory())
+    assert spent
+    assert spent.cost_usd == 0.25
+    assert "• Read a file" in session.terminal.screen()
+
+
+def test_mail_is_a_prompt_and_no_key(session: Session) -> None:
+    """Issue 17, must show 1: at once when it is idle, else at the end of the turn; a draft stays."""
+    session.run("say hello")
+    session.becomes(State.IDLE)
+    session.terminal.keys("half a thought")
+    session.shows("› half a thought")
+    assert session.drawn() is State.DRAFT
+    assert deliver(session.view, "wait")
+    session.becomes(State.WORKING)
+    assert deliver(session.view, "say read it")
+    assert session.prompts()[1:] == ["wait"]
+    assert stop(session.view)
+    wait_until(lambda: session.prompts()[-1] == "say read it", STUCK, "it comes at the end of the turn")
+    session.becomes(State.IDLE)
+    session.shows("› half a thought")
+
+
+def test_a_person_answers_and_types_in_the_pane(session: Session) -> None:
+    session.run("ask").asks()
+    session.shows("3 Reject")
+    session.terminal.keys("9", "Enter")
+    session.shows("type the number of one of the answers")
+    session.terminal.keys("3", "Enter")
+    session.shows('"optionId": "no"')
+    session.becomes(State.IDLE)
+    session.terminal.paste("say one\nsay two")
+    session.terminal.keys("Enter")
+    wait_until(lambda: session.prompts()[-1] == "say one\nsay two", STUCK, "a pasted line break sends nothing")
+    session.terminal.keys("wait", "Enter")
+    session.becomes(State.WORKING)
+    session.terminal.keys("Escape")
+    session.becomes(State.IDLE)
+
+
+def test_what_was_typed_before_a_question_is_no_answer_to_it(session: Session) -> None:
+    """A draft that is just a number, begun before the request was there."""
+    session.run("sleep 0")
+    session.becomes(State.IDLE)
+    session.terminal.keys("1")
+    session.shows("› 1")
+    assert deliver(session.view, "ask")
+    key = session.asks()
+    session.shows("waiting for leave")
+    session.terminal.keys("Enter")
+    session.shows("not taken as an answer")
+    assert session.asks() == key
+    session.terminal.keys("1", "Enter")
+    session.shows('"optionId": "yes"')
+
+
+def test_a_changed_request_takes_no_answer_of_before(session: Session) -> None:
+    """Issue 17, must show 2: neither from elsewhere nor by a number typed at the old one."""
+    session.run("ask-changing 0.5")
+    old = session.asks()
+    session.terminal.keys("1")
+    wait_until(lambda: session.asks() != old, STUCK, "it asks for something else")
+    assert not reply(session.view, old, answer(Choice.ALLOW))
+    session.shows("rm -rf /")
+    session.terminal.keys("Enter")
+    session.shows("not taken as an answer")
+    assert reply(session.view, session.asks(), answer(Choice.DENY))
+    session.shows('"optionId": "no"')
+
+
+def test_the_first_answer_counts(session: Session) -> None:
+    """Issue 17, must show 2: pane and elsewhere at the same time, one outcome, and it is the one that is told."""
+    for number in range(5):
+        if number:
+            session.becomes(State.IDLE)
+            assert deliver(session.view, f"ask\nsay round {number}")
+        else:
+            session.run("ask\nsay round 0")
+        key = session.asks()
+        session.shows("3 Reject")
+        with ThreadPoolExecutor() as there:
+            taken = there.submit(reply, session.view, key, answer(Choice.ALLOW))
+            session.terminal.keys("3", "Enter")
+        session.shows(f"round {number}")
+        told = [json.loads(line) for line in session.log.read_text().splitlines() if '"outcome"' in line]
+        assert len(told) == number + 1
+        assert told[-1]["result"]["outcome"]["optionId"] == ("yes" if taken.result() else "no")
+
+
+def test_a_session_is_gone_on_with_or_begun_anew(session: Session) -> None:
+    session.run("", session="sess-1")
+    session.becomes(State.IDLE)
+    session.shows("said before")
+    assert (session.prompts(), session.sent("session/load")[0]["sessionId"]) == ([], "sess-1")
+    session.terminal.close()
+    session.terminal = Terminal(90, 30)
+    session.run("", session="forgotten")
+    wait_until(session.prompts, STUCK, "it is told who it is")
+    assert "Your earlier conversation could not be loaded" in session.prompts()[0]
+
+
+HOSTILE = {
+    "garbage": ('raw "npm notice"\nsay still here', "not understood: no message"),
+    "a stranger's news": ("foreign\nsay still here", "not ours"),
+    "news of a new kind": ("news goal_update\nsay still here", "not understood: goal_update"),
+    "an answer to nothing": ('raw {"id": 99, "result": {}}\nsay still here', "which was not asked"),
+    "files": ("read\nsay still here", "pro0 does not offer fs/read_text_file"),
+    "an id twice": ("ask-again", "an id that cannot be"),
+    "a flood": ("flood 20000\nsay still here", "line 19999"),
+}
+
+
+@pytest.mark.parametrize(("prompt", "shown"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_agent_is_survived(session: Session, prompt: str, shown: str) -> None:
+    session.run(prompt)
+    session.shows(shown)
+    if "ask" in prompt:
+        assert reply(session.view, session.asks(), answer(Choice.DENY))
+    session.becomes(State.IDLE)
+    if "flood" not in prompt:
+        session.shows("still here" if "still" in prompt else "outcome")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "how", "shown", "code"),
+    [
+        ("die 0", (), "── it breaks", "1"),
+        ("die 7", (), "── it breaks", "7"),
+        ("x", ("version=2",), "the agent speaks version 2 of ACP, pro0 speaks 1", "1"),
+        ("x", ("auth",), "the agent wants you to log in first: Authentication required", "1"),
+    ],
+)
+def test_an_end_is_told_with_its_reason(
+    session: Session, prompt: str, how: tuple[str, ...], shown: str, code: str
+) -> None:
+    session.run(prompt, *how)
+    session.shows(shown)
+    wait_until(lambda: session.terminal.value("pane_dead") == "1", STUCK, "the client has ended")
+    assert session.terminal.value("pane_dead_status") == code
+
+
+def test_a_client_that_is_gone_takes_no_line(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the line is taken back, so that it cannot come twice."""
+    session.run("say hello")
+    session.becomes(State.IDLE)
+    os.kill(int(session.terminal.value("pane_pid")), signal.SIGKILL)
+    wait_until(lambda: session.terminal.value("pane_dead") == "1", STUCK, "the client has ended")
+    monkeypatch.setattr(handing, "PATIENCE", 0.1)
+    assert not deliver(session.view, "say again")
+    assert not stop(session.view)
+    assert not reply(session.view, "1-x", answer(Choice.ALLOW))
+    assert not [*(session.folder / reports.INBOX).iterdir(), *(session.folder / reports.ANSWERS).iterdir()]
+
+
+def test_a_look_at_a_broken_report_never_raises(tmp_path: Path) -> None:
+    view = placed.session_view(tmp_path, "")
+    for data in (b"", b"{", b"[]", b'{"state": 5}', b'{"asks": [1]}', b"\xff"):
+        Path(view.folder, reports.STATE).write_bytes(data)
+        reading = reports.look(view, Memory())
+        assert reading is None or reading.state is State.UNKNOWN
+        assert reports.asked(view) in (None, ())
+
+
+ADAPTER: Callable[..., Adapter] = lambda **fields: defined("mine", Definition(acp=("mine", "--acp"), **fields))  # noqa: E731
+
+
+def test_what_a_definition_says() -> None:
+    adapter = ADAPTER(environment=("A_*",), model=("-m", "{model}"), install="get mine")
+    seat = Seat(agent_id="w1", name="w1", agent="mine", model="big")
+    start = msgspec.json.decode(adapter.call(Brief(seat=seat, prompt="x", folder="/f")).files["acp.json"])
+    assert start["argv"] == ["mine", "-m", "big", "--acp"]
+    assert (adapter.program, adapter.passes, adapter.takes, adapter.install) == (
+        "mine",
+        ("A_*",),
+        ("model",),
+        "get mine",
+    )
+    assert (adapter.answers_shutdown, adapter.delivery, adapter.channel) == (True, "line", "protocol")
+
+
+def test_report_and_screen_together_are_the_state_that_counts(tmp_path: Path) -> None:
+    """An unknown message is not outvoted by an empty input."""
+    view = placed.session_view(tmp_path, "")
+    Path(view.folder, reports.STATE).write_text('{"state": "unknown news", "turns": 1}')
+    own = reports.look(view, Memory())
+    assert own
+    assert ACP.screens
+    reading = combine(None, (own, *screens.read(ACP.screens, Screen(rows=("› ", "── idle")))))
+    assert reading
+    assert reading.state is State.UNKNOWN
