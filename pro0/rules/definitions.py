@@ -64,10 +64,11 @@ def _troubles(definition: Definition) -> Iterable[str]:
     ]
     places = (*definition.argv, *definition.acp, *definition.turn)
     placeholders = ", ".join(f"{{{name}}}" for name in GIVEN)
+    there_are = f"only {placeholders} and the word {OPTIONS} in argv, acp and turn"
     for word in words:
         for name in PLACEHOLDER.findall(word):
             if name not in GIVEN and (word != OPTIONS or word not in places):
-                yield f"{word!r}: there is no {{{name}}}, only {placeholders} and the word {OPTIONS} in argv, acp, turn"
+                yield f"{word!r}: there is no {{{name}}}, {there_are}"
     for word in definition.own_commands:
         if [name for name in PLACEHOLDER.findall(word) if f"{{{name}}}" != COMMAND]:
             yield f"{word!r}: ownCommands knows only {COMMAND}"

@@ -84,7 +84,7 @@ def agents(written: Any) -> Any:
 
 PROGRAM = "agents.x: argv must begin with a program: its name, or an absolute path"
 NAMES = "use 1 to 48 of a-z, 0-9 and '-', starting with a letter or a digit"
-PLACES = f"{', '.join(f'{{{name}}}' for name in GIVEN)} and the word {{options}} in argv and turn"
+PLACES = f"{', '.join(f'{{{name}}}' for name in GIVEN)} and the word {{options}} in argv, acp and turn"
 VARIABLE = "is not the name of a variable that can be passed on"
 AGENTS: dict[str, Case] = {
     "no mapping": (
@@ -118,8 +118,8 @@ AGENTS: dict[str, Case] = {
     ),
     "no such screens": (
         agents({"x": {"argv": ["x"], "screens": "vim"}}), 2, "bad_input",
-        "agents.x: screens: of 'vim' no screens are known, only of aider, claude, codex, copilot, gemini, opencode, "
-        "pi, qwen", None,
+        "agents.x: screens: of 'vim' no screens are known, only of acp, aider, claude, codex, copilot, gemini, "
+        "opencode, pi, qwen", None,
     ),
     "an empty sign": (
         agents({"x": {"argv": ["x"], "screens": {"prompt": ">", "error": [" "]}}}), 2, "bad_input",

@@ -262,7 +262,7 @@ class AcpConversation:
     def _note_why(self, stopped: Stopped | AcpFailure) -> None:
         """Note how a turn ended."""
         if isinstance(stopped, AcpFailure):
-            self._error = stopped.message or f"error {stopped.code}"
+            self._error = stopped.why
         elif stopped.stop_reason not in messages.STOPS:
             self._is_strange(f"stop {stopped.stop_reason}", "a reason that is not known")
         else:

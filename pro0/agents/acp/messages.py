@@ -41,6 +41,13 @@ class AcpFailure(msgspec.Struct):
 
     code: int = 0
     message: str = ""
+    data: object = None
+
+    @property
+    def why(self) -> str:
+        """Return all that the agent says of it."""
+        more = self.data if isinstance(self.data, str) else msgspec.json.encode(self.data).decode() if self.data else ""
+        return f"{self.message or f'error {self.code}'}{f': {more}' if more else ''}"
 
 
 class AcpMessage(msgspec.Struct):

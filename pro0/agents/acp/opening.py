@@ -60,7 +60,7 @@ class AcpOpening:
     def _initialized(self, message: AcpMessage) -> None:
         agent = result_of(message, Initialized)
         if isinstance(agent, AcpFailure):
-            raise EnvironmentMissing(f"the agent does not begin: {agent.message}")
+            raise EnvironmentMissing(f"the agent does not begin: {agent.why}")
         if agent.protocol_version != messages.VERSION:
             raise EnvironmentMissing(f"the agent speaks version {agent.protocol_version} of ACP, pro0 speaks 1")
         loads = agent.agent_capabilities.load_session
@@ -84,15 +84,15 @@ class AcpOpening:
         made = result_of(message, Opened)
         if isinstance(made, AcpFailure):
             if made.code == messages.AUTH_REQUIRED:
-                raise EnvironmentMissing(f"the agent wants you to log in first: {made.message}")
-            raise EnvironmentMissing(f"the agent opens no session: {made.message}")
+                raise EnvironmentMissing(f"the agent wants you to log in first: {made.why}")
+            raise EnvironmentMissing(f"the agent opens no session: {made.why}")
         self.session, self.is_open = made.session_id, True
         self._done(first)
 
     def _loaded(self, message: AcpMessage) -> None:
         failed = result_of(message, dict)
         if isinstance(failed, AcpFailure):
-            self._show(Drawn("note", f"the earlier conversation cannot be loaded: {shortened(failed.message)}"))
+            self._show(Drawn("note", f"the earlier conversation cannot be loaded: {shortened(failed.why)}"))
             self.session = ""
             self._open_new(self._setting.lost)
             return

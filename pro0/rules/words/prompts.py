@@ -109,8 +109,8 @@ def forgotten(prompt: str, messages: Iterable[Message]) -> str:
 def conversation_lost(agent_id: str) -> str:
     """Return the first prompt of a member whose earlier conversation cannot be loaded."""
     return (
-        f"You are {agent_id}, a member of a team that pro0 runs. Your earlier conversation could not be loaded; files "
-        "and tasks are as you left them. See `pro0 member show` and `pro0 task list`, read `pro0 inbox`, "
+        f"You are {agent_id}, a teammate in a team that pro0 runs. Your earlier conversation could not be loaded: "
+        "files and tasks are as you left them. See `pro0 member show` and `pro0 task list`, read `pro0 inbox`, "
         "and go on with what you hold."
     )
 
