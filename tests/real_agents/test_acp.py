@@ -67,7 +67,6 @@ def test_an_agent_is_fed_and_answered_by_the_protocol_alone(talkers: RealTeam, u
     os.kill(team.member("w1")["pid"], 9)
     team.becomes("w1", "crashed")
     team("member", "restart", "w1")
-    team.becomes("w1", "idle")
     team("send", "w1", "the second note")
     answer_until(team, "the second note")
     again = "\n".join(provider.of(marker("w1"))[told:][-1].request.results())
