@@ -1,7 +1,7 @@
 """Lines of JSON-RPC: input is bounded in size and depth, output is one line of ASCII."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isinf
 
 LINE_LIMIT = 4 * 1024 * 1024
@@ -58,6 +58,39 @@ class LineSplitter:
             self._pieces.append(piece)
         else:
             self._pieces.clear()
+
+
+class Batch:
+    """Collects the responses to an array of messages, and sends them as one when the last is there."""
+
+    def __init__(self, count: int, send: Callable[[JSON], None]) -> None:
+        self._left = count
+        self._send = send
+        self._responses: list[JSON] = []
+
+    def answer(self, response: JSON | None) -> None:
+        """Take the response to one of the messages."""
+        self._left -= 1
+        if response is not None:
+            self._responses.append(response)
+        if not self._left and self._responses:
+            self._send(f"[{','.join(self._responses)}]")
+
+
+def message_of(line: bytes | None) -> object:
+    """Return the message of a line, None being a line over the limit; raises Fault for an unreadable one."""
+    try:
+        if line is None:
+            raise Unreadable(f"longer than {LINE_LIMIT} bytes", too_much=True)
+        return decode(line)
+    except Unreadable as error:
+        raise Fault(INVALID_REQUEST if error.too_much else PARSE_ERROR, str(error)) from None
+
+
+def failed(key: str | int | float | None, fault: Fault) -> JSON:
+    """Return the response that says a fault."""
+    error = {"code": fault.code, "message": str(fault)} | ({} if fault.data is None else {"data": fault.data})
+    return encode({"jsonrpc": "2.0", "id": key, "error": error})
 
 
 def decode(line: bytes) -> object:

@@ -12,14 +12,13 @@ from pro0.wire import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     JSON,
-    LINE_LIMIT,
     METHOD_NOT_FOUND,
-    PARSE_ERROR,
+    Batch,
     Fault,
-    Unreadable,
-    decode,
     encode,
+    failed,
     joined,
+    message_of,
 )
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -102,9 +101,9 @@ class Conversation:
         if line is not None and not line.strip():
             return
         try:
-            message = _read(line)
+            message = message_of(line)
         except Fault as fault:
-            self._send(_failed(None, fault))
+            self._send(failed(None, fault))
             return
         if isinstance(message, list):
             self._receive_many(message)
@@ -119,7 +118,7 @@ class Conversation:
         if call.cancelled:
             call.answer(None)
         elif isinstance(outcome, Fault):
-            call.answer(_failed(call.key, outcome))
+            call.answer(failed(call.key, outcome))
         else:
             call.answer(_done(call.key, outcome, stateless=call.stateless))
 
@@ -154,11 +153,11 @@ class Conversation:
         elif any(isinstance(message, dict) and message.get("method") == "initialize" for message in messages):
             why = "initialize comes alone"
         if why:
-            self._send(_failed(None, Fault(INVALID_REQUEST, why)))
+            self._send(failed(None, Fault(INVALID_REQUEST, why)))
             return
-        together = _Together(len(messages), self._send)
+        batch = Batch(len(messages), self._send)
         for message in messages:
-            self._message(message, together.answer)
+            self._message(message, batch.answer)
 
     def _message(self, message: object, answer: Answer) -> None:
         key = _key(message)
@@ -180,7 +179,7 @@ class Conversation:
             else:
                 self._request(key, method, params, answer)
         except Fault as fault:
-            answer(_failed(key, fault))
+            answer(failed(key, fault))
 
     def _notice(self, method: str, params: object) -> None:
         """Take in a notification; an unknown or malformed one is ignored."""
@@ -268,32 +267,6 @@ _HANDSHAKE_METHODS = ("initialize", "ping", "tools/list", "tools/call")
 _STATELESS_METHODS = ("server/discover", "tools/list", "tools/call")
 
 
-class _Together:
-    """Collects the responses to an array of messages, and sends them as one when the last is there."""
-
-    def __init__(self, count: int, send: Callable[[JSON], None]) -> None:
-        self._left = count
-        self._send = send
-        self._responses: list[JSON] = []
-
-    def answer(self, response: JSON | None) -> None:
-        """Take the response to one of the messages."""
-        self._left -= 1
-        if response is not None:
-            self._responses.append(response)
-        if not self._left and self._responses:
-            self._send(f"[{','.join(self._responses)}]")
-
-
-def _read(line: bytes | None) -> object:
-    try:
-        if line is None:
-            raise Unreadable(f"longer than {LINE_LIMIT} bytes", too_much=True)
-        return decode(line)
-    except Unreadable as error:
-        raise Fault(INVALID_REQUEST if error.too_much else PARSE_ERROR, str(error)) from None
-
-
 def _key(message: object) -> Key | None:
     """Return the id of a request, None for a missing or invalid one."""
     key = message.get("id") if isinstance(message, dict) else None
@@ -314,8 +287,3 @@ def _done(key: Key, body: dict[str, JSON], *, stateless: bool) -> JSON:
     if stateless:
         body = {"resultType": encode("complete"), **body, "_meta": joined({SERVER_INFO: SERVER})}
     return joined({"jsonrpc": encode("2.0"), "id": encode(key), "result": joined(body)})
-
-
-def _failed(key: Key | None, fault: Fault) -> JSON:
-    error = {"code": fault.code, "message": str(fault)} | ({} if fault.data is None else {"data": fault.data})
-    return encode({"jsonrpc": "2.0", "id": key, "error": error})

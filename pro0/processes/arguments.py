@@ -1,15 +1,8 @@
-"""Command lines of processes: an operation finds the guard above it by them."""
+"""Command lines of processes: a guard is known by them."""
 
 import os
-from collections.abc import Iterator
 
 from pro0.processes import table
-
-
-def ancestor_arguments(pid: int) -> Iterator[list[str]]:
-    """Yield the command line of each ancestor of a process, nearest first."""
-    for ancestor in table.above(pid):
-        yield arguments(ancestor.pid)
 
 
 def last_arguments() -> set[str]:

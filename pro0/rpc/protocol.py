@@ -2,17 +2,7 @@
 
 from collections.abc import Callable
 
-from pro0.wire import (
-    INVALID_REQUEST,
-    JSON,
-    LINE_LIMIT,
-    PARSE_ERROR,
-    Fault,
-    Unreadable,
-    decode,
-    encode,
-    joined,
-)
+from pro0.wire import INVALID_REQUEST, JSON, Batch, Fault, encode, failed, joined, message_of
 
 CANCELLED = -32800
 """The code that the Language Server Protocol gives a request that its client has cancelled."""
@@ -67,7 +57,7 @@ class RpcConversation:
         if line is not None and not line.strip():
             return
         try:
-            message = _read(line)
+            message = message_of(line)
         except Fault as fault:
             self._send(failed(None, fault))
             return
@@ -89,9 +79,9 @@ class RpcConversation:
         if not 0 < len(messages) <= BATCH_LIMIT:
             self._send(failed(None, Fault(INVALID_REQUEST, f"a batch holds 1 to {BATCH_LIMIT} messages")))
             return
-        together = _Together(len(messages), self._send)
+        batch = Batch(len(messages), self._send)
         for message in messages:
-            self._message(message, together.answer)
+            self._message(message, batch.answer)
 
     def _message(self, message: object, answer: Answer) -> None:
         key = _key(message)
@@ -116,41 +106,9 @@ class RpcConversation:
                 request.cancelled |= request.wanted and request.key == key and type(request.key) is type(key)
 
 
-class _Together:
-    """Collects the responses to a batch, and sends them as one when the last is there."""
-
-    def __init__(self, count: int, send: Callable[[JSON], None]) -> None:
-        self._left = count
-        self._send = send
-        self._responses: list[JSON] = []
-
-    def answer(self, response: JSON | None) -> None:
-        """Take the response to one of the messages."""
-        self._left -= 1
-        if response is not None:
-            self._responses.append(response)
-        if not self._left and self._responses:
-            self._send(f"[{','.join(self._responses)}]")
-
-
-def failed(key: Key, fault: Fault) -> JSON:
-    """Return the response that says a fault."""
-    error = {"code": fault.code, "message": str(fault)} | ({} if fault.data is None else {"data": fault.data})
-    return encode({"jsonrpc": "2.0", "id": key, "error": error})
-
-
 def notice(method: str, params: JSON) -> JSON:
     """Return a notification to the client."""
     return joined({"jsonrpc": encode("2.0"), "method": encode(method), "params": params})
-
-
-def _read(line: bytes | None) -> object:
-    try:
-        if line is None:
-            raise Unreadable(f"longer than {LINE_LIMIT} bytes", too_much=True)
-        return decode(line)
-    except Unreadable as error:
-        raise Fault(INVALID_REQUEST if error.too_much else PARSE_ERROR, str(error)) from None
 
 
 def _parts(message: object) -> tuple[str, object]:

@@ -20,11 +20,11 @@ from pro0.rpc.client import RpcClient
 from pro0.rpc.connection import PIECE, RpcConnection
 from pro0.rpc.lists import Lists, Rescan, files_of
 from pro0.rpc.place import CONNECTIONS, listening
-from pro0.rpc.protocol import RpcRequest, failed
+from pro0.rpc.protocol import RpcRequest
 from pro0.store.paths import CONCERNS_A_SUBSCRIBER, SOCKET
 from pro0.store.teams import TeamStore
 from pro0.store.watch import Watch
-from pro0.wire import JSON, Fault
+from pro0.wire import JSON, Fault, failed
 
 WORKERS = 4
 LAST = 2.0

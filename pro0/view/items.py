@@ -18,7 +18,6 @@ from pro0.view.news import News
 from pro0.view.reading import said_by
 
 WAITS = "waits for you"
-PARTS = (WAITS, "members", "tasks", "messages")
 FOLDED = "folded"
 """The id of a line that stands for the finished ones of its part."""
 NARROW = 60
