@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 import urllib.request
@@ -27,8 +28,12 @@ SECONDS = 10.0
 IDLE_SECONDS = 10.0
 CHANGES = 40
 CPU_GOAL = 20.0
+BEHIND_GOAL = 100.0
 WAKE_UP_GOAL = 1.0
 TOLD_GOAL = 150.0
+DATED = REPAINT.replace("frame {n}", "frame {n} @{time.time():.4f}")
+"""A program that repaints its screen ten times a second, and says on it when."""
+SAID = re.compile(rb"@(\d+\.\d{4})")
 
 
 class Page:
@@ -79,7 +84,7 @@ def figures() -> Iterator[Figure]:
         what = "web, a change is told to a page, 19 in 20"
         yield Figure(what, told[int(len(told) * 0.95) - 1], "ms", TOLD_GOAL, "ms")
         names = [f"r{number}" for number in range(TERMINALS)]
-        drafts = [SeatDraft(name=name, agent="command", argv=("python3", "-c", REPAINT)) for name in names]
+        drafts = [SeatDraft(name=name, agent="command", argv=("python3", "-c", DATED)) for name in names]
         members.spawn(context, drafts, TERMINALS + 5)
         roster = context.team.runtime
         until(lambda: sum(seat.handle is not None for seat in roster.read().seats) == TERMINALS, 60)
@@ -113,20 +118,24 @@ def _told(context: Any, rpc: ClientConnection, number: int) -> float:
 
 
 def _repainting(server: psutil.Process, sockets: list[ClientConnection]) -> Iterator[Figure]:
-    over, frames = Event(), [0] * len(sockets)
+    over, frames, behind = Event(), [0] * len(sockets), list[float]()
 
     def read(number: int) -> None:
         while not over.is_set():
             try:
-                frames[number] += isinstance(sockets[number].recv(1), bytes)
+                heard = sockets[number].recv(1)
             except TimeoutError:
                 continue
+            if isinstance(heard, bytes) and (said := SAID.findall(heard)):
+                frames[number] += 1
+                behind.append((time.time() - float(said[-1])) * 1000)
 
     readers = [Thread(target=read, args=(number,), daemon=True) for number in range(len(sockets))]
     for reader in readers:
         reader.start()
     time.sleep(2)
     before, counted = _used(server), sum(frames)
+    behind.clear()
     time.sleep(SECONDS)
     used, shown = (_used(server) - before) / SECONDS * 100, (sum(frames) - counted) / SECONDS / len(sockets)
     over.set()
@@ -136,6 +145,10 @@ def _repainting(server: psutil.Process, sockets: list[ClientConnection]) -> Iter
         f"web, {TERMINALS} repainting terminals, CPU of the server", used, "% of a core", CPU_GOAL, "% of a core"
     )
     yield Figure(f"web, {TERMINALS} repainting terminals, frames of each", shown, "a second")
+    behind.sort()
+    what = f"web, {TERMINALS} repainting terminals, behind"
+    yield Figure(what, behind[len(behind) // 2], "ms")
+    yield Figure(f"{what}, 19 in 20", behind[int(len(behind) * 0.95) - 1], "ms", BEHIND_GOAL, "ms")
 
 
 def _used(process: psutil.Process) -> float:
