@@ -45,6 +45,7 @@ def test_random_cuts_lose_and_double_no_event(shown: Shown, alpha: Crew, seed: i
         expect(page.locator(".event", has=page.get_by_role("link", name=f"{id} cut"))).to_have_count(1)
     shown.go("tree")
     for id in (ids[0], ids[-1]):
+        page.get_by_label("Find a task").fill(id)
         expect(page.locator(".line").get_by_text(id, exact=True)).to_have_count(1)
     shown.troubles.clear()
 
@@ -56,5 +57,6 @@ def test_a_killed_server_is_said_and_the_page_comes_back_by_itself(shown: Shown,
     [id] = alpha.give(Draft(title="made meanwhile"))
     server.process = Server(alpha.store.home).process
     expect(page.get_by_text("The server cannot be reached")).not_to_be_visible()
+    page.get_by_label("Find a task").fill(id)
     expect(page.locator(".line").get_by_text(id, exact=True)).to_have_count(1)
     shown.troubles.clear()

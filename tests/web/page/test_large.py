@@ -86,6 +86,17 @@ def test_what_is_near_the_screen_is_drawn_wherever_the_person_looks(shown: Shown
     expect(rows.filter(has_text="part 0 of 0").first).to_be_in_viewport()
 
 
+@pytest.mark.parametrize(("screen", "item"), [("tree", ".line"), ("board", ".card.task")])
+def test_what_is_not_drawn_is_found_by_its_words(shown: Shown, screen: str, item: str) -> None:
+    """The browser's own search sees only what is drawn."""
+    page = shown.go(screen)
+    last = page.locator(item).filter(has_text=f"part {EACH - 1} of {EPICS - 1}")
+    expect(last).to_have_count(0)
+    page.get_by_label("Find a task").fill(f"part {EACH - 1} of {EPICS - 1}")
+    expect(last).to_be_in_viewport()
+    page.get_by_label("Find a task").fill("")
+
+
 @pytest.mark.parametrize(("screen", "part"), [("tree", "Line"), ("board", "Card")])
 def test_a_change_of_a_task_draws_that_task_alone(shown: Shown, alpha: Large, screen: str, part: str) -> None:
     """What comes near the screen meanwhile is drawn too, what is there already is not."""

@@ -220,7 +220,7 @@ def asks_for_the_pin(shown: Shown, button: Locator) -> Locator:
 
 @pytest.mark.usefixtures("pin")
 def test_whatever_closes_the_pin_the_verdict_can_be_given_again(shown: Shown, alpha: Crew) -> None:
-    """A button that went on waiting for the PIN could not be pressed again."""
+    """A button that went on waiting for the PIN could not be pressed again. Nothing went wrong, so nothing is said."""
     [id] = alpha.give(Draft(title="is approved with a PIN"))
     gates.hold(alpha.context, id, Awaiting.REVIEW)
     approve = shown.go("needs").get_by_role("button", name=f"Approve: {id}")
@@ -237,7 +237,7 @@ def test_whatever_closes_the_pin_the_verdict_can_be_given_again(shown: Shown, al
         expect(dialog).not_to_be_visible()
         expect(approve).to_have_attribute("aria-busy", "false")
         assert alpha.task(id).waits
-    shown.says("the PIN is wrong")
+    expect(shown.page.locator(".notice", has_text="PIN")).to_have_count(0)
     dialog = asks_for_the_pin(shown, approve)
     dialog.get_by_label("PIN", exact=True).fill(PIN)
     shown.press("Go on", dialog)
@@ -248,18 +248,21 @@ def test_whatever_closes_the_pin_the_verdict_can_be_given_again(shown: Shown, al
 
 
 @pytest.mark.usefixtures("pin")
-def test_what_was_sent_with_the_pin_is_said_though_its_dialog_was_closed_meanwhile(shown: Shown, alpha: Crew) -> None:
+@pytest.mark.parametrize("right", [True, False])
+def test_what_was_sent_with_the_pin_is_said_though_its_dialog_was_closed_meanwhile(
+    shown: Shown, alpha: Crew, right: bool
+) -> None:
     [id] = alpha.give(Draft(title="is approved, and hears it late"))
     gates.hold(alpha.context, id, Awaiting.REVIEW)
     approve = shown.go("needs").get_by_role("button", name=f"Approve: {id}")
     dialog = asks_for_the_pin(shown, approve)
-    dialog.get_by_label("PIN", exact=True).fill(PIN)
+    dialog.get_by_label("PIN", exact=True).fill(PIN if right else "654321")
     holds(shown, "/./")
     shown.press("Go on", dialog)
     shown.page.keyboard.press("Escape")
     expect(dialog).not_to_be_visible()
     expect(approve).to_have_attribute("aria-busy", "true")
     shown.page.evaluate("link.free()")
-    shown.says(f"{id}: approved")
-    expect(approve).not_to_be_visible()
-    assert alpha.task(id).status is Status.COMPLETED
+    shown.says(f"{id}: approved" if right else "the PIN is wrong")
+    expect(approve).to_have_count(0 if right else 1)
+    assert bool(alpha.task(id).waits) is not right

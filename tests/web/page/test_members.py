@@ -152,6 +152,33 @@ def test_a_permission_is_answered_with_its_whole_input_in_sight(
     assert given.choice is Choice.ALLOW
 
 
+PARAMETERS = """async (input) => {
+  const { parametersOf } = await import(new URL("data/input.js", document.baseURI));
+  return parametersOf(input);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters"),
+    [
+        ('{"command": "make\\ntest",\n "timeout": 5}', [["command", "make\ntest"], ["timeout", "5"]]),
+        ('{"path": "\\u00e4.py", "deep": {"a": ["x"]}}', [["path", "ä.py"], ["deep", '{\n  "a": [\n    "x"\n  ]\n}']]),
+        ('{"run": "\\u202egnp.exe\\u0000\\u200b"}', [["run", r"\u{202e}gnp.exe\u{0}\u{200b}"]]),
+        ('{"command": "rm -rf /", "command": "ls"}', None),
+        ('{"n": 1.00000000000000000001}', None),
+        ('{"2": "second", "1": "first"}', None),
+        ("make install", None),
+        ('["make"]', None),
+        ("null", None),
+    ],
+)
+def test_an_input_is_shown_by_its_parameters_only_when_they_are_all_of_it(
+    shown: Shown, text: str, parameters: list[list[str]] | None
+) -> None:
+    """What is not shown as it was asked could be allowed unseen."""
+    assert shown.page.evaluate(PARAMETERS, text) == parameters
+
+
 def test_three_acts_lead_from_the_command_to_an_allowed_permission(
     shown: Shown, alpha: Crew, chromium: Browser, request: pytest.FixtureRequest
 ) -> None:

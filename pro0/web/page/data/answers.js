@@ -62,6 +62,6 @@ const PERMISSION = [
 /** The answers to a need, the usual one first; of a permission those that its agent takes. */
 export function answersOf(need, request) {
   if (need.subject === "archive") return [];
-  if (need.kind === "permission" && need.request) return PERMISSION.filter(({ choice }) => !choice || !request?.choices || request.choices.includes(choice));
+  if (need.kind === "permission" && need.request) return PERMISSION.filter(({ choice }) => !choice || request.choices.includes(choice));
   return ANSWERS[need.kind] ?? [];
 }

@@ -61,9 +61,9 @@ export class Connection {
     for (const { reject } of this.calls.values()) reject(new RpcError(CUT));
     this.calls.clear();
     if (this.closed) return;
-    const opened = this.state.value === "open";
-    this.state.value = "lost";
-    if (!opened && (await reachable())) this.state.value = "refused";
+    if (this.state.value === "open") this.state.value = "lost";
+    else this.state.value = (await reachable()) ? "refused" : "lost";
+    if (this.closed) return;
     this.timer = setTimeout(() => this.open(), this.wait);
     this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
   }

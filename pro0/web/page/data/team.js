@@ -44,6 +44,11 @@ export class Team {
     return answer;
   }
 
+  async loadRequest(id) {
+    const known = (entry) => (this.requests.value = { ...this.requests.value, [id]: entry });
+    await this.call("permission.show", { id }).then(known, (error) => error.code !== "cut" && known({ tool: error.message, input: "", choices: [] }));
+  }
+
   async loadRoles() {
     this.roles.value = (await this.call("agent.role.list")).roles;
   }
@@ -71,6 +76,9 @@ function byUrgency(one, other) {
 
 /** The number of an id such as task-12. */
 export const number = (id) => Number(id.slice(id.lastIndexOf("-") + 1)) || 0;
+
+/** True when a task has these words, in small letters, in one of the fields by which it is looked for. */
+export const found = (task, words) => [task.id, task.title, task.role_id, task.assignee, task.claimed_by].join(" ").toLowerCase().includes(words);
 
 export const byPriority = (one, other) => one.priority - other.priority || number(one.id) - number(other.id);
 

@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { age, moment } from "../data/clock.js";
 import { tone, words } from "../data/words.js";
-import { attempt, say } from "./notices.js";
+import { GivenUp, attempt, say } from "./notices.js";
 
 /** A state as a coloured dot and its word. */
 export function State({ word }) {
@@ -55,8 +55,9 @@ export function Heading({ title, children }) {
   return html`<header class="heading"><h1 tabindex="-1">${title}</h1><div class="row">${children}</div></header>`;
 }
 
-export function Empty({ title, children }) {
-  return html`<div class="empty"><p class="large">${title}</p><p class="soft">${children}</p></div>`;
+/** What is said where there is nothing, with the next step: `act` is a button or a link. */
+export function Empty({ title, act = null, children }) {
+  return html`<div class="empty"><p class="large">${title}</p><p class="soft">${children}</p>${act}</div>`;
 }
 
 /** What is there while a list is on its way, or why it does not come. */
@@ -85,7 +86,7 @@ export function Form({ send, label, children, cancel = null, done = "", others =
       const result = await send(Object.fromEntries(new FormData(form)), form);
       if (done) say(typeof done === "function" ? done(result) : done);
     } catch (caught) {
-      setError(caught);
+      setError(caught instanceof GivenUp ? null : caught);
     }
     setBusy(false);
   };

@@ -1,6 +1,6 @@
 /** What is around every screen: the way to the others, the state of the connection. */
 import { html } from "../html.js";
-import { useEffect } from "../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";
 import { SCREENS } from "../screens/table.js";
@@ -8,11 +8,14 @@ import { closeDialog, openDialog } from "./dialog.js";
 import { Icon } from "./icons.js";
 import { openPalette } from "./palette.js";
 
+const MOST = 99;
+
 export function Frame({ children }) {
   const { screen } = route.value;
   const current = SCREENS.find(({ name }) => name === screen);
   const count = team.value?.needs.items.value.size ?? 0;
   useEffect(() => {
+    navigator.setAppBadge?.(count).catch(() => {}); // of the installed page, where the system shows it
     document.title = `${count ? `(${count}) ` : ""}${current?.title ?? "pro0"} · ${team.value?.name ?? "pro0"}`;
   }, [count, current, team.value]);
   return html`<a class="skip" href="#main" onClick=${skip}>To the content</a>
@@ -22,7 +25,7 @@ export function Frame({ children }) {
         <${Brand} /><${Search} />
         <ul>${SCREENS.map((one) => html`<${Link} key=${one.name} of=${one} />`)}</ul>
       </nav>
-      <main id="main" tabindex="-1"><${Cut} />${children}</main>
+      <main id="main" tabindex="-1"><${Cut} /><${News} />${children}</main>
       <nav class="tabs" aria-label="Main screens">
         <ul>${SCREENS.filter(({ often }) => often).map((one) => html`<${Link} key=${one.name} of=${one} />`)}
           ${SCREENS.some(({ often }) => !often) && html`<li><button type="button" aria-haspopup="dialog" onClick=${more}><${Icon} name="more" /><span>More</span></button></li>`}
@@ -45,11 +48,26 @@ function Link({ of: { name, title } }) {
   const here = route.value.screen === name;
   const count = name === "needs" ? team.value?.needs.items.value.size : 0;
   return html`<li><a href=${place(name)} aria-current=${here ? "page" : undefined} onClick=${closeDialog}>
-    <${Icon} name=${name} /><span>${title}</span>${count > 0 && html`<span class="count asks">${count}<span class="sr"> things</span></span>`}</a></li>`;
+    <${Icon} name=${name} /><span>${title}</span>${count > 0 && html`<span class="count asks">${count > MOST ? `${MOST}+` : count}<span class="sr"> things</span></span>`}</a></li>`;
 }
 
 function more() {
   openDialog("More", () => html`<nav aria-label="All screens" class="all"><ul>${SCREENS.map((one) => html`<${Link} key=${one.name} of=${one} />`)}</ul></nav>`);
+}
+
+/** What needs the person from now on, told to who listens; who looks sees the count. */
+function News() {
+  const { needs } = team.value;
+  const known = useRef(null);
+  const [told, setTold] = useState("");
+  useEffect(() => {
+    if (!needs.ready.value) return;
+    const before = known.current?.of === needs ? known.current.ids : null;
+    const fresh = needs.all.filter(({ id }) => before && !before.has(id));
+    known.current = { of: needs, ids: new Set(needs.all.map(({ id }) => id)) };
+    if (fresh.length) setTold(fresh.map(({ what }) => what).join(". "));
+  }, [needs, needs.items.value, needs.ready.value]);
+  return html`<p class="sr" role="status" aria-label="News">${told}</p>`;
 }
 
 function Cut() {

@@ -1,12 +1,25 @@
 /** What can be done with a member. */
 import { html } from "../html.js";
-import { useState } from "../vendor/hooks.js";
+import { useLayoutEffect, useState } from "../vendor/hooks.js";
 import { team } from "../data/team.js";
+import { focusWanted, wanted } from "../data/wish.js";
 import { Act, Field, Form } from "./common.js";
 import { confirmed } from "./dialog.js";
 import { attempt, say } from "./notices.js";
 
-export function MemberActs({ member, over }) {
+const ENDED = ["shutdown", "exited", "crashed"];
+
+/** The labels of all that can be done with a member now. */
+export const memberActs = ({ plan, state }) => [
+  ...(plan === "handed in" ? ["Approve the plan", "Ask for another plan"] : []),
+  ...(ENDED.includes(state) ? ["Start again"] : ["Message", "Ask it to end", "End by force"]),
+];
+
+export function MemberActs({ member }) {
+  const over = ENDED.includes(member.state);
+  const wish = wanted(member.agent_id);
+  useLayoutEffect(() => void (wish && focusWanted()), [wish]);
+  const mark = (label) => ({ "data-wanted": label === wish ? "" : undefined });
   const own = team.value;
   const name = member.agent_id;
   const [asked, setAsked] = useState(false);
@@ -16,12 +29,12 @@ export function MemberActs({ member, over }) {
   const force = () => confirmed(`End ${name} by force?`, "What it has not saved is lost.", "End it", () => ended(true));
   const toggle = (what) => setAsked(asked === what ? false : what);
   return html`<div class="row wrap">
-      ${member.plan === "handed in" && html`<${Act} label="Approve the plan" look="primary" run=${() => own.call("plan.approve", { name })} done=${`the plan of ${name} is approved`} />
-        <button type="button" class="act" aria-expanded=${asked === "plan"} onClick=${() => toggle("plan")}>Ask for another plan</button>`}
-      ${!over && html`<button type="button" class="act" aria-expanded=${asked === "send"} onClick=${() => toggle("send")}>Send a message</button>
-        <${Act} label="Ask it to end" run=${() => own.call("member.shutdown", { name })} done=${`${name} is asked to end`} />
-        <button type="button" class="act danger" onClick=${force}>End by force</button>`}
-      ${over && html`<${Act} label="Start again" look="primary" run=${() => own.call("member.restart", { name }, say)} done=${`${name} is back`} />`}
+      ${member.plan === "handed in" && html`<${Act} label="Approve the plan" look="primary" run=${() => own.call("plan.approve", { name })} done=${`the plan of ${name} is approved`} ...${mark("Approve the plan")} />
+        <button type="button" class="act" aria-expanded=${asked === "plan"} ...${mark("Ask for another plan")} onClick=${() => toggle("plan")}>Ask for another plan</button>`}
+      ${!over && html`<button type="button" class="act" aria-expanded=${asked === "send"} ...${mark("Message")} onClick=${() => toggle("send")}>Message</button>
+        <${Act} label="Ask it to end" run=${() => own.call("member.shutdown", { name })} done=${`${name} is asked to end`} ...${mark("Ask it to end")} />
+        <button type="button" class="act danger" ...${mark("End by force")} onClick=${force}>End by force</button>`}
+      ${over && html`<${Act} label="Start again" look="primary" run=${() => own.call("member.restart", { name }, say)} done=${`${name} is back`} ...${mark("Start again")} />`}
     </div>
     ${asked === "send" && html`<${Form} key="send" label="Send" send=${send} done=${`sent to ${name}`} cancel=${() => setAsked(false)}><${Field} label="Your message" name="content" area required autofocus /><//>`}
     ${asked === "plan" && html`<${Form} key="plan" label="Ask for another" send=${reject} done=${`${name} is asked for another plan`} cancel=${() => setAsked(false)}><${Field} label="What is wrong with it" name="feedback" area required autofocus /><//>`}`;

@@ -16,7 +16,10 @@ const drop = (entry) => (notices.value = notices.value.filter((other) => other !
 
 export const say = (text) => show({ text });
 
-export const complain = (error) => show({ text: error.message ?? String(error), hint: error.hint, bad: true });
+/** The person has thought better of it: there is nothing to say. */
+export class GivenUp extends Error {}
+
+export const complain = (error) => error instanceof GivenUp || show({ text: error.message ?? String(error), hint: error.hint, bad: true });
 
 /** Do something, and say that it is done or why not; null when it failed. */
 export async function attempt(work, done = "") {

@@ -6,7 +6,7 @@ import { go, route } from "../data/route.js";
 import { around, openTeam, team } from "../data/team.js";
 import { Pairing } from "../screens/pairing.js";
 import { SCREENS, WITHIN } from "../screens/table.js";
-import { Teams } from "../screens/teams.js";
+import { Missing, Teams } from "../screens/teams.js";
 import { Dialog } from "./dialog.js";
 import { Frame } from "./frame.js";
 import { Notices } from "./notices.js";
@@ -22,10 +22,14 @@ effect(() => {
   if (!location.hash && teams.value.length === 1) go("needs", "", teams.value[0].name);
 });
 
+/** True while the server is there and has no such team. */
+const isMissing = () => team.value?.connection.state.value === "refused" && teams.value?.every(({ name }) => name !== team.value.name);
+
 export function Page() {
   if (home.state.value === "refused") return html`<${Pairing} paired=${() => location.reload()} />`;
   const { screen } = route.value;
   const { draw: Screen } = [...SCREENS, ...WITHIN].find(({ name }) => name === screen) ?? SCREENS[0];
-  return html`${team.value ? html`<${Frame}><${Screen} key=${`${team.value.name}/${screen}`} /><//>` : html`<${Teams} />`}
+  const shown = isMissing() ? html`<${Missing} name=${team.value.name} />` : html`<${Screen} key=${`${team.value?.name}/${screen}`} />`;
+  return html`${team.value ? html`<${Frame}>${shown}<//>` : html`<${Teams} />`}
     <${Dialog} /><${Notices} />`;
 }

@@ -1,12 +1,10 @@
 /** Ctrl+K: every screen, act, member and task by its name. */
 import { html } from "../html.js";
 import { useLayoutEffect, useState } from "../vendor/hooks.js";
-import { go } from "../data/route.js";
-import { byPriority, team } from "../data/team.js";
-import { SCREENS } from "../screens/table.js";
+import { useLoaded } from "../data/load.js";
+import { team } from "../data/team.js";
 import { closeDialog, openDialog } from "./dialog.js";
-import { attempt } from "./notices.js";
-import { newTask } from "./taskform.js";
+import { acts, names } from "./reach.js";
 
 const SHOWN = 12;
 
@@ -19,26 +17,16 @@ addEventListener("keydown", (event) => {
   }
 });
 
-function entries() {
-  const own = team.value;
-  const act = (text, method, params, done) => ({ text, kind: "do", run: () => attempt(() => own.call(method, params), done) });
-  return [
-    ...SCREENS.map(({ name, title }) => ({ text: title, kind: "screen", run: () => go(name) })),
-    { text: "New task", kind: "do", run: () => newTask() },
-    act("Pause: no task is taken", "team.pause", { paused: true }, "paused: no task is taken"),
-    act("Go on after a pause", "team.pause", { paused: false }, "tasks are taken again"),
-    ...own.members.all.map(({ agent_id, state }) => ({ text: agent_id, kind: state, run: () => go("member", agent_id) })),
-    ...own.tasks.all.sort(byPriority).map(({ id, title, status }) => ({ text: `${id} ${title}`, kind: status.replace("_", " "), run: () => go("tree", id) })),
-  ];
-}
-
 const loading = () => [team.value.members, team.value.tasks].some((list) => !list.ready.value && !list.error.value);
+
+const plain = (text) => text.toLowerCase().replace(":", "");
 
 /** How well a text fits what is typed: smaller is better, Infinity is not at all. */
 export function distance(text, typed) {
-  const low = text.toLowerCase();
+  const low = plain(text);
   const at = low.indexOf(typed);
   if (at >= 0) return at;
+  if (typed.split(/\s+/).every((word) => low.includes(word))) return 500;
   let from = 0;
   for (const letter of typed) {
     from = low.indexOf(letter, from) + 1;
@@ -52,17 +40,20 @@ function Palette() {
   const [chosen, setChosen] = useState(0);
   // Enter before the names are there: it holds for the first that fits then.
   const [entered, setEntered] = useState(false);
-  const fitting = entries()
-    .map((entry) => ({ ...entry, far: distance(entry.text, typed.trim().toLowerCase()) }))
+  useLoaded(() => team.value.loadRoles().catch(() => {}));
+  const fitting = [...names(), ...(typed.trim() ? acts() : [])]
+    .map((entry) => ({ ...entry, far: distance(entry.text, plain(typed.trim())) }))
     .filter(({ far }) => far < Infinity)
     .sort((one, other) => (typed ? one.far - other.far : 0))
     .slice(0, SHOWN);
-  const run = (entry) => (entry ? (closeDialog(), entry.run()) : setEntered(loading()));
+  const run = (entry) => entry && (closeDialog(), entry.run());
+  // While names come, what fits best so far may not be what is meant, unless the person has gone to it by an arrow.
+  const enter = () => (loading() && !chosen && !(typed && fitting[0]?.kind === "screen" && !fitting[0].far) ? setEntered(true) : run(fitting[chosen]));
   useLayoutEffect(() => void (entered && !loading() && run(fitting[chosen])));
   const key = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setChosen((chosen + step + fitting.length) % Math.max(1, fitting.length));
-    else if (event.key === "Enter") run(fitting[chosen]);
+    else if (event.key === "Enter") enter();
     else return;
     event.preventDefault();
   };

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { Field, Form } from "./common.js";
 import { closeDialog, closer, openDialog } from "./dialog.js";
+import { GivenUp } from "./notices.js";
 
 const ASKING = ["pin_needed", "wrong_pin"];
 
@@ -16,11 +17,16 @@ export async function withPin(call, method, params, told) {
       const send = async ({ pin }) => {
         const close = closer();
         sent = call(method, { ...params, pin }, told);
-        resolve(await sent);
+        try {
+          resolve(await sent);
+        } catch (refused) {
+          sent = null;
+          throw refused;
+        }
         close();
       };
       // What was sent before the dialog went may still be done: its answer counts.
-      const left = () => (sent ?? Promise.reject(error)).catch(reject);
+      const left = () => (sent ?? Promise.reject(new GivenUp())).catch(reject);
       const content = () => html`<${Form} label="Go on" send=${send} cancel=${closeDialog}>
         <p>${error.message}</p><${Field} label="PIN" name="pin" type="password" inputmode="numeric" required autofocus autocomplete="off" /><//>`;
       openDialog("Your PIN", content, "", left);

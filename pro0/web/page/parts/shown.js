@@ -1,6 +1,7 @@
 /** What a person has to see before an answer: the whole question, plan or result. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
+import { parametersOf } from "../data/input.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 
@@ -22,12 +23,12 @@ function Asked({ task, need }) {
 
 /** A permission: the tool and the whole of its input, to which the answer is bound. */
 function Permission({ id }) {
-  const { requests } = team.value;
-  const request = requests.value[id];
-  const known = (entry) => (requests.value = { ...requests.value, [id]: entry });
-  useLoaded(() => team.value.call("permission.show", { id }).then(known, (error) => known({ tool: error.message, input: "" })), [id]);
-  return html`<p class="small"><span class="tag">${request?.tool ?? "…"}</span></p>
-    <div class="text mono whole-input" tabindex="0" role="group" aria-label="The whole input">${request?.input ?? " "}</div>`;
+  const { tool, input } = team.value.requests.value[id];
+  const parameters = parametersOf(input);
+  return html`<p class="small"><span class="tag">${tool}</span></p>
+    <div class="text mono whole-input" tabindex="0" role="group" aria-label="The whole input">${parameters?.length
+      ? html`<dl>${parameters.map(([name, text]) => html`<dt key=${name}>${name}</dt><dd key=${`${name}.`}>${text}</dd>`)}</dl>`
+      : input}</div>`;
 }
 
 function Plan({ of, since }) {

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 import { go, place } from "../data/route.js";
 import { team } from "../data/team.js";
+import { focusWanted, wanted } from "../data/wish.js";
 import { words } from "../data/words.js";
 import { Since, State } from "./common.js";
 import { Comments } from "./comments.js";
@@ -22,19 +23,21 @@ export function WithTask({ screen, id, children }) {
 function TaskPanel({ task, screen }) {
   const heading = useRef(null);
   const close = () => go(screen);
+  const wish = wanted(task.id);
   useLayoutEffect(() => {
     heading.current.focus();
     const key = (event) => event.key === "Escape" && !document.querySelector("dialog[open]") && close();
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
   }, []);
+  useLayoutEffect(() => void (wish && focusWanted()), [wish]);
   return html`<aside class="panel stack" aria-label=${`${task.id}: ${task.title}`}>
     <header class="heading">
       <h2 tabindex="-1" ref=${heading}>${task.title}</h2>
       <button type="button" class="icon" aria-label="Close the task" onClick=${close}>×</button>
     </header>
     <p class="row wrap"><${State} word=${task.status} /><span class="soft">${task.id}</span>${task.awaiting && html`<span class="tag asks">waits: ${task.awaiting}</span>`}</p>
-    <${TaskActs} task=${task} screen=${screen} />
+    <${TaskActs} task=${task} screen=${screen} wish=${wish} />
     ${task.description !== task.title && html`<${Text} text=${task.description} label="Description" />`}
     ${task.reason && html`<section><h3>${task.status === "failed" ? "Why it failed" : "What it asks"}</h3><${Text} text=${task.reason} label="Reason" /></section>`}
     ${task.result && html`<section><h3>Result</h3><${Text} text=${task.result} label="Result" /></section>`}

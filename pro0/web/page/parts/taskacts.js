@@ -21,6 +21,8 @@ const CANCEL = verb("cancel", "reason", { label: "Cancel the task", asks: "Why",
 const REOPEN = verb("reopen", "reason", { label: "Open again", asks: "Why" });
 const RELEASE = verb("release", "reason", { label: "Take it back", asks: "Why" });
 
+const ASSIGN = "Assign to";
+
 function actsOf(task) {
   if (task.status === "needs_review") return [...(task.awaiting === "input" ? [ANSWER] : [APPROVE, REJECT]), CONTINUE, CLOSE, CANCEL];
   if (task.status === "failed") return [RETRY, CONTINUE, CLOSE, REOPEN];
@@ -29,14 +31,18 @@ function actsOf(task) {
   return task.status === "closed" ? [REOPEN] : [CANCEL];
 }
 
-export function TaskActs({ task, screen }) {
+/** The labels of all that can be done with a task now. */
+export const taskActs = (task) => [...actsOf(task).map(({ label }) => label), ...(task.status === "open" ? [ASSIGN] : []), "Edit", "New subtask", "Delete"];
+
+export function TaskActs({ task, screen, wish }) {
+  const mark = (label) => ({ "data-wanted": label === wish ? "" : undefined });
   const [asked, setAsked] = useState(null);
   const own = team.value;
   const call = (act, text) => own.call(act.method, bound(task, act.method, { task_id: task.id, ...(act.field && text ? { [act.field]: text } : {}) }));
   const done = (act) => `${task.id}: ${act.label.toLowerCase()}, done`;
   const button = (act) => act.asks
-    ? html`<button key=${act.label} type="button" class=${`act ${act.look ?? ""}`} aria-expanded=${asked === act} onClick=${() => setAsked(asked === act ? null : act)}>${act.label}</button>`
-    : html`<${Act} key=${act.label} label=${act.label} look=${act.look} run=${() => call(act)} done=${done(act)} />`;
+    ? html`<button key=${act.label} type="button" class=${`act ${act.look ?? ""}`} aria-expanded=${asked === act} ...${mark(act.label)} onClick=${() => setAsked(asked === act ? null : act)}>${act.label}</button>`
+    : html`<${Act} key=${act.label} label=${act.label} look=${act.look} run=${() => call(act)} done=${done(act)} ...${mark(act.label)} />`;
   const send = async ({ text }) => (await call(asked, text), setAsked(null));
   const remove = () => confirmed(`Delete ${task.id}?`, `${task.title} and its comments are gone for good.`, "Delete", async () => {
     const show = goFrom();
@@ -48,17 +54,17 @@ export function TaskActs({ task, screen }) {
     </div>
     ${asked && html`<${Form} key=${asked.label} label=${asked.label} send=${send} done=${done(asked)} cancel=${() => setAsked(null)}>
       <${Field} label=${asked.asks} name="text" area required=${asked.required} autofocus /><//>`}
-    ${task.status === "open" && html`<${Assignee} task=${task} />`}
+    ${task.status === "open" && html`<${Assignee} task=${task} mark=${mark(ASSIGN)} />`}
     <div class="row wrap">
-      <button type="button" class="act" onClick=${() => editTask(task)}>Edit</button>
-      <button type="button" class="act" onClick=${() => newTask(task.id)}>New subtask</button>
-      <button type="button" class="act danger" onClick=${remove}>Delete</button>
+      <button type="button" class="act" ...${mark("Edit")} onClick=${() => editTask(task)}>Edit</button>
+      <button type="button" class="act" ...${mark("New subtask")} onClick=${() => newTask(task.id)}>New subtask</button>
+      <button type="button" class="act danger" ...${mark("Delete")} onClick=${remove}>Delete</button>
     </div>`;
 }
 
-function Assignee({ task }) {
+function Assignee({ task, mark }) {
   const own = team.value;
   const options = [["", "whoever takes it"], ...own.members.all.map(({ agent_id }) => [agent_id, agent_id])];
   const change = ({ target }) => attempt(() => own.call("task.assign", { task_id: task.id, to: target.value || null }), `${task.id} is for ${target.value || "whoever takes it"}`);
-  return html`<${Choice} label="Assign to" options=${options} value=${task.assignee ?? ""} onChange=${change} />`;
+  return html`<${Choice} label=${ASSIGN} ...${mark} options=${options} value=${task.assignee ?? ""} onChange=${change} />`;
 }

@@ -38,8 +38,8 @@ export function TeamForm({ cancel = null }) {
     return made;
   };
   return html`<${Form} label="Start" send=${send} done="the team is there" cancel=${cancel}>
-    <div class="pair"><${Field} label="Name" name="name" required autofocus />
-      <${Field} label="Project" about="its folder" name="project" required value=${project} onChange=${(event) => setProject(event.target.value)} /></div>
+    <${Field} label="Name" name="name" required autofocus />
+    <${Field} label="Project" about="its folder" name="project" required value=${project} onChange=${(event) => setProject(event.target.value)} />
     <${Field} label="Goal" about="what the lead agent is told" name="goal" area />
     <div class="pair"><${Choice} label="Lead agent" name="lead" options=${[["", "as in the settings"], ["none", "none"], ...agents.map(({ agent }) => [agent, agent])]} />
       <${Choice} label="Layout" name="layout" options=${[["", "none"], ...layouts.map((layout) => [layout, layout])]} /></div>

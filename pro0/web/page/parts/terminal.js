@@ -43,8 +43,8 @@ function Live({ name }) {
       shown?.close();
     };
   }, [own, name]);
-  return html`<div class="terminal"><div ref=${place} class=${`xterm-place ${live?.connection.taken.value ? "taken" : ""}`}></div></div>
-    ${live && html`<${Keyboard} live=${live} />`}`;
+  return html`<div class="keyboard">${live ? html`<${Keyboard} live=${live} />` : html`<p class="soft" role="status">One moment …</p>`}</div>
+    <div class="terminal"><div ref=${place} class=${`xterm-place ${live?.connection.taken.value ? "taken" : ""}`}></div></div>`;
 }
 
 function Keyboard({ live: { connection, term, fit } }) {

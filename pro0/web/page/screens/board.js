@@ -2,8 +2,8 @@
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { go, place, route } from "../data/route.js";
-import { byPriority, team } from "../data/team.js";
-import { COLUMNS, tone } from "../data/words.js";
+import { byPriority, found, team } from "../data/team.js";
+import { COLUMNS, many, tone } from "../data/words.js";
 import { Empty, Heading, Loading, State } from "../parts/common.js";
 import { newTask } from "../parts/taskform.js";
 import { attempt } from "../parts/notices.js";
@@ -14,11 +14,16 @@ const CARD = 5;
 
 export function Board() {
   const { tasks } = team.value;
+  const [words, setWords] = useState("");
+  const all = tasks.all.filter((task) => found(task, words.trim().toLowerCase()));
   const heading = html`<${Heading} title="Board"><button type="button" class="act primary" onClick=${() => newTask()}>New task</button><//>`;
   if (!tasks.ready.value) return html`${heading}<${Loading} list=${tasks} />`;
   return html`<${WithTask} screen="board" id=${route.value.item}>
     ${heading}
-    ${tasks.items.value.size ? html`<${Members} /><${Columns} all=${tasks.all} />` : html`<${Empty} title="No tasks yet">Make one, or let the lead agent make them.<//>`}
+    ${tasks.items.value.size ? html`
+      <div class="row wrap tools"><input type="search" placeholder="Find a task" aria-label="Find a task" value=${words} onInput=${(event) => setWords(event.target.value)} />
+        <span class="soft" role="status">${many(all.length, "task")}</span></div>
+      <${Members} /><${Columns} all=${all} />` : html`<${Empty} title="No tasks yet">Make one, or let the lead agent make them.<//>`}
   <//>`;
 }
 
@@ -50,11 +55,20 @@ function Columns({ all }) {
   const related = new Set(marked ? relatives(marked, all) : []);
   const chosen = route.value.item;
   const card = (task) => html`<${Card} key=${task.id} task=${task} marked=${setMarked} related=${related.has(task.id)} chosen=${task.id === chosen} left=${left(task).join(" ")} />`;
-  return html`<div class="columns">
-    ${COLUMNS.map(([title, statuses]) => html`<${Column} key=${title} title=${title} card=${card} long=${all.length > WHOLE}
-      tasks=${all.filter((task) => statuses.includes(task.status)).sort(statuses[0] === "done" ? latest : byPriority)} />`)}
+  const columns = COLUMNS.map(([title, statuses]) => [title, all.filter((task) => statuses.includes(task.status)).sort(statuses[0] === "done" ? latest : byPriority)]);
+  return html`<${Jumps} columns=${columns} /><div class="columns">
+    ${columns.map(([title, tasks]) => html`<${Column} key=${title} title=${title} card=${card} long=${all.length > WHOLE} tasks=${tasks} />`)}
   </div>`;
 }
+
+/** On a phone one column is in sight: these show the others, and how much is in them. */
+function Jumps({ columns }) {
+  const jump = (title) => document.getElementById(idOf(title)).scrollIntoView({ inline: "start", block: "nearest" });
+  return html`<ul class="jumps" aria-label="Columns">${columns.map(([title, tasks]) => html`<li key=${title}>
+    <button type="button" class="act" onClick=${() => jump(title)}>${title} <span class=${`count ${tasks.length ? "some" : ""}`}>${tasks.length}</span></button></li>`)}</ul>`;
+}
+
+const idOf = (title) => `column-${title.replace(" ", "-")}`;
 
 const latest = (one, other) => (other.updated_at ?? "").localeCompare(one.updated_at ?? "");
 
@@ -70,7 +84,7 @@ function left({ dependencies = [] }) {
 }
 
 function Column({ title, tasks, card, long }) {
-  return html`<section class="column" aria-label=${title}>
+  return html`<section class="column" id=${idOf(title)} aria-label=${title}>
     <h2>${title} <span class="count">${tasks.length}</span></h2>
     <${Stretches} items=${tasks} draw=${card} long=${long} height=${CARD} />
   </section>`;

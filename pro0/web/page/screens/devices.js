@@ -10,15 +10,16 @@ import { attempt, complain } from "../parts/notices.js";
 const RIGHTS = { look: "may look", answer: "may look and answer", all: "may do all" };
 
 export function Devices() {
-  const [devices, setDevices] = useState([]);
+  const [devices, setDevices] = useState(null);
   const load = () => home.call("device.list").then((answer) => setDevices(answer.devices), complain);
   useLoaded(load, [], home);
   const mine = about.value?.device?.id;
   const revoke = ({ id, name }) => confirmed(`Shut ${name} out?`, "It has to be paired again before it sees anything.", "Shut it out", () =>
     attempt(() => home.call("device.revoke", { device: id }), `${name} is shut out`).then(load));
   return html`<div class="narrow"><${Heading} title="Devices" />
-    <p class="soft">Another one comes in with a code. In a terminal of yours: <code>pro0 web pair</code></p>
-    <ul class="cards">${devices.map((device) => html`<li key=${device.id} class="card row between wrap">
+    <p class="soft about">Another one comes in with a code. In a terminal of yours: <code>pro0 web pair</code></p>
+    ${devices === null && html`<p class="empty soft" role="status">One moment …</p>`}
+    <ul class="cards">${devices?.map((device) => html`<li key=${device.id} class="card row between wrap">
       <span class="stack tight"><strong>${device.name}${device.id === mine && " (this browser)"}</strong><span class="row small soft">${RIGHTS[device.rights]}<${Since} at=${device.paired_at} /></span></span>
       <button type="button" class="act danger" aria-label=${`Shut out ${device.name}`} onClick=${() => revoke(device)}>Shut out</button></li>`)}</ul></div>`;
 }

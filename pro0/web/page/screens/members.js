@@ -10,8 +10,6 @@ import { kept } from "../parts/stretches.js";
 import { MemberActs } from "../parts/memberacts.js";
 import { TABS } from "./membertabs.js";
 
-const EVERY = ["shutdown", "exited", "crashed"];
-
 export function Members() {
   const { members } = team.value;
   const [name, tab] = route.value.item.split("@");
@@ -46,7 +44,7 @@ function Member({ member, tab = "" }) {
       <p class="row wrap small soft"><span>${member.agent}</span>${member.model && html`<span>${member.model}</span>`}${member.permission_mode && html`<span>${member.permission_mode}</span>`}
         ${member.branch && html`<span>from ${member.branch}</span>`}<${Since} at=${member.since} />${task && html`<a href=${place("tree", task.id)}>${task.id} ${task.title}</a>`}</p>
       ${member.note && html`<p class="quote">${member.note}</p>`}
-      <${MemberActs} member=${member} over=${EVERY.includes(member.state)} />
+      <${MemberActs} member=${member} />
       ${member.turn?.words && html`<section><h2 class="label">Last words</h2><${Text} text=${member.turn.words} label="Last words" /></section>`}
       <nav class="pages" aria-label=${`About ${name}`}><ul>${TABS.map((one) => html`<li key=${one.name}>
         <a href=${place("member", `${name}@${one.name}`)} aria-current=${one === shown ? "page" : undefined}>${one.title}</a></li>`)}</ul></nav>

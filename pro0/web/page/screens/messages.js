@@ -3,9 +3,9 @@ import { html } from "../html.js";
 import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";
 import { many } from "../data/words.js";
-import { Act, Empty, Field, Form, Heading, Loading, Since } from "../parts/common.js";
-import { closeDialog, closer, openDialog } from "../parts/dialog.js";
+import { Act, Empty, Heading, Loading, Since } from "../parts/common.js";
 import { PERSON, Thread, pairOf } from "../parts/thread.js";
+import { writeToAll } from "../parts/writing.js";
 
 export function Messages() {
   const { messages } = team.value;
@@ -15,7 +15,7 @@ export function Messages() {
   const other = all.find((thread) => thread.with === chosen || thread.pair === chosen);
   return html`<${Heading} title="Messages">
       ${unread > 0 && html`<${Act} label="Mark all as read" run=${() => team.value.call("message.inbox", { acknowledge: true })} done="all are read" />`}
-      <button type="button" class="act primary" onClick=${toAll}>Write to all</button><//>
+      <button type="button" class="act primary" onClick=${writeToAll}>Write to all</button><//>
     ${!messages.ready.value && html`<${Loading} list=${messages} />`}
     ${messages.ready.value && !all.length && html`<${Empty} title="Nobody has written yet">Write to a member on its page.<//>`}
     <div class=${`threads ${chosen ? "open" : ""}`}>
@@ -46,13 +46,4 @@ function Line({ thread, chosen }) {
     <p class="quote small lines">${thread.last.content}</p>
     ${thread.unread > 0 && html`<p><span class="tag asks">${many(thread.unread, "new message")}</span></p>`}
   </li>`;
-}
-
-function toAll() {
-  const send = async ({ content }) => {
-    const close = closer();
-    await team.value.call("message.broadcast", { content });
-    close();
-  };
-  openDialog("Write to all members", () => html`<${Form} label="Send" send=${send} done="sent to all" cancel=${closeDialog}><${Field} label="Your message" name="content" area required autofocus /><//>`);
 }

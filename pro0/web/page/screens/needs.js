@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { answersOf } from "../data/answers.js";
+import { useLoaded } from "../data/load.js";
 import { go, place } from "../data/route.js";
 import { team } from "../data/team.js";
 import { bound } from "../data/verdicts.js";
@@ -10,12 +11,19 @@ import { Act, Empty, Field, Form, Heading, Loading, Since } from "../parts/commo
 import { Shown } from "../parts/shown.js";
 
 export function Needs() {
-  const { needs, urgent } = team.value;
-  if (!needs.ready.value) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
+  const own = team.value;
+  const { needs, urgent } = own;
   const all = urgent.value;
+  // A permission comes whole, so that nothing moves under the finger of somebody who answers.
+  const shown = all.filter((need) => !isAsked(need) || own.requests.value[need.request]);
+  const missing = all.filter((need) => !shown.includes(need)).map(({ request }) => request);
+  useLoaded(() => missing.forEach((id) => own.loadRequest(id)), [missing.join()]);
+  if (!needs.ready.value) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
   return html`<div class="narrow"><${Heading} title="Needs you"><span class="soft">${many(all.length, "thing")}</span><//>
-    ${all.length ? html`<ul class="cards">${all.map((need) => html`<${Card} key=${need.id} need=${need} />`)}</ul>` : html`<${Quiet} />`}</div>`;
+    ${all.length ? html`<ul class="cards">${shown.map((need) => html`<${Card} key=${need.id} need=${need} />`)}</ul>` : html`<${Quiet} />`}</div>`;
 }
+
+const isAsked = ({ kind, request }) => kind === "permission" && request;
 
 function Quiet() {
   const { members, tasks } = team.value;
@@ -27,11 +35,12 @@ function Quiet() {
 function Card({ need }) {
   const task = team.value.tasks.get(need.subject);
   const about = task ? place("tree", task.id) : need.member && place("member", need.member);
-  const title = task && need.awaiting ? task.title : need.what;
+  // What a permission is for stands below it, whole.
+  const title = task && need.awaiting ? task.title : isAsked(need) ? need.what.split(": ")[0] : need.what;
   return html`<li class=${`card need ${tone(need.kind)}`}>
     <div class="row between"><span class="row"><span class=${`tag ${tone(need.kind)}`}>${need.kind}</span><span class="soft small">${need.subject}</span></span><${Since} at=${need.since} /></div>
     <h2>${about ? html`<a href=${about}>${title}</a>` : title}</h2>
-    ${need.why && !title.includes(need.why) && html`<p class="quote">${need.why}</p>`}
+    ${need.why && !isAsked(need) && !title.includes(need.why) && html`<p class="quote">${need.why}</p>`}
     <${Shown} need=${need} task=${task} />
     <${Answers} need=${need} />
   </li>`;

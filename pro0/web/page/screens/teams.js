@@ -10,11 +10,16 @@ import { Empty, Heading, State } from "../parts/common.js";
 export function Teams() {
   useEffect(() => void (document.title = "Teams · pro0"), []);
   const all = teams.value;
-  return html`<main id="main" class="alone"><${Heading} title="Teams"><button type="button" class="act primary" onClick=${startTeam}>Start a team</button><//>
+  return html`<main id="main" class="alone"><${Heading} title="Teams">${all?.length > 0 && html`<button type="button" class="act primary" onClick=${startTeam}>Start a team</button>`}<//>
     ${all === null && html`<p class="soft" role="status">One moment …</p>`}
-    ${all?.length === 0 && html`<${Empty} title="No team yet">Start one here, or in a terminal: pro0 team start<//>`}
+    ${all?.length === 0 && html`<${Empty} title="No team yet" act=${html`<button type="button" class="act primary" onClick=${startTeam}>Start a team</button>`}>A team is one or more coding agents at work on a project of yours. Start one here, or in a terminal: <code>pro0 team start</code><//>`}
     <ul class="cards">${all?.map((team) => html`<${Team} key=${team.name} team=${team} />`)}</ul>
   </main>`;
+}
+
+/** What stands in the place of a team that is not there, or not any more. */
+export function Missing({ name }) {
+  return html`<${Heading} title=${name} /><${Empty} title=${`There is no team ${name}`} act=${html`<a class="act primary" href="#/">All teams</a>`}>It was removed, or never was.<//>`;
 }
 
 function Team({ team: { name, project, lead, living, needs, error } }) {

@@ -5,6 +5,7 @@ import { place } from "../data/route.js";
 import { team } from "../data/team.js";
 import { many } from "../data/words.js";
 import { Choice, Empty, Heading, Loading } from "../parts/common.js";
+import { Text } from "../parts/shown.js";
 
 const SHOWN = 200;
 const LONG = 120;
@@ -42,8 +43,10 @@ const textOf = (event) => `${event.actor} ${event.event} ${JSON.stringify(event.
 
 const day = (event) => new Date(event.at).toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
 
+const isDeep = (value) => typeof value === "object" && Object.values(value).some((one) => typeof one === "object" || Object.keys(value).length > 3);
+
 const short = (value) => {
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  const text = Array.isArray(value) ? value.join(", ") : typeof value === "object" ? Object.entries(value).map((pair) => pair.join(" ")).join(", ") : String(value);
   return text.length > LONG ? `${text.slice(0, LONG)}…` : text;
 };
 
@@ -55,5 +58,6 @@ function Line({ event, before }) {
     <li class="event"><time class="soft small" datetime=${event.at}>${new Date(event.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })}</time>
       <span class="row wrap"><strong>${event.actor}</strong><span class="tag">${event.event}</span>
         ${detail.task && html`<a href=${place("tree", detail.task)}>${detail.task}${task && ` ${task.title}`}</a>`}
-        <span class="soft small">${rest.map(([name, value]) => `${name}: ${short(value)}`).join(" · ")}${event.cut && "too long to be shown"}</span></span></li>`;
+        <span class="soft small">${rest.filter(([, value]) => !isDeep(value)).map(([name, value]) => `${name}: ${short(value)}`).join(" · ")}${event.cut && "too long to be shown"}</span>
+        ${rest.filter(([, value]) => isDeep(value)).map(([name, value]) => html`<details key=${name} class="small"><summary class="soft">${name}</summary><${Text} text=${JSON.stringify(value, null, 2)} label=${name} /></details>`)}</span></li>`;
 }

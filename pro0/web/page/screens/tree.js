@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { place, route } from "../data/route.js";
-import { team } from "../data/team.js";
+import { found, team } from "../data/team.js";
 import { many } from "../data/words.js";
 import { Empty, Heading, Loading, State } from "../parts/common.js";
 import { Stretches, WHOLE, kept } from "../parts/stretches.js";
@@ -36,7 +36,7 @@ function visible(children, all, words, hidden) {
   const { tasks } = team.value;
   for (const task of all) {
     if (hidden && OVER.includes(task.status)) continue;
-    if (words && !`${task.id} ${task.title} ${task.role_id ?? ""} ${task.assignee ?? ""} ${task.claimed_by ?? ""}`.toLowerCase().includes(words)) continue;
+    if (!found(task, words)) continue;
     for (let own = task; own && !shown.has(own.id); own = tasks.get(own.parent_id)) shown.add(own.id);
   }
   return shown;
@@ -65,11 +65,11 @@ const Line = kept(function Line({ task, chosen, fold, setOpen }) {
     ${fold ? html`<button type="button" class="icon fold" aria-expanded=${open} aria-label=${`Subtasks of ${task.id}`} onClick=${() => setOpen(!open)}>${open ? "▾" : "▸"}</button>` : html`<span class="fold"></span>`}
     <a class="title" href=${place("tree", task.id)}>${task.title}</a>
     <span class="details small">
+      ${task.role_id && html`<span class="tag">${task.role_id}</span>`}
+      ${who && html`<span class="soft who">${who}</span>`}
       <${State} word=${task.status} />
       <span class="soft id">${task.id}</span>
-      <span class="soft" title="Priority">P${task.priority}</span>
-      ${task.role_id && html`<span class="tag">${task.role_id}</span>`}
-      ${who && html`<span class="soft">${who}</span>`}
+      <span class="soft priority" title="Priority">P${task.priority}</span>
     </span>
   </div>`;
 });
