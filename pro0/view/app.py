@@ -19,13 +19,13 @@ from pro0.rules import desktop
 from pro0.view.acts import ACTS, on_board
 from pro0.view.bar import bar, title
 from pro0.view.board import HELP, BoardView
-from pro0.view.drawing import DIM, RESET, Canvas
+from pro0.view.drawing import DIM, RESET, Canvas, wrapped
 from pro0.view.keys import Key, Keys
 from pro0.view.news import News, Reporter
 from pro0.view.outer import Outer
 from pro0.view.pane import Pane
 from pro0.view.panes import Panes
-from pro0.view.reading import READS, last_screen, state_now, wrapped
+from pro0.view.reading import READS, last_screen, state_now
 from pro0.view.scroll import Scroll
 from pro0.view.wishes import ViewRequest
 

@@ -1,7 +1,7 @@
 """The board: what waits for the person, members, tasks and messages, and acts on the chosen line."""
 
 from pro0.rules.text import visible
-from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted
+from pro0.view.drawing import BOLD, DIM, RESET, REVERSE, columns_of, fitted, wrapped
 from pro0.view.items import BoardRows, Item, board_rows, painted, short
 from pro0.view.keys import Key
 from pro0.view.line import Line
@@ -35,6 +35,8 @@ HELP = (
     "  q                          leave; the team goes on: pro0 team attach",
     "Fields edit as in a shell: Ctrl+A E B F W U K Y, Alt+B F D; Tab for names.",
 )
+NO_ROOM = "no room to ask: Space shows all of it"
+"""Said in place of a question that the terminal cannot show whole."""
 _PAGE = 3
 """Lines of the board that are no part of its list."""
 _STEPS = {"up": -1, "k": -1, "wheel-up": -3, "down": 1, "j": 1, "wheel-down": 3}
@@ -52,6 +54,7 @@ class BoardView:
         self._known: tuple[News, bool, str] | None = None
         self._board_rows = BoardRows(())
         self._page = 1
+        self._room = (80, 24)
 
     def open(self) -> None:
         """Choose the first line: what waits for the person, if anything does."""
@@ -92,19 +95,22 @@ class BoardView:
         """Return the rows of the board, with a header and a footer; only what is seen is drawn."""
         listing = self._lines(news)
         at = listing.places[self._at(listing)] if listing.items else 0
-        head = [_head(news, columns, self._words), *([""] if lines > 2 * _PAGE else [])]
-        self._page = room = max(lines - len(head) - 1, 1)
+        self._room = columns, lines
+        head, foot = [_head(news, columns, self._words), *([""] if lines > 2 * _PAGE else [])], self._foot(notice)
+        self._page = room = max(lines - len(head) - len(foot), 1)
         top = max(0, min(at - room // 2, len(listing.rows) - room))
         body = [
             _drawn(row, columns, news, chosen=top + place == at)
             for place, row in enumerate(listing.rows[top : top + room])
         ]
-        return [*head, *body, *[""] * (room - len(body)), self._foot(columns, notice)]
+        return [*head, *body, *[""] * (room - len(body)), *foot][-lines:]
 
     def cursor(self, columns: int, lines: int) -> tuple[int, int] | None:
         """Return the cursor's position while the person types, else None."""
         if not self._prompt:
             return None
+        if self._prompt.at_once:
+            return min(columns_of(_question(self._prompt, columns)[-1]) + 1, columns - 1), lines - 1
         asks, room = _asks(self._prompt, columns)
         return columns_of(asks) + self._prompt.line.shown(room)[1], lines - 1
 
@@ -145,12 +151,21 @@ class BoardView:
     def _sought(self, name: str) -> str:
         return self._words if name == "/" else ""
 
-    def _foot(self, columns: int, notice: str) -> str:
+    def _foot(self, notice: str) -> list[str]:
+        columns = self._room[0]
+        if self._prompt and self._prompt.at_once:
+            rows = _question(self._prompt, columns) if self._is_whole(self._prompt) else [short(NO_ROOM, columns)]
+            return [f"{BOLD}{row}{RESET}" for row in rows]
         if self._prompt:
             asks, room = _asks(self._prompt, columns)
-            return f"{BOLD}{asks}{RESET}{self._prompt.line.shown(room)[0]}"
+            return [f"{BOLD}{asks}{RESET}{self._prompt.line.shown(room)[0]}"]
         keys = KEYS if columns > len(KEYS) else FEW
-        return f"{REVERSE}{fitted(f' {visible(notice) or keys}', columns)}{RESET}"
+        return [f"{REVERSE}{fitted(f' {visible(notice) or keys}', columns)}{RESET}"]
+
+    def _is_whole(self, prompt: Prompt) -> bool:
+        """Return True when the terminal has room for all of a question: nobody says yes to half of one."""
+        columns, lines = self._room
+        return len(_question(prompt, columns)) < max(lines - 1, 2)
 
     def _act(self, name: str, item: Item, news: News) -> ViewRequest | None:
         wish = asked(name, item, news)
@@ -167,6 +182,9 @@ class BoardView:
             self._prompt = None
             self._words = "" if prompt.act == "find" else self._words
             return None
+        if prompt.at_once and not self._is_whole(prompt):
+            self._prompt = None
+            return ViewRequest("say", text=NO_ROOM)
         if prompt.at_once or key.name == "enter":
             self._prompt = None
             text = key.name if prompt.at_once else prompt.line.text
@@ -178,6 +196,11 @@ class BoardView:
         if prompt.act == "find":
             self._words = line.text
         return None
+
+
+def _question(prompt: Prompt, columns: int) -> list[str]:
+    """Return all of a question that the next key answers, in as many rows as it takes."""
+    return wrapped(f"{prompt.asks}:", columns)
 
 
 def _asks(prompt: Prompt, columns: int) -> tuple[str, int]:
@@ -196,12 +219,13 @@ def _completed(line: Line, news: News) -> Line:
 
 def _head(news: News, columns: int, words: str) -> str:
     look = news.status
-    team_state = f"{look.name} · {look.phase}{', paused' if look.paused else ''}" if look else ""
-    counts = [f"{count} {name.replace('_', ' ')}" for name, count in look.tasks.items() if count] if look else []
+    if look is None:
+        return f"{BOLD}{short(visible(news.trouble), columns)}{RESET}"
+    team_state = f"{look.name} · {look.phase}{', paused' if look.paused else ''}"
+    counts = [f"{count} {name.replace('_', ' ')}" for name, count in look.tasks.items() if count]
     trouble = f"  ! {news.trouble}" if news.trouble else ""
-    where = f" · {look.project}" if look else ""
     sought = f"/{words} · " if words else ""
-    head = f"{sought}{team_state} · {', '.join(counts) or 'no tasks'}{trouble}{where}"
+    head = f"{sought}{team_state} · {', '.join(counts) or 'no tasks'}{trouble} · {look.project}"
     return f"{BOLD}{short(visible(head), columns)}{RESET}"
 
 

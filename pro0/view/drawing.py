@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
-from pro0.rules.text import unseen
+from pro0.rules.text import unseen, visible
 
 RESET = "\x1b[0m"
 REVERSE = "\x1b[7m"
@@ -106,3 +107,28 @@ class Canvas:
         self._rows = list(rows)
         place = f"\x1b[{cursor[1] + 1};{cursor[0] + 1}H\x1b[?25h" if cursor else "\x1b[?25l"
         return f"\x1b[?2026h\x1b[?25l{RESET}{''.join(changed)}{place}\x1b[?2026l"
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """Return a text as rows of at most `columns` columns, broken between words if possible."""
+    return [row for line in visible(text).expandtabs(4).split("\n") for row in _broken(line, max(columns, 2))]
+
+
+def _broken(line: str, columns: int) -> Iterator[str]:
+    while columns_of(line) > columns:
+        room = _fits(line, columns)
+        space = line.rfind(" ", 1, room + 1)
+        at = space if space > 0 else room
+        yield line[:at]
+        line = line[at:].removeprefix(" ")
+    yield line
+
+
+def _fits(line: str, columns: int) -> int:
+    """Return the number of letters of a line with room, at least one."""
+    used = 0
+    for at, letter in enumerate(line):
+        used += columns_of(letter)
+        if used > columns:
+            return max(at, 1)
+    return len(line)

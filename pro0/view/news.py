@@ -94,6 +94,8 @@ def look(context: Context, before: News) -> News:
             sockets=_sockets(context.team.runtime.read().seats),
         )
     except Pro0Error as error:
+        if not context.team.exists():
+            return News(trouble=f"the team {context.team.name} is removed: q leaves")
         return msgspec.structs.replace(before, trouble=error.message)
 
 

@@ -19,7 +19,7 @@ from pro0.rules.tasks import answers
 from pro0.rules.tasks.gates import wait_in_words
 from pro0.rules.text import visible
 from pro0.rules.words import prompts
-from pro0.view.drawing import columns_of, plain
+from pro0.view.drawing import plain, wrapped
 from pro0.view.news import News
 
 LAST = 200
@@ -92,11 +92,6 @@ def said_by(sender: str, to: str) -> str:
     return sender if sender == to else f"{sender} → {to}"
 
 
-def wrapped(text: str, columns: int) -> list[str]:
-    """Return a text as rows of at most `columns` columns, broken between words if possible."""
-    return [row for line in visible(text).expandtabs(4).split("\n") for row in _broken(line, max(columns, 2))]
-
-
 def _head(task: Task) -> str:
     waits = f", awaiting {wait_in_words(task.waits)}" if task.waits else ""
     assignee = f", {task.assignee}" if task.assignee else ""
@@ -110,26 +105,6 @@ def _paragraphs(task: Task) -> Iterator[str]:
     for name, text in titled:
         if text:
             yield f"{name}\n{text}"
-
-
-def _broken(line: str, columns: int) -> Iterator[str]:
-    while columns_of(line) > columns:
-        room = _fits(line, columns)
-        space = line.rfind(" ", 1, room + 1)
-        at = space if space > 0 else room
-        yield line[:at]
-        line = line[at:].removeprefix(" ")
-    yield line
-
-
-def _fits(line: str, columns: int) -> int:
-    """Return the number of letters of a line with room, at least one."""
-    used = 0
-    for at, letter in enumerate(line):
-        used += columns_of(letter)
-        if used > columns:
-            return max(at, 1)
-    return len(line)
 
 
 def _at(moment: datetime) -> str:

@@ -326,3 +326,26 @@ def test_a_permission_is_answered_here_where_all_of_it_is_seen(
         assert got.text.startswith(wish)
     else:
         assert got == wish
+
+
+LONG = replace(ASKS, why="npm test -- --watch=false && rm -rf " + "build/old " * 12 + "&& echo the end")
+ANSWERED = ViewRequest("allow", LONG.request, "y")
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(200, 50), (80, 24), (40, 12), (20, 5), (8, 2), (1, 1)])
+def test_nobody_says_yes_to_half_a_question(columns: int, lines: int) -> None:
+    """Issue 14, build 7: all that is allowed is on the screen, in as many rows as it takes, or `y` does nothing."""
+    look = news(member("w2", State.WAITING))
+    assert look.status
+    look = structs.replace(look, status=replace(look.status, attention=(LONG,)))
+    board = BoardView()
+    board.rows(look, columns, lines, "")
+    assert board.press(Key(b"a", "a"), look) is None
+    rows = board.rows(look, columns, lines, "")
+    assert len(rows) == lines
+    shown = " ".join(" ".join(plain(row).split()) for row in rows)
+    answered = board.press(Key(b"y", "y"), look)
+    assert answered
+    assert (answered == ANSWERED) is ("rm -rf" in shown and "the end? y or n" in shown)
+    assert answered == ANSWERED or answered.act == "say"
+    assert board.press(Key(b"y", "y"), look) is None

@@ -14,10 +14,10 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from pro0.ops.team import teams
 from pro0.store.teams import Store
-from pro0.view.drawing import columns_of
+from pro0.view.drawing import columns_of, wrapped
 from pro0.view.keys import Key
 from pro0.view.news import News, look
-from pro0.view.reading import whole, wrapped
+from pro0.view.reading import whole
 from pro0.view.scroll import Scroll
 from pro0.view.wishes import ViewRequest
 

@@ -20,7 +20,7 @@ def show(context: Context) -> None:
         from pro0.view.app import watch
 
         watch(context)
-        say(f"the team {context.team.name} goes on; see it again: pro0 team attach -t {context.team.name}")
+        say(_left(context.team))
         return
     argv = command(context.team)
     if mode == HEADLESS:
@@ -29,6 +29,16 @@ def show(context: Context) -> None:
         follow(context.team)
     else:
         execute(argv)
+
+
+def _left(team: TeamStore) -> str:
+    """Return what has become of a team whose view the person has left."""
+    name = team.name
+    if not team.exists():
+        return f"the team {name} is removed"
+    if team.runtime.read().phase is Phase.STOPPED:
+        return f"the team {name} is stopped; go on: pro0 team resume -t {name}, or remove it: pro0 team cleanup {name}"
+    return f"the team {name} goes on; see it again: pro0 team attach -t {name}"
 
 
 def _drawable(team: str) -> None:
