@@ -24,6 +24,7 @@ from pro0.ops.identity import TASK_ID as TASK_ID
 from pro0.ops.identity import TEAM as TEAM
 from pro0.ops.identity import TEAM_UID as TEAM_UID
 from pro0.ops.identity import hidden, session_of
+from pro0.rules.words import acts
 from pro0.store.teams import TeamStore
 
 P = ParamSpec("P")
@@ -41,7 +42,9 @@ def in_process(_home: Path, _project: Callable[[], Path], _act: str) -> None:
 def nobody(_home: Path, _project: Callable[[], Path], act: str) -> None:
     """Refuse every verdict; for surfaces where agents speak and no person does."""
     raise Refused(
-        f"to {act} is a person's, and no person speaks here", code=ErrorCode.NOT_ALLOWED, hint="do it in a terminal"
+        f"only a person may {acts.act(act)}, and no person speaks here",
+        code=ErrorCode.NOT_ALLOWED,
+        hint="do it in a terminal",
     )
 
 
@@ -160,9 +163,9 @@ def _checked(variable: str, gate: Callable[[str], str], value: str) -> str:
 def _permit(context: Context, operation: Operation) -> None:
     caller = context.caller
     if caller.who not in operation.by:
-        allowed = " or ".join(sorted(caller_kind.replace("_", " ") for caller_kind in operation.by))
         hint = 'as a member: eval "$(pro0 member env NAME)", then again' if caller.who is Who.HUMAN else None
-        text = f"{caller.agent_id} may not do {operation.name}: only {allowed} may"
+        who = "you" if caller.who is Who.HUMAN else caller.agent_id
+        text = acts.not_allowed(who, operation.name, operation.by)
         raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint=hint)
     if operation.changes and caller.who in (Who.MEMBER, Who.LEAD_AGENT):
         require_living(context)

@@ -18,6 +18,7 @@ from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Pin
 from pro0.ops import trust
 from pro0.rules.person import pin as rules
+from pro0.rules.words import acts
 from pro0.store.files import File, make_folder
 from pro0.store.paths import PIN
 from pro0.terminals.asking import has_terminal, hidden
@@ -31,11 +32,13 @@ def on_terminal(home: Path, project: Callable[[], Path], act: str, *, ask: Ask =
     """Raise Refused unless the person confirms on a terminal, with the PIN if set, or allows scripts."""
     if (file := _pin_file(home)) and (pin := file.read()).hash:
         rules.require_open(pin, datetime.now(UTC))
-        _try(file, _answer(ask, f"PIN for your verdicts, to {act}: "))
+        _try(file, _answer(ask, f"PIN for your verdicts, to {acts.act(act)}: "))
     elif not has_terminal() and trust.settings(home, project(), {}).verdicts != "scripts":
         hint = f"do it in a terminal; {SCRIPTS}"
         raise Refused(
-            f"to {act} is a person's, and this program has no terminal", code=ErrorCode.NO_TERMINAL, hint=hint
+            f"only a person may {acts.act(act)}, and this program has no terminal",
+            code=ErrorCode.NO_TERMINAL,
+            hint=hint,
         )
 
 
@@ -43,7 +46,9 @@ def by_program(home: Path, project: Callable[[], Path], act: str) -> None:
     """Raise Refused unless the person lets scripts give verdicts, without a PIN; for surfaces of programs."""
     if has_pin(home) or trust.settings(home, project(), {}).verdicts != "scripts":
         hint = f"do it in a terminal; {SCRIPTS}"
-        raise Refused(f"to {act} is a person's, and this is a program", code=ErrorCode.NO_TERMINAL, hint=hint)
+        raise Refused(
+            f"only a person may {acts.act(act)}, and this is a program", code=ErrorCode.NO_TERMINAL, hint=hint
+        )
 
 
 def by_device(home: Path, _project: Callable[[], Path], act: str, *, pin: str) -> None:

@@ -38,7 +38,7 @@ def test_what_needs_the_persons_word_waits_for_it_there(pro0: Pro0, project: Pat
 def test_a_member_changes_no_settings(pro0: Pro0, home: Path, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     become(monkeypatch, team, "w1")
     called = pro0("config", "set", "permissionMode", "bypass")
-    assert (called.code, called.err) == (4, "pro0: w1 may not change settings: only human may\n")
+    assert (called.code, called.err) == (4, "pro0: w1 may not change settings: only a person may\n")
     assert not (home / "config.yaml").exists()
 
 

@@ -85,4 +85,4 @@ def test_only_a_person_imports(pro0: Pro0, team: Context, old: Path, monkeypatch
     """rulings 2.3: tickets come with a state"""
     become(monkeypatch, team, "w1")
     done = pro0("import", str(old))
-    assert (done.code, "only human may" in done.err) == (4, True)
+    assert (done.code, "only a person may" in done.err) == (4, True)

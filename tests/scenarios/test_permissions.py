@@ -56,7 +56,7 @@ def test_an_answer_reaches_the_agent_once(team: Team, asking: Path) -> None:
     assert "make build" in team("member", "answer", first).out
     for name in ("w1", "w2"):  # neither itself nor a colleague
         env = team.json("member", "env", name)
-        assert "only human may" in team("member", "answer", first, "allow", code=4, env=env).err
+        assert "only a person may" in team("member", "answer", first, "allow", code=4, env=env).err
     assert "w1 has your answer" in team("member", "answer", first, "allow").out
     assert decision(asking) == {"behavior": "allow"}
     assert "answered: allow" in team("member", "answer", first, "deny", code=4).err

@@ -55,7 +55,7 @@ def test_it_changes_nothing_before_a_person_says_yes(team: Team, claudes: Path) 
     # Nobody but the person: not itself, not a colleague, whatever they call themselves.
     for name in ("w1", "w2"):
         for words in (("approve-plan", "w1"), ("reject-plan", "w1", "no")):
-            assert "may not do plan." in as_member(team, name, "member", *words, code=4).err
+            assert "a plan: only " in as_member(team, name, "member", *words, code=4).err
     as_member(team, "w2", "plan", "mine", code=4)
 
     team("member", "reject-plan", "w1", "keep the interface")

@@ -40,7 +40,7 @@ def pin(*, remove: bool) -> None:
     """
     asking, _ = caller()
     if asking.who is not Who.HUMAN:
-        raise Refused(f"{asking.agent_id} may not set the PIN: only human may", code=ErrorCode.NOT_ALLOWED)
+        raise Refused(f"{asking.agent_id} may not set the PIN: only a person may", code=ErrorCode.NOT_ALLOWED)
     home = paths.home(os.environ)
     if remove:
         write("verdicts ask for no PIN any more" if verdicts.remove_pin(home) else "there is no PIN")

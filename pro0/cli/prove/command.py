@@ -53,7 +53,7 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
     """
     asking, _ = caller()
     if asking.who is not Who.HUMAN:
-        raise Refused(f"{asking.agent_id} may not prove agents: only human may", code=ErrorCode.NOT_ALLOWED)
+        raise Refused(f"{asking.agent_id} may not prove agents: only a person may", code=ErrorCode.NOT_ALLOWED)
     home = paths.home(os.environ)
     chosen = agents or tuple(name for name in sorted(SETUPS) if shutil.which(adapter_named(name).program))
     if not chosen:

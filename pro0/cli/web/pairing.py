@@ -22,7 +22,7 @@ def link(url: str, rights: Rights) -> str:
     human_only("pair a device")
     home = store().home
     if not has_terminal() and trust.settings(home, None, os.environ).verdicts != "scripts":
-        text = "to pair a device is a person's, and this program has no terminal"
+        text = "only a person may pair a device, and this program has no terminal"
         raise Refused(text, code=ErrorCode.NO_TERMINAL, hint=f"do it in a terminal; {SCRIPTS}")
     # In the fragment, which browsers send to nobody: a log, a proxy, a referrer never has it.
     return f"{url}#pair={new_code(home, rights)}"

@@ -33,7 +33,7 @@ _SERVER = re.compile(r"pro0-[0-9a-f]{8}")
 def permit(caller: Caller) -> None:
     """Refuse everyone but a human: a repair may end processes and move files."""
     if caller.who is not Who.HUMAN:
-        raise Refused(f"{caller.agent_id} may not repair the store: only human may", code=ErrorCode.NOT_ALLOWED)
+        raise Refused(f"{caller.agent_id} may not repair the store: only a person may", code=ErrorCode.NOT_ALLOWED)
 
 
 def tidy(store: Store, say: Say) -> None:

@@ -11,6 +11,7 @@ from pro0.errors import BadInput
 from pro0.model.agent import AGENTS, Definition
 from pro0.model.run import RUNNER
 from pro0.model.team import PermissionMode
+from pro0.rules.spelling import nearest
 
 
 class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,9 +44,14 @@ def with_definitions(drafts: Iterable[SeatDraft], definitions: Mapping[str, Defi
     """Add definitions to drafts of agents from the settings; raises BadInput for an unknown agent."""
     for draft in (defined := [replace(draft, definition=definitions.get(draft.agent)) for draft in drafts]):
         if draft.definition is None and draft.agent not in AGENTS:
-            agents = ", ".join(sorted({*AGENTS, *definitions}))
-            raise BadInput(f"there is no agent {draft.agent!r}", hint=f"one of {agents}")
+            raise BadInput(f"there is no agent {draft.agent!r}", hint=_meant(draft.agent, {*AGENTS, *definitions}))
     return defined
+
+
+def _meant(word: str, agents: Iterable[str]) -> str:
+    names = sorted(set(agents) - {RUNNER})
+    near = nearest(word, names)
+    return f"did you mean {near}?" if near else f"one of {', '.join(names)}"
 
 
 def takeable(draft: SeatDraft) -> None:

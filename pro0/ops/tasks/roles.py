@@ -126,4 +126,4 @@ def _checked(role: Role) -> Role:
 
 def _human(caller: Caller, act: str) -> None:
     if caller.who is not Who.HUMAN:
-        raise Refused(f"{caller.agent_id} may not {act}: only human may", code=ErrorCode.NOT_ALLOWED)
+        raise Refused(f"{caller.agent_id} may not {act}: only a person may", code=ErrorCode.NOT_ALLOWED)

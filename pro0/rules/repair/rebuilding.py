@@ -195,7 +195,9 @@ def _careful(task: Task, damaged: set[str]) -> Task:
     missing = sorted(damaged & RISKY)
     if not missing or (task.status in SETTLED and "status" not in missing):
         return task
-    return _failed(task, f"its {' and '.join(missing)} could not be read")
+    *others, last = missing
+    names = f"{', '.join(others)} and {last}" if others else last
+    return _failed(task, f"its {names} could not be read")
 
 
 def _failed(task: Task, why: str) -> Task:

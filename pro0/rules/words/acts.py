@@ -1,0 +1,40 @@
+"""The acts of the table of operations, as a refusal names them to whoever asked."""
+
+_PHRASES = {
+    "member.env": "see the variables of a member",
+    "member.grants": "list what was granted",
+    "member.revoke": "take a grant back",
+    "need.seen": "drop a need",
+    "permission.settle": "settle a permission",
+    "plan.submit": "hand in a plan",
+    "run.stop": "stop a run",
+    "shutdown.answer": "answer a request to shut down",
+    "task.clear": "drop the gates of a task",
+    "task.continue": "let a task go on",
+    "task.hand_off": "hand a task over",
+    "task.hold": "hold a task back",
+    "team.lead": "lead a team of its own",
+    "team.limit": "limit the cost of a team",
+}
+"""The acts that verb and noun do not name."""
+_CALLERS = {
+    "human": "a person",
+    "lead": "the lead process",
+    "lead_agent": "a lead agent",
+    "member": "a member",
+    "outside": "an agent of no team",
+}
+
+
+def act(name: str) -> str:
+    """Return an operation in words, such as `approve a task`; words that name none stay as they are."""
+    noun, dot, verb = name.partition(".")
+    if not dot:
+        return name
+    return _PHRASES.get(name) or f"{verb.replace('_', ' ')} a {noun}"
+
+
+def not_allowed(who: str, name: str, allowed: frozenset[str]) -> str:
+    """Return the sentence that refuses an operation; `allowed` are the kinds of callers that may."""
+    callers = " or ".join(_CALLERS[kind] for kind in sorted(allowed))
+    return f"{who} may not {act(name)}: only {callers} may"
