@@ -11,6 +11,8 @@ from pro0.model.team import WINDOW_LAYOUTS, Approver, WindowLayout
 
 Permission = Literal["ask", "edits", "plan", "bypass"]
 PERMISSIONS: tuple[Permission, ...] = ("ask", "edits", "plan", "bypass")
+MAY = "ask (read), edits (read and change files), plan (read, and write a plan), bypass (everything)"
+"""The permission modes in words."""
 Mode = Literal["auto", "tmux", "in-process", "iterm2", "headless"]
 LEAST_FIRST: tuple[Permission, ...] = ("plan", "ask", "edits", "bypass")
 Speakers = Literal["terminal", "scripts"]

@@ -56,6 +56,12 @@ def test_every_reading_command_has_json(name: str) -> None:
     assert any(parameter.name == "as_json" for parameter in EVERY[f"pro0 {name}"].params)
 
 
+def test_groups_of_a_help_have_each_command_once() -> None:
+    for group in [command for command in EVERY.values() if isinstance(command, LazyGroup)]:
+        shown = re.findall(r"^  (\S+)  ", group.get_help(click.Context(group)).partition("Examples:")[2], re.MULTILINE)
+        assert sorted(set(shown) & set(group.rows)) == sorted(group.list_commands(click.Context(group)))
+
+
 def test_the_commands_of_the_issue_are_there() -> None:
     wanted = """team start list status attach resume stop wait cleanup logs pause unpause
     member spawn restart list show peek env shutdown
@@ -73,7 +79,7 @@ def test_the_commands_of_the_issue_are_there() -> None:
 def test_a_group_without_a_command_shows_its_help_on_stderr(pro0: Pro0) -> None:
     called = pro0("task")
     assert (called.code, called.out) == (2, "")
-    assert "Commands:" in called.err
+    assert "\nMake and see:\n" in called.err
 
 
 def test_the_hidden_lead_is_in_no_list(pro0: Pro0) -> None:

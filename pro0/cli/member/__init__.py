@@ -8,7 +8,7 @@ COMMANDS = {
     "list": ("pro0.cli.member.look:list_members", "List the members with what each does"),
     "show": ("pro0.cli.member.look:show", "Show all that is known of one member"),
     "peek": ("pro0.cli.member.look:peek", "Print the last lines that a member shows"),
-    "focus": ("pro0.cli.member.look:focus", "Bring a member's pane before you"),
+    "focus": ("pro0.cli.member.look:focus", "Bring a member's pane to the front"),
     "env": ("pro0.cli.member.grants:env", "Print the variables with which a program acts as a member"),
     "grants": ("pro0.cli.member.grants:list_grants", "List who was given the variables of a member"),
     "revoke": ("pro0.cli.member.grants:revoke", "End what `member env` gave"),
@@ -19,6 +19,14 @@ COMMANDS = {
     "merge": ("pro0.cli.diff.merge:merge", "Merge what members have committed into the project's checkout"),
     "shutdown": ("pro0.cli.member.acts:shutdown", "Ask a member to shut down"),
 }
+
+GROUPS = {
+    "Start and end": ("spawn", "restart", "shutdown", "merge"),
+    "Look": ("list", "show", "peek", "focus"),
+    "Answer": ("answer", "approve-plan", "reject-plan"),
+    "Act as a member": ("env", "grants", "revoke"),
+}
+"""The commands as the help shows them."""
 
 ALIASES = {"ls": "list", "add": "spawn"}
 
@@ -31,4 +39,4 @@ Examples:
   pro0 member shutdown w4
 """
 
-member = LazyGroup("member", COMMANDS, HELP, aliases=ALIASES, hidden=frozenset({"permission-hook"}))
+member = LazyGroup("member", COMMANDS, HELP, aliases=ALIASES, groups=GROUPS, hidden=frozenset({"permission-hook"}))

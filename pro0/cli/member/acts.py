@@ -6,7 +6,7 @@ from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
-from pro0.config import PERMISSIONS
+from pro0.config import MAY, PERMISSIONS
 from pro0.errors import Unwritable
 from pro0.model.agent import AGENTS
 from pro0.model.runtime import SeatState
@@ -37,7 +37,10 @@ from pro0.rules import text
 @click.option("--model", default="", help="The model its agent is to use.")
 @click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
 @click.option(
-    "--permission-mode", "mode", type=click.Choice(PERMISSIONS), help="What it may do unasked; else as the lead."
+    "--permission-mode",
+    "mode",
+    type=click.Choice(PERMISSIONS),
+    help=f"What it may do unasked: {MAY}; else as the lead.",
 )
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
 @click.option("--plan", is_flag=True, help="It hands in a plan first, and changes nothing until that is approved.")

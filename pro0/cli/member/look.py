@@ -134,7 +134,7 @@ def peek(name: str, lines: int, team: str | None) -> None:
 @click.argument("name", shell_complete=completing.members)
 @team_option
 def focus(name: str, team: str | None) -> None:
-    """Bring a member's pane before you, in the terminal that shows the team.
+    """Bring a member's pane to the front, in the terminal that shows the team.
 
     \b
     Examples:

@@ -13,7 +13,7 @@ from pro0.cli import completing
 from pro0.cli.context import given, need_lead, team_option
 from pro0.cli.output import json_option, live, terminal
 from pro0.cli.team.own_team import own_team, settings_here, team_or_none
-from pro0.config import PERMISSIONS, Settings
+from pro0.config import MAY, PERMISSIONS, Settings
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
 from pro0.model.agent import AGENTS, Definition
 from pro0.model.run import RUNNER, RunOptions
@@ -59,7 +59,9 @@ class _WithProgram(click.Command):
 )
 @click.option("--model", default="", help="The model its agent is to use.")
 @click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
-@click.option("--permission-mode", "mode", type=click.Choice(PERMISSIONS), help="What it may do; nobody can be asked.")
+@click.option(
+    "--permission-mode", "mode", type=click.Choice(PERMISSIONS), help=f"What it may do, since nobody is asked: {MAY}."
+)
 @click.option("--max-iterations", type=click.IntRange(0), default=10, show_default=True, help="Turns per task; 0: any.")
 @click.option("--max-cost", type=click.FloatRange(0, 1e9), default=10.0, show_default=True, help="Dollars; 0: any.")
 @click.option("--debounce", type=click.FloatRange(0, 86400), metavar="S", help="Leave a changed task alone so long.")

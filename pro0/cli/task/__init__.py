@@ -24,7 +24,7 @@ COMMANDS = {
     "reject": ("pro0.cli.task.gates:reject", "Reject what a task waits with"),
     "retry": ("pro0.cli.task.gates:retry", "Make a failed task pending again"),
     "continue": ("pro0.cli.task.gates:go_on", "Let the session that worked on a task last go on with it"),
-    "close": ("pro0.cli.task.gates:close", "Call a task that has failed or waits complete"),
+    "close": ("pro0.cli.task.gates:close", "Mark a failed or waiting task as complete"),
     "block": ("pro0.cli.task.edit:block", "Let a task wait for others"),
     "unblock": ("pro0.cli.task.edit:unblock", "Let a task no longer wait for others"),
     "cancel": ("pro0.cli.task.edit:cancel", "Cancel a task and its open subtasks"),
@@ -32,6 +32,14 @@ COMMANDS = {
     "import": ("pro0.cli.task.importing:import_tasks", "Make tasks of the tickets of other programs"),
     "delete": ("pro0.cli.task.edit:delete", "Remove a task for good"),
 }
+
+GROUPS = {
+    "Make and see": ("create", "import", "list", "show", "tree", "query", "watch"),
+    "Work on one": ("next", "ready", "blocked", "start", "claim", "complete", "fail", "release"),
+    "Answer what waits for you": ("approve", "reject", "continue", "retry", "close"),
+    "Change": ("update", "assign", "comment", "block", "unblock", "cancel", "reopen", "delete"),
+}
+"""The commands as the help shows them."""
 
 ALIASES = {
     "add": "create",
@@ -54,4 +62,4 @@ Examples:
   pro0 task claim 1 && pro0 task complete 1 "done"
 """
 
-task = LazyGroup("task", COMMANDS, HELP, aliases=ALIASES)
+task = LazyGroup("task", COMMANDS, HELP, aliases=ALIASES, groups=GROUPS)

@@ -92,7 +92,7 @@ def go_on(id: str, text: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def close(id: str, result: str, team: str | None, as_json: bool) -> None:
-    """Call a task that has failed or waits complete, as it is.
+    """Mark a failed or waiting task as complete, as it is.
 
     One that requires an approval waits for that instead, exit 4. --json prints the task.
 

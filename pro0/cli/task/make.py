@@ -40,10 +40,20 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
 @click.option("--acceptance", metavar="TEXT", help="How to tell that it is done.")
 @click.option("--type", "kind", type=_KINDS, help="An epic only groups tasks.  [default: task]")
 @click.option("--requires", type=_GATES, help="What a person has to give before it is completed.")
-@click.option("--awaiting", type=_AWAITING, help="It waits for a person from the start; agents pass it over.")
+@click.option(
+    "--awaiting",
+    type=_AWAITING,
+    help="It waits for you from the start, and agents pass it over: work (you do it), input (you answer), approval, "
+    "review, content, escalation or checkpoint (you approve or reject).",
+)
 @click.option("--manual", is_flag=True, hidden=True, help="Deprecated: --awaiting work.")
 @click.option("--role", metavar="ROLE", shell_complete=completing.roles, help="The role of whoever works on it.")
-@click.option("--policy", type=_POLICIES, help="How it and what is below it is worked on.  [default: pool]")
+@click.option(
+    "--policy",
+    type=_POLICIES,
+    help="Who works on it and on what is below it: pool, members that take it; supervised, a session for each task, "
+    "one after the other; dispatch, a worker in a worktree for each, side by side.  [default: pool]",
+)
 @click.option("-f", "--file", "file", metavar="FILE|-", help="Add all tasks of a YAML or JSON file; - is stdin.")
 @team_option
 @json_option

@@ -19,6 +19,13 @@ COMMANDS = {
     "forget": ("pro0.cli.team.archive:forget", "Remove what is kept of a team that is removed"),
 }
 
+GROUPS = {
+    "Start and end": ("start", "stop", "resume", "cleanup", "forget"),
+    "Look": ("status", "attach", "wait", "list", "show", "logs", "cost"),
+    "Hold back": ("pause", "unpause"),
+}
+"""The commands as the help shows them."""
+
 ALIASES = {"ls": "list", "rm": "cleanup"}
 
 HELP = """Start, watch, stop and remove teams.
@@ -30,4 +37,4 @@ Examples:
   pro0 team stop alpha && pro0 team cleanup alpha
 """
 
-team = LazyGroup("team", COMMANDS, HELP, aliases=ALIASES)
+team = LazyGroup("team", COMMANDS, HELP, aliases=ALIASES, groups=GROUPS)

@@ -7,7 +7,9 @@ from pro0.cli.output import line, local
 
 Event = dict[str, object]
 _SEEN = frozenset({"at", "actor", "event", "pid"})
-_UNTOLD = frozenset({"uid", "id", "type", "seat", "incarnation", "generation", "ground", "prepared", "tells", "epoch"})
+_UNTOLD = frozenset(
+    {*("uid", "id", "type", "seat", "incarnation", "generation", "ground", "prepared", "tells", "epoch"), "work_folder"}
+)
 """What tells a person nothing, or is told otherwise."""
 _WHO = ("agentId", "to", "taskId", "requestId")
 """Whom or what a decision of the lead is about, by the first of these that it has."""

@@ -13,7 +13,7 @@ from pro0.cli.context import by_terminal, caller, given, need_lead, project_here
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, live, say, talk, terminal, write, write_json
-from pro0.config import APPROVERS, MODES, PERMISSIONS, Settings, require_enabled
+from pro0.config import APPROVERS, MAY, MODES, PERMISSIONS, Settings, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Kept, Pro0Error, Refused
 from pro0.model import ids
 from pro0.model.layout import Layout
@@ -45,7 +45,9 @@ from pro0.rules import text
     "--lead", type=given, metavar="AGENT|none", help="The lead agent; with a PROMPT else the first installed."
 )
 @click.option("--delegate-only", "delegates", is_flag=True, help="The lead agent leaves the work itself to others.")
-@click.option("--permission-mode", "permission", type=click.Choice(PERMISSIONS), help="What members may do unasked.")
+@click.option(
+    "--permission-mode", "permission", type=click.Choice(PERMISSIONS), help=f"What members may do unasked: {MAY}."
+)
 @click.option("--plan-approval", "approver", type=click.Choice(APPROVERS), help="Who decides on plans of members.")
 @click.option("--max-cost", type=float, metavar="USD", help="At this cost no new session starts.")
 @click.option("--task", "titles", multiple=True, metavar="TEXT", help="A first task; repeatable.")
@@ -245,7 +247,8 @@ def _tell(context: Context, *, as_json: bool) -> None:
         return
     addressee = look.members[0].agent_id if look.members else "MEMBER"
     write(f"{name} runs: {', '.join(f'{m.agent_id} {m.state}' for m in look.members) or 'no members yet'}")
-    write(f"  give work  pro0 task create \"what to do\" --run 'make' -t {name}")
+    run = " --run 'make'" if any(member.agent == "shell" for member in look.members) else ""
+    write(f'  give work  pro0 task create "what to do"{run} -t {name}')
     write(f"  watch      pro0 team attach -t {name}   or: pro0 team status --watch -t {name}")
     write(f'  message    pro0 send {addressee} "hello" -t {name}')
     write(f"  stop       pro0 team stop -t {name}, then: pro0 team cleanup {name}")
