@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-from pro0.cli.output import REMINDERS, VEIL, say
+from pro0.cli.output import REMINDERS, VEIL, line, say
 from pro0.errors import BadInput, ErrorCode, NotFound, Refused
 from pro0.model.caller import Caller, Who
 from pro0.ops.context import TEAM, Context, caller_of
@@ -33,9 +33,6 @@ team_option = click.option(
     help=f"The team; else {TEAM}, else the team of this project.",
     shell_complete=team_names,
 )
-
-NAMED = 5
-"""Tasks that a reminder names."""
 
 no_wait_option = click.option("--no-wait", is_flag=True, help="Only ask for it, and return at once.")
 
@@ -127,7 +124,7 @@ def human_only(act: str) -> None:
     """Refuse what only a person may do and no operation of one team covers."""
     asking, _ = caller()
     if asking.who is not Who.HUMAN:
-        raise Refused(f"{asking.agent_id} may not {act}: only human may", code=ErrorCode.NOT_ALLOWED)
+        raise Refused(f"{asking.agent_id} may not {act}: only a person may", code=ErrorCode.NOT_ALLOWED)
 
 
 def by_terminal(home: Path, project: Callable[[], Path], act: str) -> None:
@@ -138,22 +135,16 @@ def by_terminal(home: Path, project: Callable[[], Path], act: str) -> None:
 
 
 def _reminders(context: Context, option: str) -> list[str]:
-    """Return the reminders for a person after a command: unread mail, tasks that wait (behaviour 3.8)."""
+    """Return the reminder for a person after a command: the first of what needs them (behaviour 3.8)."""
     if context.caller.who is not Who.HUMAN or not context.team.exists():
         return []
-    from pro0.ops.mail import messages
-    from pro0.ops.tasks import tasks
+    from pro0.ops.team import needs
 
-    unread = messages.unread(context)
-    waiting = [task.id for task in tasks.board(context) if task.waits]
-    mail = f"you have {unread} unread {'message' if unread == 1 else 'messages'}: pro0 inbox{option}"
-    return [mail] * bool(unread) + [f"waiting for you: {_some(waiting, option)}"] * bool(waiting)
-
-
-def _some(waiting: list[str], option: str) -> str:
-    """Return the first of the waiting tasks, and the command that lists the rest."""
-    rest = f" and {len(waiting) - NAMED} more: pro0 task list --awaiting{option}" if len(waiting) > NAMED else ""
-    return ", ".join(waiting[:NAMED]) + rest
+    found = needs.list_needs(context)
+    if not found:
+        return []
+    others = f", and {len(found) - 1} more" if found[1:] else ""
+    return [f"{line(found[0].sentence)}{others}: pro0 needs{option}"]
 
 
 def quiet() -> None:

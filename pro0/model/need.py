@@ -14,6 +14,8 @@ from pro0.model.team import Wanted
 
 Outcome = Literal["", "taken", "elsewhere", "ended"]
 """What became of a request: its agent took the answer, it was answered elsewhere, or the session has ended."""
+REASON_LIMIT = 200
+"""Characters of a reason in a sentence; the whole of it is one look away."""
 INPUT_LIMIT = 256 * 1024
 """Characters of the longest input that is shown; a longer one is answered where the agent asks."""
 
@@ -124,6 +126,12 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The id of the plan that it is about, or of the request for permission where one can be answered from anywhere."""
     look: str = ""
     """The command that shows more, where answering needs a look first."""
+
+    @property
+    def sentence(self) -> str:
+        """The need with its reason in one line, unless `what` says that already."""
+        what, why = (" ".join(text.split()) for text in (self.what, self.why))
+        return f"{what}: {why if len(why) <= REASON_LIMIT else f'{why[:REASON_LIMIT]}…'}" if why not in what else what
 
 
 class Trouble(Stored, frozen=True):

@@ -24,7 +24,7 @@ def rung(environment: Mapping[str, str], title: str, needs: Iterable[Need], alre
     """Return the bell and the notices for a terminal of this environment, for needs whose ids are not known yet."""
     new = [need for need in needs if need.id not in already_rung]
     names = [environment[name] for name in ("TERM", "TERM_PROGRAM", "LC_TERMINAL") if environment.get(name)]
-    return "".join([BELL if new else "", *(sequence(names, title, need.what) for need in new)])
+    return "".join([BELL if new else "", *(sequence(names, title, need.sentence) for need in new)])
 
 
 def sequence(names: Iterable[str], title: str, text: str) -> str:

@@ -155,14 +155,18 @@ def _mail(picture: Picture) -> Iterator[Need]:
         newest = letters[-1]
         sentence = f"{_number(len(letters), 'unread message')} from {'you' if sender == HUMAN else sender}"
         stamp = f"{newest.to}-{newest.seq}"
-        first_line = next(iter(newest.content.strip().splitlines()), "")
         yield need_of(
-            NeedKind.MAIL, sender, sentence, "pro0 inbox", newest.timestamp, stamp=stamp, why=first_line[:200]
+            NeedKind.MAIL, sender, sentence, "pro0 inbox", newest.timestamp, stamp=stamp, why=_first_line(newest)
         )
     if notices or picture.older:
         oldest = notices[0].timestamp if notices else None
-        sentence = _number(len(notices) + picture.older, "unread notice")
-        yield need_of(NeedKind.MAIL, "pro0", sentence, "pro0 inbox", oldest, stamp="" if oldest else "older")
+        sentence, stamp = _number(len(notices) + picture.older, "unread notice"), "" if oldest else "older"
+        why = _first_line(notices[-1]) if notices else ""
+        yield need_of(NeedKind.MAIL, "pro0", sentence, "pro0 inbox", oldest, stamp=stamp, why=why)
+
+
+def _first_line(message: Message) -> str:
+    return next(iter(message.content.strip().splitlines()), "")[:200]
 
 
 def stands_for_itself(message: Message) -> bool:
@@ -170,8 +174,10 @@ def stands_for_itself(message: Message) -> bool:
     return message.type is MessageType.PLAN_APPROVAL_REQUEST or bool(_OWN_NEEDS.search(message.id))
 
 
-_OWN_NEEDS = re.compile(r":(ended|waiting|dialog|error|unknown|starting|cost)(:|$)|^task-\d+:\d+:(lead|human)$")
-"""The ids of such notices."""
+_OWN_NEEDS = re.compile(
+    r":(ended|waiting|dialog|error|unknown|starting|cost|approved)(:|$)|^task-\d+:\d+:(lead|human)$"
+)
+"""The ids of such notices; of an approved shutdown the person sees the end."""
 
 
 def _number(count: int, noun: str) -> str:

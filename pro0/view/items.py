@@ -158,10 +158,9 @@ def _has(item: Item, sought: list[str]) -> bool:
 
 
 def _need(need: Need, board: Board) -> Item:
-    why = f": {need.why}" if need.why and need.why not in need.what else ""
     look = "crashed" if need.kind in TROUBLE else "" if need.kind is NeedKind.MAIL else "waiting"
     task = need.subject if board.get(need.subject) else ""
-    return Item(WAITS, need.id, (_one_line(need.what + why),), need.member, task, look, need.since, need=need)
+    return Item(WAITS, need.id, (need.sentence,), need.member, task, look, need.since, need=need)
 
 
 def _members(news: News, *, unfolded: bool) -> Iterator[Item]:

@@ -84,7 +84,7 @@ def test_a_table_fits_the_terminal(columns: int, pro0: Pro0, team: Context) -> N
     shown = on_terminal("task", "list", columns=columns, NO_COLOR="1")
     for line in shown.splitlines():
         wide = sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in line)
-        assert wide <= columns, line
+        assert wide <= columns or line.startswith("hint: "), line
     assert "…" in shown
 
 
@@ -125,7 +125,7 @@ def test_colour_only_where_it_is_wanted(pro0: Pro0, team: Context) -> None:
 def test_a_person_at_a_terminal_is_reminded(pro0: Pro0, team: Context) -> None:
     """rulings 3.8"""
     pro0("send", "human", "hello")
-    assert "hint: you have 1 unread message: pro0 inbox" in on_terminal("task", "list")
+    assert "hint: 1 unread message from you: hello: pro0 needs" in on_terminal("task", "list")
     assert "hint:" not in on_terminal("inbox")
     assert "hint:" not in on_terminal("task", "list")
 
@@ -137,9 +137,8 @@ def test_reminders_are_short_and_name_the_team_that_was_named(pro0: Pro0, team: 
         pro0("task", "create", f"ask {number}", "--awaiting", "input")
     pro0("task", "cancel", "1")
     shown = on_terminal("member", "list", "-t", "alpha")
-    assert "hint: you have 1 unread message: pro0 inbox -t alpha" in shown
-    waiting = "task-2, task-3, task-4, task-5, task-6 and 1 more: pro0 task list --awaiting -t alpha"
-    assert f"hint: waiting for you: {waiting}" in shown
+    assert shown.count("hint: ") == 1
+    assert "hint: task-2 waits for you (input): ask 1, and 6 more: pro0 needs -t alpha" in shown
 
 
 def test_a_waiting_person_sees_progress(pro0: Pro0, team: Context) -> None:

@@ -266,4 +266,4 @@ def test_a_hundred_tasks_and_one_question_are_one_message(alpha: Crew) -> None:
         alpha.reaches(name, State.IDLE)
     wait_until(lambda: all(s.told for s in alpha.team.runtime.read().seats), STUCK, "the lead has seen them idle")
     letters = [letter.message.content for letter in messages.inbox(alpha.context)]
-    assert letters == ["red or blue?", "All 100 tasks are settled: 100 completed."]
+    assert letters == ["red or blue?", "All done: 100 tasks completed."]

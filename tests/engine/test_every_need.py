@@ -94,7 +94,7 @@ def ids(found: Iterable[Need]) -> set[str]:
 
 
 def desktop(need: Need) -> str:
-    return " ".join(need.what.split()).replace(";", ",")[:200]
+    return need.sentence.replace(";", ",")[:200]
 
 
 def begun(alpha: Crew, kinds: Iterable[NeedKind]) -> None:

@@ -227,7 +227,8 @@ def test_a_new_message_of_the_same_sender_is_a_new_need() -> None:
 @pytest.mark.parametrize(
     ("id", "own"),
     [("inc-1:ended:lead", True), ("inc-1:waiting:2026-01-01T00:00:00+00:00:human", True), ("uid:cost:all:2:lead", True),
-     ("task-3:12:lead", True), ("runner-1:stopped:lead", False), ("task-3:12:review of task-4", False)],
+     ("task-3:12:lead", True), ("5f0c:approved", True),
+     ("runner-1:stopped:lead", False), ("task-3:12:review of task-4", False)],
 )  # fmt: skip
 def test_a_notice_about_another_need_is_not_a_second_one(id: str, *, own: bool) -> None:
     notice = letter(kind=MessageType.NOTIFICATION, id=id)
@@ -254,3 +255,19 @@ def test_a_plan_is_named_by_its_id() -> None:
     """Then an answer can be bound to the plan that was shown."""
     [need] = needs(KINDS["plan"][0])
     assert need.request == HANDED_IN.id
+
+
+@pytest.mark.parametrize(
+    ("what", "why", "sentence"),
+    [
+        ("task-1 has failed: build", "exit code 3", "task-1 has failed: build: exit code 3"),
+        ("w1 has crashed (killed by signal 9)", "killed by signal 9", "w1 has crashed (killed by signal 9)"),
+        ("1 unread message from w1", "red\nor  blue?", "1 unread message from w1: red or blue?"),
+        ("1 unread message from w1", "", "1 unread message from w1"),
+        ("task-1 has failed: build", "x" * 300, f"task-1 has failed: build: {'x' * 200}…"),
+    ],
+)
+def test_a_need_is_told_with_its_reason_once_and_in_one_line(what: str, why: str, sentence: str) -> None:
+    """The same sentence on the command line, the board, in a desktop notice and in `notify`."""
+    need = Need(id="a", kind=NeedKind.FAILED, subject="task-1", what=what, why=why, command="pro0 act")
+    assert need.sentence == sentence

@@ -48,4 +48,4 @@ def show(open_needs: Iterable[Need], team_flag: str) -> None:
     for need in open_needs:
         since = f"  since {local(need.since)}" if need.since else ""
         look = f"    look: {need.look}{team_flag}" if need.look else ""
-        write(f"  {line(need.what)}{since}\n    {line(need.command)}{team_flag}{look}")
+        write(f"  {line(need.sentence)}{since}\n    {line(need.command)}{team_flag}{look}")

@@ -78,7 +78,7 @@ class Announcer:
         try:
             match action.surface:
                 case Surface.BELL:
-                    self._backend.ring(self._handles(need.member), f"pro0 {self._name}", need.what)
+                    self._backend.ring(self._handles(need.member), f"pro0 {self._name}", need.sentence)
                 case Surface.HOOK:
                     self._hooking.run(HookEvent.HUMAN_NEEDED, need.member, about(need))
                 case Surface.NOTIFY:

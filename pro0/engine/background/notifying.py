@@ -20,7 +20,7 @@ def notify(team: TeamStore, target: str, name: str, need: Need) -> str:
     if is_url(target):
         return _post(target, name, need)
     payload = msgspec.json.encode({"team_name": name, "need": need})
-    return Runs(team, os.environ).notify(target, payload, {NEED: f"{name}: {need.what}"})
+    return Runs(team, os.environ).notify(target, payload, {NEED: f"{name}: {need.sentence}"})
 
 
 def is_url(target: str) -> bool:
@@ -41,7 +41,7 @@ def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
 
     A topic is the only part of its path. Slack reads `text`, Gotify `title` and `message`, Discord `content`.
     """
-    title, text = f"pro0 {name}", need.what
+    title, text = f"pro0 {name}", need.sentence
     ours = {"X-Pro0-Need": need.id.encode("ascii", "replace").decode()}
     topic = urlsplit(target).path.strip("/")
     if topic and "/" not in topic and topic != "message":

@@ -277,7 +277,7 @@ def _to_the_asker(context: Context, desired: Wanted, seat: Seat, reply: Answer) 
     unled_human = asker == ids.HUMAN and not led(desired)  # such a human reads the lead's mailbox too
     return [
         Notice(
-            id=context.new_id(),
+            id=f"{context.new_id()}{':approved' if reply.approve else ''}",
             from_=seat.agent_id,
             to=address,
             type=MessageType.SHUTDOWN_RESPONSE,

@@ -181,7 +181,9 @@ def _tell_the_answer(tasks: TaskList, task: Task, request: Request) -> TaskList:
 def _tell_that_all_is_done(tasks: TaskList, task: Task, request: Request) -> TaskList:
     """Queue one letter to the person once nothing is left to do."""
     letter = finished(tasks.tasks)
-    return owe(tasks, request.caller, [(HUMAN, notice_id(task, "all done"), letter)]) if letter else tasks
+    if not letter or request.caller.who is Who.HUMAN:  # nobody is told of their own acts
+        return tasks
+    return owe(tasks, THE_LEAD, [(HUMAN, notice_id(task, "all done"), letter)])
 
 
 def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:

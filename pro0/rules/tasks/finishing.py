@@ -4,8 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from pro0.model.task import SETTLED, Kind, Task
+from pro0.model.task import SETTLED, Kind, Status, Task
 
+SETTLED_ORDER = (Status.COMPLETED, Status.CANCELLED, Status.FAILED)
+NAMED = 3
+"""The most failed tasks named in a letter."""
 LEAST = 2
 """The fewest tasks of a batch whose end is worth a letter: a task that came alone is in the list."""
 
@@ -16,7 +19,12 @@ def finished(tasks: tuple[Task, ...]) -> str:
     if any(task.status not in SETTLED for task in tasks) or len(batch := _newest_batch(work)) < LEAST:
         return ""
     counts = Counter(task.status.value for task in batch)
-    return f"All {len(batch)} tasks are settled: {', '.join(f'{count} {status}' for status, count in counts.items())}."
+    if len(counts) == 1 and batch[0].status is Status.COMPLETED:
+        return f"All done: {len(batch)} tasks completed."
+    failed = [task.id for task in reversed(batch) if task.status is Status.FAILED]
+    named = f" ({', '.join(failed[:NAMED])}{' …' if len(failed) > NAMED else ''})" if failed else ""
+    told = ", ".join(f"{counts[s]} {s}{named if s is Status.FAILED else ''}" for s in SETTLED_ORDER if counts[s])
+    return f"No task is open any more: {told}."
 
 
 def _newest_batch(tasks: list[Task]) -> list[Task]:
