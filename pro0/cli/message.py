@@ -56,7 +56,7 @@ def send(
         write(f"sent to {message.to} (message {message.seq})")
     if wait is not None:
         _wait_until_read(context, message, wait)
-    elif (fate := delivery.fate(context, message)).crashed:
+    elif (fate := delivery.fate(context, message)).is_said:
         say(f"{fate.result}: {fate.why}")
 
 

@@ -104,7 +104,8 @@ def _of_state(seat: Seat, state: SeatState, *, never_started: bool) -> Need | No
         )
     if why := turns.need(state.state, state.rule):
         kind = NeedKind.LOST if state.rule == turns.LOST else _BY_STATE[state.state]
-        return of_member(kind, id, f"{id} {why}{_with(state.note)}", f"pro0 member peek {id}", since, why=state.note)
+        sentence, peek = f"{id} {why}{_with(state.note)}", f"pro0 member peek {id}"
+        return of_member(kind, id, sentence, f"pro0 member focus {id}", since, why=state.note, look=peek)
     return None
 
 

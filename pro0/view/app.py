@@ -45,16 +45,16 @@ DEAF = 0.3
 """Seconds after the board in which an Escape counts as one too many: in a member it may end a turn."""
 
 
-def watch(context: Context) -> None:
-    """Show a team in this terminal until the person leaves."""
+def watch(context: Context, member: str = "") -> None:
+    """Show a team in this terminal until the person leaves, a member first if one is named."""
     with Outer() as outer:
-        Viewer(replace(context, vouch=on_board), outer).run()
+        Viewer(replace(context, vouch=on_board), outer, member).run()
 
 
 class Viewer:
     """One person looking at one team."""
 
-    def __init__(self, context: Context, outer: Outer) -> None:
+    def __init__(self, context: Context, outer: Outer, member: str = "") -> None:
         self._context = context
         self._outer = outer
         self._canvas = Canvas()
@@ -72,6 +72,8 @@ class Viewer:
         self._reporter = Reporter(context, outer.wake)
         self._panes = Panes(self._room(), self._recall)
         self._meet()
+        if member:
+            self._panes.show(member)
 
     def run(self) -> None:
         """Draw and wait until the person leaves, or the terminal is gone."""

@@ -1,7 +1,8 @@
 """The program under test as a person drives it, by its command line alone.
 
 It is pro0 of this installation, or the one in the .venv of another checkout, which PRO0_BREAKS_PROGRAM names by its
-absolute path (tools/before.py). These tests import nothing of pro0, so that they run against any of its versions.
+absolute path; `python -m tools.before` runs them against both. These tests import nothing of pro0, so that they run
+against any of its versions.
 """
 
 import json

@@ -12,6 +12,7 @@ IDS = [f"reliability-{one}" for one in ("3_1", "3_2", "3_3", "3_4", "3_5", "3_6"
 IDS += [f"agents-{size}{number}" for size, many in (("M", 7), ("m", 8)) for number in range(1, many + 1)]
 IDS += [*(f"ux-{one}" for one in range(1, 11)), *(f"mission-{one}" for one in ("M1", "M2", "M3", "M3b"))]
 IDS += [f"s004-{one}" for one in ("prd", "documents", "rpc", 1, 2, 3, 4, 8)]
+IDS += [f"docs-{one}" for one in ("A9", "B1", "B2", "B3", "B4", "E", "F", "G")]
 IDS += [*(f"docs-A{one}" for one in range(1, 8)), *(f"landscape-L{one}" for one in range(1, 4))]
 """The findings; one that is several breaks has several lines, which go on behind its id."""
 

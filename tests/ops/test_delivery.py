@@ -79,3 +79,20 @@ def test_what_its_reader_was_given_is_not_unread(team: TeamStore) -> None:
 
 def unread(team: TeamStore) -> int:
     return next(one.unread for one in status.status(human(team)).members if one.agent_id == "w1")
+
+
+@pytest.mark.parametrize(
+    ("agent", "nudge", "told"),
+    [("command", False, False), ("command", True, True), ("shell", False, True), ("pi", False, True)],
+)
+def test_who_is_told_of_no_mail_is_said_to_read_when_it_likes(
+    team: TeamStore, agent: str, *, nudge: bool, told: bool
+) -> None:
+    """Else it would wait unseen: nobody ever tells such a program."""
+    with team.wanted.change("a test") as change:
+        seats = tuple(replace(seat, agent=agent, nudge=nudge) for seat in change.value.seats)
+        change.value = replace(change.value, seats=seats)
+    set_state(team, "w1", State.IDLE)
+    fate = delivery.fate(human(team), messages.send(human(team), "w1", "hello"))
+    assert (fate.why == "w1 is told of no mail: it reads when it likes") is not told
+    assert fate.is_said is not told

@@ -61,10 +61,10 @@ FAILURE = Failure(agent_id="w1", generation=1, at=NOW, message="no")
 HANDED_IN = PlanGate(id="p1", text="the plan", at=at(-2))
 KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
     "own agent": (picture(left_alone=True), NeedKind.OWN_AGENT, "human", "pro0 inbox"),
-    "permission": (of_member(State.WAITING), NeedKind.PERMISSION, "w1", "pro0 member peek w1"),
-    "dialog": (of_member(State.DIALOG), NeedKind.DIALOG, "w1", "pro0 member peek w1"),
-    "error": (of_member(State.ERROR), NeedKind.ERROR, "w1", "pro0 member peek w1"),
-    "lost": (of_member(State.UNKNOWN, rule=LOST), NeedKind.LOST, "w1", "pro0 member peek w1"),
+    "permission": (of_member(State.WAITING), NeedKind.PERMISSION, "w1", "pro0 member focus w1"),
+    "dialog": (of_member(State.DIALOG), NeedKind.DIALOG, "w1", "pro0 member focus w1"),
+    "error": (of_member(State.ERROR), NeedKind.ERROR, "w1", "pro0 member focus w1"),
+    "lost": (of_member(State.UNKNOWN, rule=LOST), NeedKind.LOST, "w1", "pro0 member focus w1"),
     "unresponsive": (of_member(State.UNRESPONSIVE), NeedKind.UNRESPONSIVE, "w1", "pro0 member shutdown w1 --force"),
     "crash": (of_member(State.CRASHED), NeedKind.CRASH, "w1", "pro0 member restart w1"),
     "not started": (

@@ -80,6 +80,15 @@ def test_focus_shows_a_member_in_the_view(alpha: Crew, tmp_path: Path) -> None:
         person.sees(lambda rows: chosen(rows) == "here is w2")
 
 
+def test_focus_opens_the_view_where_nobody_watches(alpha: Crew, tmp_path: Path) -> None:
+    """What needs you names it: an agent without a channel is answered where it asks."""
+    alpha.spawn(program("w1", ECHO), program("w2", ECHO))
+    with Person(tmp_path, f"env -u TMUX {PRO0} member focus w2 -t alpha") as person:
+        person.sees(lambda rows: chosen(rows) == "here is w2" and "w1 running" in rows[-1])
+        person.press("C-t", "q")
+        person.is_back()
+
+
 def test_looking_back_searching_and_copying(alpha: Crew, tmp_path: Path) -> None:
     """10,000 lines are kept."""
     alpha.spawn(program("w1", "for n in range(10000): print('line', n)\ninput()"))

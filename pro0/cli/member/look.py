@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
+from pro0.cli.team import attaching
 from pro0.errors import NotFound, Pro0Error
 from pro0.model.runtime import ENDED, SeatState, TurnEnd
 from pro0.ops.context import Context
@@ -134,7 +136,7 @@ def peek(name: str, lines: int, team: str | None) -> None:
 @click.argument("name", shell_complete=completing.members)
 @team_option
 def focus(name: str, team: str | None) -> None:
-    """Bring a member's pane to the front, in the terminal that shows the team.
+    """Bring a member's pane to the front, in the terminal that shows the team, or show it in this one.
 
     \b
     Examples:
@@ -144,10 +146,14 @@ def focus(name: str, team: str | None) -> None:
 
     context = here(team)
     agent_id, state = _session(context, name)
+    config = context.team.config.read()
     handle = shown_at(context.team, state) if state else None
-    if handle is None or not backend_of(context.team.config.read()).focus(handle):
+    if handle and backend_of(config).focus(handle):
+        say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
+    elif handle and config.mode == attaching.IN_PROCESS and sys.stdin.isatty() and sys.stdout.isatty():
+        attaching.show(context, agent_id)
+    else:
         raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")
-    say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
 
 
 def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:

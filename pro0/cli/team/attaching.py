@@ -12,14 +12,17 @@ from pro0.store.teams import TeamStore
 IN_PROCESS, HEADLESS = "in-process", "headless"
 
 
-def show(context: Context) -> None:
-    """Show a team in this terminal: in our own view, or by becoming the program that does it; raises Refused."""
+def show(context: Context, member: str = "") -> None:
+    """Show a team in this terminal: in our own view, of one member first, or by becoming the program that does it.
+
+    Raises Refused for a team without panes.
+    """
     mode = context.team.config.read().mode
     if mode == IN_PROCESS:
         _drawable(context.team.name)
         from pro0.view.app import watch
 
-        watch(context)
+        watch(context, member)
         say(_left(context.team))
         return
     argv = command(context.team)

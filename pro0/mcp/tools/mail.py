@@ -78,7 +78,7 @@ def submit_plan(
 def _send(tool_context: ToolContext, to: str, content: str, in_reply_to: str | None) -> views.Sent:
     sent = messages.send(tool_context.context, to, _not_empty(content), in_reply_to=in_reply_to)
     fate = delivery.fate(tool_context.context, sent)
-    return views.Sent(sent_to=[sent.to], waits=fate.why if fate.crashed else "")
+    return views.Sent(sent_to=[sent.to], waits=fate.why if fate.is_said else "")
 
 
 def _not_empty(content: str) -> str:

@@ -4,10 +4,12 @@ from enum import StrEnum
 
 import msgspec
 
+from pro0.agents import defined
 from pro0.model.caller import PEOPLE_AND_AGENTS
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import Message
 from pro0.model.runtime import ENDED, State
+from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
 
@@ -27,6 +29,8 @@ class Fate(msgspec.Struct, frozen=True):
     why: str = ""
     crashed: bool = False
     """True when it waits for a restart of its reader."""
+    is_said: bool = False
+    """True when a sender who does not wait for the reader is to know it."""
 
 
 _WAITS = {
@@ -38,7 +42,6 @@ _WAITS = {
     State.UNKNOWN: "shows nothing known",
     State.UNRESPONSIVE: "does not answer",
     State.STOPPING: "is about to end",
-    State.RUNNING: "reads when it likes",
     State.ERROR: "has an error",
 }
 
@@ -56,13 +59,20 @@ def fate(context: Context, message: Message) -> Fate:
     return _of_member(members, message.to)
 
 
+def is_told_of_mail(seat: Seat) -> bool:
+    """Return True for a member that watches its mailbox, or gets the line about mail."""
+    return seat.nudge or defined(seat.agent, seat.definition).delivery != "none"
+
+
 def _of_member(members: Roster, agent_id: str) -> Fate:
     state = members.state(agent_id)
     if state is None:
         return Fate(Delivered.QUEUED, f"{agent_id} is starting")
     if members.awaits_restart(agent_id):
-        return Fate(Delivered.QUEUED, f"{agent_id} has crashed; restart it: pro0 member restart {agent_id}", True)
+        return Fate(Delivered.QUEUED, f"{agent_id} has crashed; restart it: pro0 member restart {agent_id}", True, True)
     if state.state in ENDED:
         return Fate(Delivered.FAILED, f"{agent_id} has ended ({state.state}); its next session gets it")
+    if not is_told_of_mail(members.find(agent_id)):
+        return Fate(Delivered.QUEUED, f"{agent_id} is told of no mail: it reads when it likes", is_said=True)
     why = state.queued or _WAITS.get(state.state, "has not read it yet")
     return Fate(Delivered.QUEUED, f"{agent_id}: {why}" if state.queued else f"{agent_id} {why}")

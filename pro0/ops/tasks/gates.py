@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from pro0.agents import adapter_of
 from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, PEOPLE_AND_AGENTS, THE_HUMAN, Caller, Who
 from pro0.model.ids import HUMAN, task_id
@@ -11,6 +10,7 @@ from pro0.model.runtime import ENDED
 from pro0.model.task import Awaiting, Policy, Task, TaskList, Verdict
 from pro0.model.team import Seat, Wish
 from pro0.ops.context import Context, operation
+from pro0.ops.mail.delivery import is_told_of_mail
 from pro0.ops.tasks.acting import act, carry_out, edit, in_turn, make_request
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act
@@ -126,7 +126,7 @@ def _goes_on(seat: Seat) -> bool:
     """Return True for a session that takes up a task by a message; runners and shells of a pool take only new ones."""
     if seat.agent == RUNNER or (seat.agent == "shell" and not seat.task):
         return False
-    return seat.nudge or adapter_of(seat).delivery != "none"
+    return is_told_of_mail(seat)
 
 
 def _last_session(context: Context, task: Task) -> Caller:
