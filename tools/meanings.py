@@ -27,6 +27,7 @@ STATES: Mapping[State, str] = {
     State.CRASHED: "The session ended without being asked to.",
 }
 NEEDS: Mapping[NeedKind, str] = {
+    NeedKind.NO_LEAD: "The lead has died with every session, as at a reboot.",
     NeedKind.OWN_AGENT: "Your own agent led the team and is gone.",
     NeedKind.PERMISSION: "An agent asks for a permission.",
     NeedKind.DIALOG: "An agent shows a dialog that only a person answers.",

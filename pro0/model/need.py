@@ -78,6 +78,7 @@ class AskedPermission(msgspec.Struct, frozen=True, kw_only=True):
 class NeedKind(StrEnum):
     """Why the person is needed, in the order of urgency: first what makes an agent stand still."""
 
+    NO_LEAD = "no lead"
     OWN_AGENT = "own agent"
     PERMISSION = "permission"
     DIALOG = "dialog"
@@ -172,5 +173,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """The requests for permission without an answer."""
     spent: float = 0.0
     """US dollars that the team has cost; 0 without a limit."""
+    unled: bool = False
+    """True when the lead of a running team has died with all its sessions, so that nobody starts another."""
     left_alone: bool = False
     """True when the person's own agent led the running team and is gone."""

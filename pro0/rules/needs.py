@@ -63,6 +63,9 @@ def next_look(picture: Picture) -> datetime | None:
 
 
 def _left_alone(picture: Picture) -> Iterator[Need]:
+    if picture.unled:
+        sentence = "the lead has died, and every session with it: nothing goes on"
+        yield need_of(NeedKind.NO_LEAD, HUMAN, sentence, "pro0 team resume", None)
     if picture.left_alone:
         sentence = "your own agent, which led the team, has gone: its mail is yours"
         yield need_of(NeedKind.OWN_AGENT, HUMAN, sentence, "pro0 inbox", None)

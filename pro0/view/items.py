@@ -24,7 +24,7 @@ NARROW = 60
 """Columns below which a line has no table, and of its right end only the time."""
 TROUBLE = frozenset(
     {
-        *(NeedKind.CRASH, NeedKind.NOT_STARTED, NeedKind.LOST, NeedKind.ERROR, NeedKind.UNRESPONSIVE),
+        *(NeedKind.NO_LEAD, NeedKind.CRASH, NeedKind.NOT_STARTED, NeedKind.LOST, NeedKind.ERROR, NeedKind.UNRESPONSIVE),
         *(NeedKind.FAILED, NeedKind.STUCK, NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES),
     }
 )

@@ -60,6 +60,7 @@ def supervised(**fields: object) -> Task:
 FAILURE = Failure(agent_id="w1", generation=1, at=NOW, message="no")
 HANDED_IN = PlanGate(id="p1", text="the plan", at=at(-2))
 KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
+    "no lead": (picture(unled=True), NeedKind.NO_LEAD, "human", "pro0 team resume"),
     "own agent": (picture(left_alone=True), NeedKind.OWN_AGENT, "human", "pro0 inbox"),
     "permission": (of_member(State.WAITING), NeedKind.PERMISSION, "w1", "pro0 member focus w1"),
     "dialog": (of_member(State.DIALOG), NeedKind.DIALOG, "w1", "pro0 member focus w1"),
@@ -246,7 +247,7 @@ def test_the_next_look_is_when_an_idle_claim_becomes_a_need() -> None:
 def test_needs_of_all_kinds_stand_in_the_order_of_urgency(names: list[str]) -> None:
     mails = tuple(message for name in names for message in KINDS[name][0].mail)
     troubles = tuple(one for name in names for one in KINDS[name][0].troubles)
-    found = needs(picture(mail=mails, troubles=troubles, left_alone="own agent" in names))
+    found = needs(picture(mail=mails, troubles=troubles, left_alone="own agent" in names, unled="no lead" in names))
     order = list(NeedKind)
     assert [order.index(need.kind) for need in found] == sorted(order.index(need.kind) for need in found)
 

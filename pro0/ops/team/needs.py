@@ -12,7 +12,7 @@ from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import Message, MessageType
 from pro0.model.need import Need, Picture, Trouble
-from pro0.model.runtime import Phase, Runtime
+from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.task import SETTLED, Task, TaskList
 from pro0.model.team import Wanted
 from pro0.ops import permissions
@@ -62,6 +62,7 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
         troubles=team.troubles.read().troubles,
         requests=permissions.waiting(team),
         spent=spent(team.usage.read().sessions) if desired.max_cost else 0.0,
+        unled=unled(runtime),
         left_alone=left_alone(desired, runtime),
     )
 
@@ -86,6 +87,15 @@ def unfinished(team: TeamStore) -> str:
         fresh, older = unread(team, team.wanted.read())
         counts.append((sum(message.type not in OF_A_STOP for message in fresh) + older, "unread message"))
     return " and ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counts if number)
+
+
+def unled(runtime: Runtime) -> bool:
+    """Return True when the lead of a running team has died, and no guard lives that starts another."""
+    guards = [seat.guard for seat in runtime.seats if seat.guard and seat.state not in ENDED]
+    lead = runtime.lead
+    if lead is None or runtime.phase is not Phase.RUNNING or processes.alive(lead):
+        return False
+    return not any(map(processes.alive, guards))
 
 
 def left_alone(desired: Wanted, runtime: Runtime) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 from pro0 import processes
 from pro0.model.caller import ANYONE
 from pro0.model.need import Need
-from pro0.model.runtime import ENDED, Phase, Process, Runtime, State, TurnEnd
+from pro0.model.runtime import ENDED, Phase, Process, Runtime, SeatState, State, TurnEnd
 from pro0.model.task import Archived, Status
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
@@ -179,15 +179,16 @@ def _member(
     if state is None:
         held = next((limit for limit in limits if limit.agent == seat.agent), None)
         return msgspec.structs.replace(basic, note=_held_back(held)) if held else basic
+    has_died = _has_died(state)
     return msgspec.structs.replace(
         basic,
-        state=state.state,
+        state=State.CRASHED if has_died else state.state,
         task=seat.task or claimed.get(seat.agent_id) or (None if state.state in ENDED else state.task),
         pid=state.agent.pid if state.agent else None,
         pane=state.handle.pane or None if state.handle else None,
         since=state.since,
         started_at=state.started_at,
-        note=state.note,
+        note="its session has died" if has_died else state.note,
         incarnation=state.incarnation if may_see(context, state.incarnation) else None,
         source=state.source,
         rule=state.rule,
@@ -197,6 +198,13 @@ def _member(
         worktree=state.worktree,
         branch=state.branch,
         turn=state.turn,
+    )
+
+
+def _has_died(state: SeatState) -> bool:
+    """Return True for a session whose processes are proved dead, before a lead has noticed."""
+    return state.state not in ENDED and all(
+        process is not None and not processes.alive(process) for process in (state.guard, state.agent)
     )
 
 

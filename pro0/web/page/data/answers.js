@@ -44,6 +44,7 @@ export const ANSWERS = {
   ],
   cost: [{ label: "Set the limit", primary: true, stays: true, text: "required", field: "US dollars, 0 for no limit", done: "the limit is set", call: (_, usd) => ["team.limit", { usd: Number(usd) }] }],
   mail: [{ label: "Read", primary: true, go: (need) => ["messages", need.subject] }],
+  "no lead": [],
   "own agent": [{ label: "Read its mail", primary: true, go: () => ["messages"] }],
   hook: [seen],
   notice: [seen],
