@@ -10,7 +10,7 @@ from pro0.model.stored import iso
 from pro0.model.task import Archived, Awaiting, Kind, Policy, Status, Task
 from pro0.model.team import Seat, Wish
 from pro0.rules.tasks.board import Board, why_not_ready
-from pro0.rules.tasks.gates import wait_in_words
+from pro0.rules.tasks.gates import at_gate, wait_in_words
 from pro0.rules.tasks.subtasks import waits_for_subtasks
 
 LIST_FAILED = "pro0 task list --archived --status failed"
@@ -143,7 +143,8 @@ def _wait(task: Task) -> Need:
     kind = _BY_WAIT.get(wait.kind, NeedKind.GATE)
     answer = " ANSWER" if kind is NeedKind.QUESTION else ""
     command = f"pro0 task approve {task.id}{answer}"
-    details = {"why": wait.reason, "member": task.assignee or "", "awaiting": str(wait.kind), "look": _show(task)}
+    why = "" if wait.reason == at_gate(wait.kind) else wait.reason
+    details = {"why": why, "member": task.assignee or "", "awaiting": str(wait.kind), "look": _show(task)}
     return need_of(kind, task.id, sentence, command, wait.since, **details)
 
 

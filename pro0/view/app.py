@@ -60,9 +60,8 @@ class Viewer:
         self._canvas = Canvas()
         self._keys = Keys()
         self._board = BoardView()
-        self._on_board = False
+        self._on_board, self._left = False, False
         self._scroll: Scroll | None = None
-        self._left = False
         self._known_needs: set[str] | None = None
         self._rings = settings(context).bell
         self._arrived: list[str] = []

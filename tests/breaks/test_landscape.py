@@ -49,7 +49,7 @@ def test_l3_a_permission_is_answered_from_another_terminal(pro0: Program) -> Non
     pro0.script("claude", f'exec {sys.executable} -I {DILIGENT} "$@"\n')
     pro0.start("--lead", "none", "-m", "ada=claude")
     pro0("task", "create", "look", "--assignee", "ada")
-    wait_until(lambda: pro0.json("needs"), STUCK, "it asks", every=0.2)
+    wait_until(lambda: "member answer" in pro0("needs"), STUCK, "it asks", every=0.2)
     [need] = [need for need in pro0.json("needs") if need["kind"] == "permission"]
     answered = pro0.typed(*need["command"].split()[1:])
     assert answered.code == 0, answered

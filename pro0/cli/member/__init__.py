@@ -8,7 +8,7 @@ COMMANDS = {
     "list": ("pro0.cli.member.look:list_members", "List the members with what each does"),
     "show": ("pro0.cli.member.look:show", "Show all that is known of one member"),
     "peek": ("pro0.cli.member.look:peek", "Print the last lines that a member shows"),
-    "focus": ("pro0.cli.member.look:focus", "Bring a member's pane to the front"),
+    "focus": ("pro0.cli.team.focus:focus", "Bring a member's pane to the front"),
     "env": ("pro0.cli.member.grants:env", "Print the variables with which a program acts as a member"),
     "grants": ("pro0.cli.member.grants:list_grants", "List who was given the variables of a member"),
     "revoke": ("pro0.cli.member.grants:revoke", "End what `member env` gave"),

@@ -1,8 +1,7 @@
-"""`pro0 member list`, `show`, `peek` and `focus`."""
+"""`pro0 member list`, `show` and `peek`."""
 
 import re
 import shlex
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +9,6 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
-from pro0.cli.team import attaching
 from pro0.errors import NotFound, Pro0Error
 from pro0.model.runtime import ENDED, SeatState, TurnEnd
 from pro0.ops.context import Context
@@ -130,30 +128,6 @@ def peek(name: str, lines: int, team: str | None) -> None:
     if text is None:
         raise NotFound(f"{agent_id} has nothing to show", hint=f"pro0 member show {agent_id}")
     write(visible(text).rstrip("\n"))
-
-
-@click.command()
-@click.argument("name", shell_complete=completing.members)
-@team_option
-def focus(name: str, team: str | None) -> None:
-    """Bring a member's pane to the front, in the terminal that shows the team, or show it in this one.
-
-    \b
-    Examples:
-      pro0 member focus w1
-    """
-    from pro0.engine.places import backend_of, shown_at
-
-    context = here(team)
-    agent_id, state = _session(context, name)
-    config = context.team.config.read()
-    handle = shown_at(context.team, state) if state else None
-    if handle and backend_of(config).focus(handle):
-        say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
-    elif handle and config.mode == attaching.IN_PROCESS and sys.stdin.isatty() and sys.stdout.isatty():
-        attaching.show(context, agent_id)
-    else:
-        raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")
 
 
 def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:

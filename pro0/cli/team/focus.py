@@ -1,0 +1,37 @@
+"""`pro0 member focus`."""
+
+import sys
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import say
+from pro0.cli.team import attaching
+from pro0.errors import NotFound
+from pro0.ops.team import members
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.members)
+@team_option
+def focus(name: str, team: str | None) -> None:
+    """Bring a member's pane to the front, in the terminal that shows the team, or show it in this one.
+
+    \b
+    Examples:
+      pro0 member focus w1
+    """
+    from pro0.engine.places import backend_of, shown_at
+
+    context = here(team)
+    config, roster = context.team.config.read(), members.members(context)
+    agent_id = roster.find(name).agent_id
+    state = roster.state(agent_id)
+    handle = shown_at(context.team, state) if state else None
+    if handle and backend_of(config).focus(handle):
+        say(f"{agent_id} is shown; watch it: pro0 team attach -t {context.team.name}")
+    elif handle and config.mode == attaching.IN_PROCESS and sys.stdin.isatty() and sys.stdout.isatty():
+        attaching.show(context, agent_id)
+    else:
+        raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")
