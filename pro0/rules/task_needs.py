@@ -12,6 +12,7 @@ from pro0.model.team import Seat, Wish
 from pro0.rules.tasks.board import Board, why_not_ready
 from pro0.rules.tasks.gates import at_gate, wait_in_words
 from pro0.rules.tasks.subtasks import waits_for_subtasks
+from pro0.rules.words import prompts
 
 LIST_FAILED = "pro0 task list --archived --status failed"
 IDLE_CLAIM_AFTER = timedelta(minutes=2)
@@ -27,7 +28,7 @@ _BY_WAIT = {
 
 def of_tasks(picture: Picture, board: Board) -> Iterator[Need]:
     """Yield the needs of single tasks."""
-    idle = {task.id: (since, seat) for since, seat, task in idle_claims(picture, board)}
+    idle = {task.id: (since, state) for since, state, task in idle_claims(picture, board)}
     for task in board:
         if task.waits:
             yield _wait(task)
@@ -40,9 +41,9 @@ def of_tasks(picture: Picture, board: Board) -> Iterator[Need]:
                 NeedKind.STUCK, task.id, sentence, change, task.updated_at, stamp=",".join(ended), look=_show(task)
             )
         elif task.id in idle:
-            since, seat = idle[task.id]
+            since, state = idle[task.id]
             if since + IDLE_CLAIM_AFTER <= picture.now:
-                yield _idle_claim(task, seat, since)
+                yield _idle_claim(task, state, since)
         elif _runs(picture) and (why := _stalls(board, task)):
             sentence = f"{task.id} stands still: {why}: {task.title}"
             yield need_of(NeedKind.STALLED, task.id, sentence, f"pro0 task start {task.id}", task.updated_at, why=why)
@@ -103,13 +104,13 @@ def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:
     return f"{subject} {names}{rest}: {why}; somebody who can: pro0 member spawn NAME --agent AGENT"
 
 
-def idle_claims(picture: Picture, board: Board) -> Iterator[tuple[datetime, Seat, Task]]:
-    """Yield the tasks whose holder has ended its turn, since when, and the holder."""
-    idle = {state.incarnation: (seat, state) for seat, state in states(picture) if state.state is State.IDLE}
+def idle_claims(picture: Picture, board: Board) -> Iterator[tuple[datetime, SeatState, Task]]:
+    """Yield the tasks whose holder has ended its turn, since when, and the holder's session."""
+    idle = {state.incarnation: state for _, state in states(picture) if state.state is State.IDLE}
     for task in board:
         if task.claim and task.status is Status.IN_PROGRESS and not task.waits and task.claim.incarnation in idle:
-            seat, state = idle[task.claim.incarnation]
-            yield max(state.since, task.claim.since or task.claim.claimed_at), seat, task
+            state = idle[task.claim.incarnation]
+            yield max(state.since, task.claim.since or task.claim.claimed_at), state, task
 
 
 def states(picture: Picture) -> Iterator[tuple[Seat, SeatState]]:
@@ -180,11 +181,13 @@ def _stuck(task: Task, ended: list[str]) -> Need:
     return need_of(NeedKind.STUCK, task.id, sentence, command, task.updated_at, stamp=stamp, look=_show(task))
 
 
-def _idle_claim(task: Task, seat: Seat, since: datetime) -> Need:
-    id = seat.agent_id
+def _idle_claim(task: Task, state: SeatState, since: datetime) -> Need:
+    id, said = state.agent_id, prompts.said_in_short(state.turn) if state.turn else ""
     sentence = f"{id} has ended its turn, and holds {task.id}: {task.title}"
     ask = f'pro0 send {id} "how is {task.id}?"'
-    return need_of(NeedKind.IDLE_CLAIM, task.id, sentence, ask, since, member=id, look=f"pro0 member peek {id}")
+    return need_of(
+        NeedKind.IDLE_CLAIM, task.id, sentence, ask, since, member=id, look=f"pro0 member peek {id}", why=said
+    )
 
 
 def _runs(picture: Picture) -> bool:

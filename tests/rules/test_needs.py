@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0.model.message import Message, MessageType
 from pro0.model.need import Need, NeedKind, Picture, Trouble
-from pro0.model.runtime import Failure, Phase, RateLimit, Runtime, SeatState, State
+from pro0.model.runtime import Failure, Phase, RateLimit, Runtime, SeatState, State, TurnEnd
 from pro0.model.task import Archived, Awaiting, Claim, Kind, Policy, Status, Task, TaskList, Wait
 from pro0.model.team import PlanGate, Seat, Wanted, Wish
 from pro0.rules.lead.turns import LOST
@@ -272,3 +272,11 @@ def test_a_need_is_told_with_its_reason_once_and_in_one_line(what: str, why: str
     """The same sentence on the command line, the board, in a desktop notice and in `notify`."""
     need = Need(id="a", kind=NeedKind.FAILED, subject="task-1", what=what, why=why, command="pro0 act")
     assert need.sentence == sentence
+
+
+def test_a_claim_of_the_idle_is_told_with_its_last_words() -> None:
+    shown = held(State.IDLE, -121)
+    turn = TurnEnd(at=at(-121), how="ended", words="there are 3 bugs", source="transcript")
+    sessions = tuple(replace(state, turn=turn) for state in shown.runtime.seats)
+    need = only(replace(shown, runtime=replace(shown.runtime, seats=sessions)))
+    assert need.sentence.endswith(": said: there are 3 bugs")

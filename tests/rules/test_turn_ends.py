@@ -134,6 +134,12 @@ def test_an_agent_that_has_come_up_has_ended_no_turn() -> None:
     assert Story(was=State.STARTING).goes_on(0, seen(State.IDLE)).state.turn is None
 
 
+def test_one_that_came_up_and_claimed_has_ended_a_turn_that_no_look_saw() -> None:
+    """A fast first turn is over before the lead has seen any work: the claim tells of it."""
+    story = Story(held(1), was=State.STARTING).goes_on(0, seen(State.IDLE))
+    assert story.state.turn == TurnEnd(at=at(0), how="ended", claims=("task-1",))
+
+
 @pytest.mark.parametrize("more", [{"stop": wish()}, {"seats": [replace(AGENT, task="task-9")]}])
 def test_nobody_hears_of_turns_in_a_team_that_stops_or_in_a_session_of_a_task(more: dict[str, object]) -> None:
     state = session(state=State.WORKING, since=at(-5), source="events", told=())

@@ -39,7 +39,9 @@ def record(view: View, plan: Plan) -> Plan:
     if state.state in OVER and (turn is None or view.at(turn.at) < view.at(state.since)):
         if turn and not fresh and turn.words and not _is_told(state, turn):  # its words were seen before its end
             return plan.then(replace(state, turn=replace(_end(view, state, reading, state.since), **_words_of(turn))))
-        return _ended(view, plan, state, reading, fresh) if fresh or _was_at_work(view, state) else plan
+        is_first = turn is None and bool(held(view, state))  # whoever has claimed has had a turn, seen or not
+        over = fresh or is_first or _was_at_work(view, state)
+        return _ended(view, plan, state, reading, fresh) if over else plan
     if fresh is None:
         return plan
     if turn and (not turn.words or turn.words == fresh.text) and (state.state in OVER or not _is_told(state, turn)):
