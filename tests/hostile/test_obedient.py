@@ -49,6 +49,8 @@ IN_A_SHELL = (
     "sh PRO0_AGENT_ID=lead PRO0_INCARNATION={} pro0 member spawn evil --agent command -- sleep 9",
     "sh PRO0_AGENT_ID=w2 PRO0_INCARNATION={} pro0 send human I-am-w2",
     "sh env -u PRO0_AGENT_ID PRO0_INCARNATION={} pro0 task complete 2 done",
+    "sh script -qec \"'pro0 team attach'\" /dev/null",
+    "sh script -qec \"'pro0 web pair'\" /dev/null",
 )
 """With the incarnation of the other, as one that knows it would: in two pieces, since the mail would not show it."""
 STORED = ("teams/alpha/wanted.json", "teams/alpha/config.json", "tasks/alpha/tasks.json")

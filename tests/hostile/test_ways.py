@@ -1,6 +1,7 @@
 """Every way at hand to pass as another member, the lead agent or a person, by real processes below a real guard."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -257,6 +258,23 @@ def test_what_is_open_is_named() -> None:
     for way in WAYS.values():
         always = way.open in IN_SPITE_OF_A_PIN | NO_VERDICTS
         assert not way.open or f"\n**{way.open}.**\n" in (both if always else without), way
+
+
+def test_an_agents_own_question_takes_its_answer_from_whoever_types(home: Path, tmp_path: Path) -> None:
+    """What a PIN leaves, since the question is the agent's: another member sends keys to the pane in which it is."""
+    team = make_team(home, "w1")
+    tmux = ["tmux", "-S", os.path.join(os.environ["TMUX_TMPDIR"], "team"), "-f", "/dev/null"]
+    answered = tmp_path / "answered"
+    subprocess.run(
+        [*tmux, "new-session", "-d", f"read answer; echo $answer > {answered}.new; mv {answered}.new {answered}"]
+    )
+    try:
+        below_its_guard(team, "w1", [*tmux, "send-keys", "yes", "Enter"])
+        wait_until(answered.exists, STUCK, "it is answered")
+        assert answered.read_text() == "yes\n"
+    finally:
+        subprocess.run([*tmux, "kill-server"], capture_output=True)
+    assert "\n**An agent's own questions.**\n" in (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 
 def test_who_reads_the_persons_keys_learns_the_pin(home: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import sys
 
 from pro0.cli.output import say
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused
+from pro0.model.caller import Who
 from pro0.model.runtime import ENDED, Phase
 from pro0.ops.context import Context
 from pro0.store.teams import TeamStore
@@ -15,8 +16,12 @@ IN_PROCESS, HEADLESS = "in-process", "headless"
 def show(context: Context, member: str = "") -> None:
     """Show a team in this terminal: in our own view, of one member first, or by becoming the program that does it.
 
-    Raises Refused for a team without panes.
+    Raises Refused for a team without panes, and for a member: it would type into the terminals of others, and answer
+    in the person's place.
     """
+    if context.caller.who is not Who.HUMAN:
+        text = f"{context.caller.agent_id} may not attach to a team: only human may, who types there"
+        raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint=f"to read: pro0 member peek NAME -t {context.team.name}")
     mode = context.team.config.read().mode
     if mode == IN_PROCESS:
         _drawable(context.team.name)
