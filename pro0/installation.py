@@ -6,13 +6,16 @@ import shlex
 import sys
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _PACKAGE = Path(__file__).absolute().parent
 _COMMIT = _PACKAGE / "commit.txt"
 """Written into a wheel when it is built from a clone."""
 _HEX = re.compile(r"[0-9a-f]{40,64}")
+_EXTRAS = {"view": "pyghostty", "web": "starlette"}
+"""Each extra, and a library that comes with it."""
 
 
 class Installation(NamedTuple):
@@ -20,13 +23,19 @@ class Installation(NamedTuple):
 
     by: str
     add: str
-    """Adds the libraries of an extra, in place of {}."""
+    """Installs pro0 anew with the extras in place of {}."""
     remove: str
 
 
 def here() -> Installation:
     """Return how this pro0 was installed."""
-    return of_prefix(Path(sys.prefix), clone())
+    return of_prefix(Path(sys.prefix), clone(), _origin(_recorded()))
+
+
+def adding(extra: str) -> str:
+    """Return the command that adds the libraries of an extra to this pro0, and keeps those of other extras."""
+    present = [name for name, library in _EXTRAS.items() if find_spec(library)]
+    return here().add.format(",".join(sorted({extra, *present})))
 
 
 def about() -> str:
@@ -35,19 +44,20 @@ def about() -> str:
     return f"commit {known[:12]}, {here().by}" if known else here().by
 
 
-def of_prefix(prefix: Path, source: Path | None = None) -> Installation:
-    """Return how an environment was made, by its place; with the clone that it runs, if it runs one."""
+def of_prefix(prefix: Path, source: Path | None = None, origin: str = "") -> Installation:
+    """Return how an environment was made, by its place; with the clone that it runs, and whence it was installed."""
     pip = f"{prefix / 'bin' / 'python'} -m pip"
     if source and prefix.is_relative_to(source):
         return Installation(
             f"the clone {source}", f"{pip} install -e '{source}[{{}}]'", f"rm -r {shlex.quote(str(source))}"
         )
+    wanted = f"'pro0[{{}}] @ {origin}'" if origin else "'pro0[{}]'"
     if "pipx" in prefix.parts:
-        return Installation("pipx", f"pipx inject {prefix.name} 'pro0[{{}}]'", f"pipx uninstall {prefix.name}")
+        return Installation("pipx", f"pipx inject {prefix.name} {wanted}", f"pipx uninstall {prefix.name}")
     if "uv" in prefix.parts and "tools" in prefix.parts:
-        return Installation("uv", "uv tool install 'pro0[{}]'", "uv tool uninstall pro0")
+        return Installation("uv", f"uv tool install {wanted}", "uv tool uninstall pro0")
     by = f"pip, of the clone {source}" if source else "pip"
-    return Installation(by, f"{pip} install 'pro0[{{}}]'", f"{pip} uninstall pro0")
+    return Installation(by, f"{pip} install {wanted}", f"{pip} uninstall pro0")
 
 
 def clone() -> Path | None:
@@ -67,10 +77,26 @@ def _told() -> str:
         return _head(source)
     with suppress(OSError):
         return _COMMIT.read_text(encoding="ascii").strip()
-    with suppress(PackageNotFoundError, ValueError, AttributeError, TypeError):
-        told = json.loads(distribution("pro0").read_text("direct_url.json") or "{}")
-        return str(told.get("vcs_info", {}).get("commit_id", ""))
-    return ""
+    return str(_mapping(_recorded(), "vcs_info").get("commit_id", ""))
+
+
+def _recorded() -> dict[str, Any]:
+    """Return what the installer has written down about whence pro0 came, empty for an index of packages."""
+    with suppress(PackageNotFoundError, ValueError, TypeError):
+        return _mapping({"all": json.loads(distribution("pro0").read_text("direct_url.json") or "{}")}, "all")
+    return {}
+
+
+def _origin(recorded: dict[str, Any]) -> str:
+    """Return whence pro0 came as installers take it, "" for an index of packages."""
+    url = str(recorded.get("url", "")).replace("'", "%27")
+    kind = str(_mapping(recorded, "vcs_info").get("vcs", ""))
+    return f"{kind}+{url}" if kind and url else url
+
+
+def _mapping(of: dict[str, Any], key: str) -> dict[str, Any]:
+    found = of.get(key)
+    return found if isinstance(found, dict) else {}
 
 
 def _head(source: Path) -> str:

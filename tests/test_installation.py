@@ -1,6 +1,7 @@
 """How pro0 was installed, and of which commit it is."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,18 +16,43 @@ CLONE = Path("/src/pro0")
 @pytest.mark.parametrize(
     ("prefix", "source", "by", "add", "remove"),
     [
-        ("/opt/x/.local/share/uv/tools/pro0", None, "uv", "uv tool install", "uv tool uninstall pro0"),
-        ("/opt/x/.local/share/pipx/venvs/pro0", None, "pipx", "pipx inject pro0", "pipx uninstall pro0"),
-        ("/opt/x/env", None, "pip", "/opt/x/env/bin/python -m pip", "/opt/x/env/bin/python -m pip uninstall pro0"),
+        ("/opt/x/.local/share/uv/tools/pro0", None, "uv", "uv tool install 'pro0[web]'", "uv tool uninstall pro0"),
+        ("/opt/x/.local/share/pipx/venvs/p", None, "pipx", "pipx inject p 'pro0[web]'", "pipx uninstall p"),
+        ("/opt/x/env", None, "pip", "/bin/python -m pip install 'pro0[web]'", "-m pip uninstall pro0"),
         ("/src/pro0/.venv", CLONE, "the clone /src/pro0", "install -e '/src/pro0[web]'", "rm -r /src/pro0"),
-        ("/opt/x/env", CLONE, "pip, of the clone /src/pro0", "'pro0[web]'", "-m pip uninstall pro0"),
+        ("/opt/x/env", CLONE, "pip, of the clone /src/pro0", "install 'pro0[web]'", "-m pip uninstall pro0"),
     ],
 )
 def test_how_it_was_installed(prefix: str, source: Path | None, by: str, add: str, remove: str) -> None:
     made = of_prefix(Path(prefix), source)
     assert made.by == by
-    assert add in made.add.format("web")
+    assert made.add.format("web").endswith(add)
     assert made.remove.endswith(remove)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "origin"),
+    [
+        ('{"url": "file:///src/a%20b", "dir_info": {}}', " @ file:///src/a%20b"),
+        ('{"url": "file:///d/pro0-0.2.0.whl", "archive_info": {}}', " @ file:///d/pro0-0.2.0.whl"),
+        ('{"url": "https://h/p", "vcs_info": {"vcs": "git", "commit_id": "0"}}', " @ git+https://h/p"),
+        ('{"url": "file:///it\'s", "dir_info": {}}', " @ file:///it%27s"),
+        *((odd, "") for odd in ("", "[]", "{", '{"vcs_info": 3}', '{"vcs_info": {"vcs": "git"}}')),
+    ],
+)
+def test_what_is_added_comes_from_where_pro0_came(
+    recorded: str, origin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No index has to know it; and what is there already stays (findings/docs A4)."""
+    (tmp_path / "pro0-9.dist-info").mkdir()
+    (tmp_path / "pro0-9.dist-info" / "METADATA").write_text("Name: pro0\nVersion: 9\n")
+    (tmp_path / "pro0-9.dist-info" / "direct_url.json").write_text(recorded)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(installation, "clone", lambda: None)
+    monkeypatch.setattr(installation, "find_spec", {"pyghostty": "there"}.get)
+    monkeypatch.setattr(sys, "prefix", "/opt/x/uv/tools/pro0")
+    assert installation.adding("web") == f"uv tool install 'pro0[view,web]{origin}'"
+    assert installation.commit() == ""
 
 
 @pytest.fixture

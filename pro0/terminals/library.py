@@ -8,22 +8,28 @@ from pro0.errors import EnvironmentMissing, ErrorCode
 
 VERSION = "0.1.3"
 """The one supported version of pyghostty: pro0/terminals/ghostty.py knows its library's interface."""
-MEND = "pip install 'pro0[view]', or use --mode tmux or --mode headless"
 
 
 def library() -> Path:
     """Return the path of libghostty-vt; raises EnvironmentMissing, naming the missing part."""
     spec = find_spec("pyghostty")
     if spec is None or not spec.submodule_search_locations:
-        raise EnvironmentMissing("pyghostty is not installed", code=ErrorCode.LIBRARY_MISSING, hint=MEND)
+        raise _missing("pyghostty is not installed")
     package = Path(next(iter(spec.submodule_search_locations)))
     if not (package.parent / f"pyghostty-{VERSION}.dist-info").is_dir():
-        raise EnvironmentMissing(f"pyghostty is not of version {VERSION}", code=ErrorCode.LIBRARY_MISSING, hint=MEND)
+        raise _missing(f"pyghostty is not of version {VERSION}")
     suffix = "dylib" if sys.platform == "darwin" else "so"
     file = package / "_lib" / f"libghostty-vt.{suffix}"
     if not file.is_file():
-        raise EnvironmentMissing(f"pyghostty has no {file.name}", code=ErrorCode.LIBRARY_MISSING, hint=MEND)
+        raise _missing(f"pyghostty has no {file.name}")
     return file
+
+
+def how_to_mend() -> str:
+    """Return what a person may do where our own terminals are unavailable."""
+    from pro0.installation import adding
+
+    return f"{adding('view')}, or use --mode tmux or --mode headless"
 
 
 def missing() -> str:
@@ -33,3 +39,7 @@ def missing() -> str:
     except EnvironmentMissing as error:
         return error.message
     return ""
+
+
+def _missing(text: str) -> EnvironmentMissing:
+    return EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=how_to_mend())

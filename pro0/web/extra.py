@@ -1,8 +1,6 @@
 """The libraries of the page, an optional part of the installation."""
 
-import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 from pro0 import installation
 from pro0.errors import EnvironmentMissing, ErrorCode
@@ -13,10 +11,5 @@ LIBRARIES = ("segno", "starlette", "uvicorn", "websockets")
 def require_libraries() -> None:
     """Raise EnvironmentMissing, with the one command that installs them, when libraries are missing."""
     if missing := [name for name in LIBRARIES if find_spec(name) is None]:
-        text = f"the page needs {' and '.join(missing)}, not installed here"
-        raise EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=how_to_install(Path(sys.prefix)))
-
-
-def how_to_install(prefix: Path) -> str:
-    """Return the command that adds them to this installation, for its installer."""
-    return installation.of_prefix(prefix).add.format("web")
+        text = f"the page needs {', '.join(missing)}, not installed here"
+        raise EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=installation.adding("web"))

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.errors import BadInput, EnvironmentMissing, Refused
+from pro0.installation import adding
 from pro0.sessions.in_process import InProcess
 from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
@@ -131,7 +132,7 @@ def test_where_it_cannot_be_it_says_what_is_missing(own: InProcessStage, monkeyp
     monkeypatch.setattr("pro0.terminals.library.find_spec", lambda name: None)
     with pytest.raises(EnvironmentMissing, match="pyghostty is not installed") as error:
         InProcess().terminal(own.place, "i")
-    assert "pro0[view]" in str(error.value.hint)
+    assert str(error.value.hint).startswith(adding("view"))
 
 
 def test_a_home_whose_path_is_too_long(own: InProcessStage, monkeypatch: pytest.MonkeyPatch) -> None:

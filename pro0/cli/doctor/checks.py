@@ -26,7 +26,7 @@ from pro0.sessions.iterm2 import it2
 from pro0.sessions.starting import surroundings
 from pro0.store import paths
 from pro0.terminals.ghostty import Ghostty
-from pro0.terminals.library import MEND, VERSION, library
+from pro0.terminals.library import VERSION, how_to_mend, library
 
 SHELL = "/bin/sh"
 OLDEST_PYTHON = (3, 11)
@@ -158,10 +158,10 @@ def _draws() -> Check:
         drawn = screen.rows()[0]
         screen.close()
     except (OSError, AttributeError, EnvironmentMissing) as error:
-        mend = f"{MEND}; without it the mode in-process does not work"
+        mend = f"{how_to_mend()}; without it the mode in-process does not work"
         return Check(name, Health.WARN, error.message if isinstance(error, EnvironmentMissing) else str(error), mend)
     if drawn != "pro0":
-        return Check(name, Health.WARN, f"{path} draws {drawn!r} for 'pro0'", MEND)
+        return Check(name, Health.WARN, f"{path} draws {drawn!r} for 'pro0'", how_to_mend())
     return Check(name, Health.OK, f"pyghostty {VERSION}, a terminal draws")
 
 
