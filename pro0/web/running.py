@@ -50,7 +50,7 @@ def served_at(home: Path) -> str:
     try:
         with atomic.folder(web(home)) as folder:
             descriptor = open_lock(folder, SERVER_LOCK)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     try:
         if lock_descriptor(descriptor, blocking=False):
