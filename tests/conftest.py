@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 import pro0
-from tests import memory
+from tests import exits, memory
 from tests.crash.lanes import now_running
 from tests.leftovers import end, still_under
 from tests.waiting import STUCK
@@ -147,6 +147,7 @@ def cli(home: Path) -> Callable[..., Result]:
             env=os.environ | (env or {}),
             timeout=seconds,
         )
+        exits.hold(arguments, done.returncode)
         return Result(done.returncode, done.stdout, done.stderr)
 
     return call

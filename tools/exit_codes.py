@@ -1,7 +1,9 @@
 """The exit codes of the program, from its error classes, and of each command, from its own help."""
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -10,6 +12,12 @@ from pro0.errors import Pro0Error
 
 SENTENCE_END = re.compile(r"(?<=[.])\s+(?=[A-Z-])")
 NOT_WRAPPED = "\b"
+DECLARED: dict[str, frozenset[int]] = {
+    name: frozenset(codes)
+    for name, codes in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+}
+"""Command → the codes with which it may end; 1 by a fault of pro0 and 130 by an interrupt are any command's."""
+ANY = frozenset({1, 130})
 CODE_NAMED = re.compile(r"\bexit \d", re.IGNORECASE)
 
 
@@ -20,7 +28,7 @@ def exit_codes() -> Iterator[tuple[str, str]]:
         if isinstance(kind, type) and issubclass(kind, Pro0Error):
             above = [parent.exit_code for parent in kind.__bases__ if issubclass(parent, Pro0Error)]
             if kind.exit_code not in above:
-                yield str(kind.exit_code), str(kind.__doc__)
+                yield str(kind.exit_code), kind.code.meaning
     yield "130", "The person interrupted the act."
 
 

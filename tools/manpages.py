@@ -10,7 +10,7 @@ import click
 from click_man.core import generate_man_page
 
 from pro0 import __version__
-from tools.exit_codes import exit_codes, own_exit_codes
+from tools.exit_codes import DECLARED, exit_codes, own_exit_codes
 from tools.meanings import VARIABLES
 from tools.topics import plain, references, reliability, roff, terms, topics
 
@@ -87,12 +87,13 @@ def _ending(ctx: click.Context) -> Iterator[str]:
     if first:
         yield from terms(dict(exit_codes()))
     else:
-        yield from terms({"0": "The act is done."})
+        declared = DECLARED.get(ctx.command_path, {0, 2})
+        yield from terms({code: text for code, text in exit_codes() if int(code) in declared})
         yield ".PP"
         if codes := own_exit_codes(ctx.command):
             yield plain(codes)
             yield ".PP"
-        yield plain("The other codes are those of pro0(1).")
+        yield plain("Any command ends with 1 by a fault of pro0, and with 130 when you interrupt it.")
     yield ".SH ENVIRONMENT"
     options = {option for parameter in ctx.command.params for option in parameter.opts}
     named = VARIABLES if first else ("PRO0_HOME", *(("PRO0_TEAM",) if "--team" in options else ()))

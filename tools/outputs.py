@@ -15,6 +15,7 @@ from pro0.engine.uninstall import Trace
 from pro0.model.home import Proof, Role
 from pro0.model.message import Message
 from pro0.model.need import Need, PermissionRequest, Trouble
+from pro0.model.run import RunEvent
 from pro0.model.runtime import Exit
 from pro0.model.task import Comment, Remark, Task
 from pro0.ops.grants import GrantStatus
@@ -24,6 +25,7 @@ from pro0.ops.team.costs import TeamCost
 from pro0.ops.team.progress import Progress
 from pro0.ops.team.status import MemberStatus, TeamStatus
 from pro0.ops.work.workers import Worker
+from pro0.rules.feed import FeedEvent
 from tools.topics import table
 
 FILE = Path(__file__).parents[1] / "docs" / "outputs.json"
@@ -116,6 +118,13 @@ class Explained(msgspec.Struct):
     readings: list[dict[str, Any]]
 
 
+class LoggedEvent(msgspec.Struct):
+    """One line of events.jsonl or lead.jsonl, with more keys by its event."""
+
+    at: str
+    event: str
+
+
 class PastTeam(msgspec.Struct):
     """A team as `team show` prints it."""
 
@@ -129,7 +138,6 @@ class PastTeam(msgspec.Struct):
 
 
 Children = list[dict[str, Any]]
-Logged = dict[str, Any]
 CHANGES = SizesOf | Sizes | None
 TASK_ACTS = "start claim release complete fail assign update approve reject retry continue close reopen delete"
 OUTPUTS: dict[str, Any] = {
@@ -191,19 +199,17 @@ OUTPUTS: dict[str, Any] = {
     "demo": Summary,
 }
 """Command → the type of what it prints."""
-LINES = {
-    "team logs": "an event of events.jsonl or lead.jsonl",
-    "events": "an event of events.jsonl or lead.jsonl",
-    "task watch": "{seq, tasks, removed}: the tasks that changed since the line before",
-    "run": "an event of the run",
-}
-"""Commands that print one object a line, and what it is."""
+LINES: dict[str, Any] = {"team logs": LoggedEvent, "events": LoggedEvent, "task watch": FeedEvent, "run": RunEvent}
+"""Commands that print one object a line, and its type."""
+OPEN = {"LoggedEvent"}
+"""Types that have more keys by what they tell of."""
 
 
 def document() -> Schema:
     """Return the schema of an object of outputs by command."""
     parts: Schema = {}
     outputs = {command: _shape(kind, parts) for command, kind in OUTPUTS.items()}
+    outputs |= {command: _shape(kind, parts) for command, kind in LINES.items()}
     whole = {"$schema": DIALECT, "title": "what commands print with --json, by command", "type": "object"}
     return {
         **whole,
@@ -231,7 +237,7 @@ def _whole(part: Schema) -> Schema:
     """Return the schema of an object that prints every key, whether it has its default or not."""
     if "properties" not in part:
         return part
-    return {**part, "required": sorted(part["properties"]), "additionalProperties": False}
+    return {**part, "required": sorted(part["properties"]), "additionalProperties": part.get("title") in OPEN}
 
 
 def page() -> str:
@@ -242,8 +248,10 @@ def page() -> str:
     head += "Every key is printed, whether it has its default or not.\n"
     error = '{"error": {"code": "no_team", "message": "…", "hint": "…"}}'
     head += f"An error is printed to stderr as `{error}`; the codes are in the [reference](../reference.md).\n\n"
-    rows = [(f"`pro0 {name}`", _told(shape, found["$defs"])) for name, shape in found["properties"].items()]
-    rows += [(f"`pro0 {name}`", f"one a line: {about}") for name, about in LINES.items()]
+    rows = [
+        (f"`pro0 {name}`", f"{'one a line: ' * (name in LINES)}{_told(shape, found['$defs'])}")
+        for name, shape in found["properties"].items()
+    ]
     return head + table(("Command", "What `--json` prints"), rows)
 
 
@@ -256,7 +264,8 @@ def _told(shape: Schema, parts: Schema) -> str:
     if "items" in shape:
         return f"a list of {_told(shape['items'], parts)}"
     if "properties" in shape:
-        return ", ".join(f"`{key}`" for key in shape["properties"])
+        more = " and more by the event" * (shape.get("title") in OPEN)
+        return ", ".join(f"`{key}`" for key in shape["properties"]) + more
     return {"null": "null", "object": "a mapping", "string": "texts"}.get(str(shape.get("type")), "a value")
 
 

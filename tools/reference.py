@@ -21,7 +21,7 @@ from pro0.rules.text import REASON_LIMIT, TEXT_LIMIT, TITLE_LIMIT
 from pro0.view.board import HELP as KEYS
 from tools import outputs
 from tools.event_names import events
-from tools.exit_codes import exit_codes, own_exit_codes
+from tools.exit_codes import DECLARED, exit_codes, own_exit_codes
 from tools.manpages import shown_commands
 from tools.meanings import VARIABLES, WORDS
 from tools.schemas import STORED
@@ -61,7 +61,7 @@ def page() -> str:
         ("Settings", ("Setting", "Values", "Default", "Variable", "What it sets"), _settings()),
         ("Tools of agents", ("Tool", "For", "What it does"), _tools()),
         ("Exit codes", ("Code", "When"), exit_codes()),
-        ("Exit codes by command", ("Command", "What its codes say besides"), _own_exit_codes()),
+        ("Exit codes by command", ("Command", "Codes", "What they say besides"), _own_exit_codes()),
         ("Error codes", ("Code", "Exit code", "What went wrong"), _error_codes()),
         *((title, ("Word", "What it means"), _words(meanings)) for title, (_, meanings) in WORDS.items()),
         ("Events of a team's log", ("Event",), ((f"`{name}`",) for name in events())),
@@ -104,10 +104,10 @@ def _option(parameter: click.Parameter, context: click.Context) -> tuple[str, st
     return (f"`{record[0]}`", record[1]) if record else None
 
 
-def _own_exit_codes() -> Iterator[tuple[str, str]]:
+def _own_exit_codes() -> Iterator[tuple[str, ...]]:
+    yield "any", "1, 130", "1 by a fault of pro0, or when the answer cannot be written."
     for path, command in _leaves(program, "pro0"):
-        if codes := own_exit_codes(command):
-            yield f"`{path}`", codes
+        yield f"`{path}`", ", ".join(map(str, sorted(DECLARED[path]))), own_exit_codes(command)
 
 
 def _words(meanings: Mapping[StrEnum, str]) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from pro0.model.team import Seat
 from pro0.ops.context import Context, clock, new_id
 from pro0.ops.team import teams
 from pro0.store.teams import Store
-from tests import warm
+from tests import exits, warm
 from tests.conftest import Result
 from tests.teams import granted
 
@@ -43,6 +43,7 @@ def pro0(home: Path, project: Path, capfd: pytest.CaptureFixture[str], monkeypat
         if code is None:
             code = main([*arguments])
         out, err = capfd.readouterr()
+        exits.hold(arguments, code)
         return Result(code, out, err)
 
     return call

@@ -1,16 +1,24 @@
 """What each command prints with --json fits docs/outputs.json, which is made of the types (issue 18, must show 2)."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
+from pro0.model.caller import Caller, Who
+from pro0.model.need import AskedPermission
 from pro0.model.task import Awaiting, Draft
+from pro0.model.team import PlanGate
+from pro0.ops import permissions
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
+from pro0.ops.team import plan_approval
 from tests.cli.conftest import Pro0, commands
 from tests.conftest import Result
 from tests.crash.lanes import a_few
@@ -38,22 +46,22 @@ ELSEWHERE = {
     "team resume": "below",
     "member spawn": "below",
     "member restart": "below",
-    "agent prove": "tests/cli/test_prove.py",
     "member shutdown": "below",
     "worker show": "below",
     "delegate": "below",
-    "demo": "tests/cli/test_demo.py reads it",
-    "member approve-plan": "needs a session that planned; its type is the one of `member show`",
-    "member reject-plan": "the same",
-    "member answer": "needs an agent that asks",
-    "task start": "needs a session; it prints a task",
-    "task continue": "the same",
+    "task start": "below",
+    "task continue": "below",
+    "member approve-plan": "below",
+    "member reject-plan": "below",
+    "member answer": "below",
+    "agent prove": "tests/cli/test_prove.py",
+    "demo": "tests/scenarios/test_demo.py",
 }
 
 
 def name_of(words: list[str]) -> str:
     two = " ".join(words[:2])
-    return two if two in outputs.OUTPUTS else words[0]
+    return two if two in SCHEMA["properties"] else words[0]
 
 
 def fits(words: list[str], printed: str) -> None:
@@ -81,7 +89,7 @@ def test_it_has_every_command_with_json_and_no_other() -> None:
         for name, command in commands()
         if not command.hidden and any(parameter.name == "as_json" for parameter in command.params)
     }
-    assert printing == {*outputs.OUTPUTS, *outputs.LINES}
+    assert printing == {*outputs.OUTPUTS, *outputs.LINES} == set(SCHEMA["properties"])
     acts = [f"task {words.split()[0]}" for words in (*AFTER_CLAIM, *AFTER_FAILURE, *WAITING)]
     assert {*map(name_of, WORDS), *acts, *ELSEWHERE} == set(outputs.OUTPUTS)
 
@@ -109,6 +117,55 @@ def test_a_task_is_printed_after_each_act(act: str, pro0: Pro0, world: Context) 
     fits(["task", *act.split()], called.out)
 
 
+@pytest.mark.parametrize("act", ["approve-plan w1", "reject-plan w1 no"])
+def test_a_plan_is_printed_after_each_verdict(act: str, pro0: Pro0, world: Context) -> None:
+    with world.team.wanted.change("ask for a plan") as change:
+        first, *others = change.value.seats
+        change.value = replace(change.value, seats=(replace(first, gate=PlanGate()), *others))
+    plan_approval.submit(session(world), "first this")
+    called = pro0("member", *act.split(), "--json")
+    assert called.code == 0, called
+    fits(["member", *act.split()], called.out)
+
+
+def test_a_request_is_printed(pro0: Pro0, world: Context) -> None:
+    asked = AskedPermission(key="k", tool="Bash", input='{"command": "make"}')
+    called = pro0("member", "answer", permissions.ask(session(world), asked).id, "--json")
+    assert called.code == 0, called
+    fits(["member", "answer"], called.out)
+
+
+def test_a_task_that_goes_on_in_its_session_is_printed(pro0: Pro0, world: Context) -> None:
+    tasks.claim(session(world), "task-1")
+    tasks.fail(session(world), "task-1", "why")
+    called = pro0("task", "continue", "1", "--json")
+    assert called.code == 0, called
+    fits(["task", "continue"], called.out)
+
+
+def session(world: Context) -> Context:
+    """The context of the session of w1."""
+    state = next(state for state in world.team.runtime.read().seats if state.agent_id == "w1")
+    return Context(world.team, Caller(Who.MEMBER, "w1", state.incarnation))
+
+
+def test_each_line_fits(pro0: Pro0, world: Context, cli: Callable[..., Result]) -> None:
+    for words in ("team logs", "events"):
+        lines = pro0(*words.split(), "--json").out.splitlines()
+        assert len(lines) > 3
+        for line in lines:
+            fits(words.split(), line)
+    watching = [sys.executable, "-m", "pro0", "task", "watch", "--json"]
+    with subprocess.Popen(watching, stdout=subprocess.PIPE, text=True) as watch:
+        assert watch.stdout
+        fits(["task", "watch"], watch.stdout.readline())
+        tasks.create(world, [Draft(title="four")])
+        fits(["task", "watch"], watch.stdout.readline())
+        tasks.delete(world, "task-5")
+        fits(["task", "watch"], watch.stdout.readline())
+        watch.terminate()
+
+
 @pytest.mark.soak
 def test_a_real_team_prints_what_fits(cli: Callable[..., Result], home: Path, project: Path) -> None:
     repository_in(project)
@@ -122,7 +179,9 @@ def test_a_real_team_prints_what_fits(cli: Callable[..., Result], home: Path, pr
         "worker show 1",
         "team wait --timeout 60",
         "worker list --all",
-        "team stop",
+        "task create big --policy supervised",
+        "task start 2 --agent shell",
+        "team stop --force",
         "team resume",
     ]
     try:
@@ -130,6 +189,10 @@ def test_a_real_team_prints_what_fits(cli: Callable[..., Result], home: Path, pr
             called = cli(*step.split(), "--json")
             assert called.out, (step, called)
             fits(step.split(), called.out)
+        ran = cli("run", "--json", "--all", "--auto", "--", "true")
+        assert len(ran.out.splitlines()) > 1, ran
+        for line in ran.out.splitlines():
+            fits(["run"], line)
     finally:
         cli("team", "cleanup", "alpha", "--force")
 

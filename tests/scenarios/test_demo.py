@@ -20,6 +20,7 @@ from typing import NamedTuple
 import pytest
 
 from pro0.cli.demo.plan import MEMBERS
+from tests.cli.test_outputs import fits
 from tests.leftovers import processes_under
 from tests.waiting import STUCK, wait_until
 
@@ -147,6 +148,7 @@ def test_it_holds_without_a_terminal_inside_a_session_inside_tmux(tmp_path: Path
     demo = start(tmp_path, user, *PROGRAM, "--mode", "headless", "--json", env=HOSTILE)
     code, out = demo.end(180)
     assert code == 0, demo.said()
+    fits(["demo"], out)
     summary = json.loads(out)
     assert summary["held"]
     assert [check["name"] for check in summary["checks"] if not check["held"]] == []
