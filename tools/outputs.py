@@ -246,8 +246,10 @@ def page() -> str:
     head = "# JSON output\n\nMade by `make reference` from the types that commands print.\n"
     head += "[outputs.json](../outputs.json) is a JSON Schema of all of it.\n"
     head += "Every key is printed, whether it has its default or not.\n"
-    error = '{"error": {"code": "no_team", "message": "…", "hint": "…"}}'
-    head += f"An error is printed to stderr as `{error}`; the codes are in the [reference](../reference.md).\n\n"
+    error = '{"error":{"code":"no_team","message":"…","hint":"…"}}'
+    head += (
+        f"An error is one line on stderr, with a code of the [reference](../reference.md).\n\n```json\n{error}\n```\n\n"
+    )
     rows = [
         (f"`pro0 {name}`", f"{'one a line: ' * (name in LINES)}{_told(shape, found['$defs'])}")
         for name, shape in found["properties"].items()

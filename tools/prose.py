@@ -4,6 +4,7 @@ import math
 import re
 import statistics
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,10 +65,19 @@ def crowded(text: str) -> list[str]:
     return [line for line in lines if not LAID_OUT.match(line) and TWO_IN_A_LINE.search(line)]
 
 
+def longest(pages: Mapping[str, str], number: int = 10) -> list[tuple[int, str, str]]:
+    """Return the longest sentences of some pages, with their lengths and pages."""
+    every = [(len(sentence.split()), name, sentence) for name, text in pages.items() for sentence in sentences(text)]
+    return sorted(every, reverse=True)[:number]
+
+
 def main() -> None:
-    """Print the figures of each page that is named."""
-    for name in sys.argv[1:]:
-        print(f"{name}: {figures(Path(name).read_text(encoding='utf-8'))}")
+    """Print the figures of each page that is named, then the ten longest sentences of them all."""
+    pages = {name: Path(name).read_text(encoding="utf-8") for name in sys.argv[1:]}
+    for name, text in pages.items():
+        print(f"{name}: {figures(text)}")
+    for length, name, sentence in longest(pages):
+        print(f"{length} words, {name}: {sentence}")
 
 
 if __name__ == "__main__":

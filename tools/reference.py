@@ -34,11 +34,18 @@ HEAD = """# Reference
 
 Made by `make reference` from the program's own tables.
 
-More: [settings](reference/config.md), [layouts](reference/layout.md), [files of tasks](reference/tasks.md),
-[hooks](reference/hooks.md), [every command with its options](reference/commands.md),
-[JSON output](reference/json.md), [JSON-RPC](rpc.md).
-Editors check the files that you write by the schemas [config-file.json](schema/config-file.json),
-[layout-file.json](schema/layout-file.json) and [tasks-file.json](schema/tasks-file.json).
+These things have a page of their own.
+
+* [Every command with its options](reference/commands.md), and [what `--json` prints](reference/json.md)
+* [Settings](reference/config.md), and [hooks](reference/hooks.md)
+* [Layouts](reference/layout.md), and [files of tasks](reference/tasks.md)
+* [JSON-RPC](rpc.md)
+
+Editors check the files that you write by these schemas.
+
+* [config-file.json](schema/config-file.json) for settings
+* [layout-file.json](schema/layout-file.json) for layouts
+* [tasks-file.json](schema/tasks-file.json) for files of tasks
 """
 LIMITS = {
     "members and workers": "the settings `maxTeammates` and `maxWorkers`",

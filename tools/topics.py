@@ -11,6 +11,7 @@ from tools.meanings import HOOKS, LAYOUT_KEYS, MEMBER_KEYS, PERMISSIONS, POLICIE
 ROOT = Path(__file__).parents[1]
 PROMISE = re.compile(r"^\| ([A-Z][^|]+) \| ([^|]+) \|", re.MULTILINE)
 POINT = re.compile(r"^\* (.+)$", re.MULTILINE)
+SENTENCE_END = re.compile(r"(?<=[.])\s+(?=[A-Z`])")
 LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 TASKS_EXAMPLE = """\
 tasks:
@@ -85,7 +86,7 @@ def _settings() -> Topic:
         variable = f" Variable: {setting.rule.variable}." if setting.rule.variable else ""
         rows[setting.name] = f"{setting.rule.about} Values: {setting.rule.allowed}. Default: {default}.{variable}"
     paragraphs = (
-        "The settings stand in two files: config.yaml in PRO0_HOME is yours, .pro0/config.yaml is the project's.",
+        "The settings stand in two files. Yours is config.yaml in PRO0_HOME, the project's is .pro0/config.yaml.",
         "A flag counts before the environment, that before the project's file, and that before yours.",
         "What a project's file would run, hand out, allow or spend counts only after `pro0 config trust`.",
         "`pro0 config --long` shows each setting with its value. `pro0 config set NAME VALUE` writes one.",
@@ -98,8 +99,8 @@ def _settings() -> Topic:
 def _layout() -> Topic:
     paragraphs = (
         "A layout is a YAML or JSON file that names members, their windows, and first tasks.",
-        "`pro0 team start NAME -l LAYOUT` takes one: a file, or a name in .pro0/layouts of the project, in layouts of "
-        "PRO0_HOME, or among those that pro0 brings along.",
+        "`pro0 team start NAME -l LAYOUT` takes a file or a name. A name is looked for in .pro0/layouts of the "
+        "project, in layouts of PRO0_HOME, and among those that pro0 brings along.",
         "The keys agent, role, model, effort, permission_mode and nudge may also stand in a window or at the top. A "
         "member without them takes those of its window, then those of the top.",
     )
@@ -116,7 +117,7 @@ def _layout() -> Topic:
 
 def _tasks() -> Topic:
     paragraphs = (
-        "A file of tasks is YAML or JSON: a list of tasks, or a mapping with the key tasks that holds the list.",
+        "A file of tasks is YAML or JSON. It holds a list of tasks, or a mapping whose key tasks has the list.",
         "A task is its title alone, or a mapping. `pro0 task create -f FILE` makes all tasks of a file, or none.",
         "A key may be written with underscores or in camel case.",
     )
@@ -128,7 +129,7 @@ def _tasks() -> Topic:
 def _hooks() -> Topic:
     paragraphs = (
         "Hooks are shell commands of yours that pro0 asks, or tells, when something happens. They stand below hooks in "
-        "the settings: one command for an event, or a list of them.",
+        "the settings. An event has one command, or a list of them.",
         "A hook gets one JSON object on stdin. Exit 2 says no, and what the hook wrote to stderr is the reason.",
         "Any other failure is noted in events.jsonl and changes nothing. A hook before a task is made or completed "
         "whose program is missing refuses too, until you mend it or take it out.",
@@ -143,7 +144,7 @@ def _hooks() -> Topic:
 def markdown(topic: Topic) -> str:
     """Return a page as Markdown."""
     parts = [f"# {topic.about[0].upper()}{topic.about[1:]}", "Made by `make reference`."]
-    parts += ["\n".join(topic.paragraphs)]
+    parts += ["\n".join(SENTENCE_END.split(paragraph)) for paragraph in topic.paragraphs]
     parts += [f"## Example\n\n```{topic.language}\n{topic.example}```"]
     parts += [
         f"## {title}\n\n{table(('Word', 'What it means'), _cells(rows))}".rstrip()

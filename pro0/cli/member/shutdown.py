@@ -8,7 +8,7 @@ from pro0.cli.output import text_or_stdin, write
 from pro0.ops.team import members
 
 COMMANDS = {
-    "approve": ("pro0.cli.member.shutdown:approve", "Say yes: this session ends"),
+    "approve": ("pro0.cli.member.shutdown:approve", "Say yes, and this session ends"),
     "reject": ("pro0.cli.member.shutdown:reject", "Say not yet, and why; you are asked again when you are idle"),
 }
 
@@ -24,7 +24,7 @@ Examples:
 @click.command()
 @team_option
 def approve(team: str | None) -> None:
-    """Say yes: this session ends.
+    """Say yes, and this session ends.
 
     \b
     Examples:

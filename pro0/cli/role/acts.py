@@ -79,7 +79,7 @@ def show(name: str, as_json: bool) -> None:
 @_fields
 @json_option
 def add(name: str, as_json: bool, program: tuple[str, ...], **options: str | None) -> None:
-    """Add a role; its id is made of its name.
+    """Add a role, whose id is made of its name.
 
     --json prints the role.
 

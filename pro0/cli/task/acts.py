@@ -64,7 +64,7 @@ def release(id: str, reason: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def complete(id: str, result: str, team: str | None, as_json: bool) -> None:
-    """Finish a claimed task with its result; its dependents become ready.
+    """Finish a claimed task with its result, so that its dependents become ready.
 
     --json prints the task.
 
@@ -102,7 +102,7 @@ def fail(id: str, reason: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json: bool) -> None:
-    """Reserve a pending task for one member, who is told so; --nobody drops the reservation.
+    """Reserve a pending task for one member, who is told so, or drop that with --nobody.
 
     --json prints the task.
 

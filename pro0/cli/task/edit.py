@@ -165,7 +165,7 @@ def cancel(id: str, reason: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def reopen(id: str, reason: str, team: str | None, as_json: bool) -> None:
-    """Make a settled task pending again; its history stays.
+    """Make a settled task pending again, with its history.
 
     --json prints the task.
 

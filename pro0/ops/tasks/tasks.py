@@ -79,7 +79,7 @@ def release(context: Context, id: str, reason: str = "") -> Task:
 
 @operation("task.complete", PEOPLE_AND_AGENTS)
 def complete(context: Context, id: str, result: str = "") -> Task:
-    """Finish a claimed task with its result; its dependents become ready.
+    """Finish a claimed task with its result, so that its dependents become ready.
 
     A gated task then waits at its gate. To a human this is an error: approve is the right act (behaviour 2.1).
     A refusal by a hook is exit 4, and the task stays unchanged.
