@@ -4,6 +4,8 @@
 It reads its mail, agrees to its shutdown, takes the tasks that are ready for it, commits one file for each, completes
 it, and tells Claude Code's files what it does. In between it is idle. On TERM it ends.
 
+STAND_IN names the agent whose documented options it takes; without it, it takes any.
+
 HOME/jobs.json may say, by the title of a task, what it does there: {"file", "text", "result", "asks"}. With "asks", the
 event of a permission, it asks leave as its settings say, and gives the task up when it gets none.
 """
@@ -14,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 CONFIG = Path(os.environ["HOME"], ".claude")
@@ -91,6 +94,9 @@ def work(task: str) -> None:
 
 def main() -> None:
     """Work until ended."""
+    if agent := os.environ.get("STAND_IN"):
+        sys.path.insert(0, str(Path(__file__).parent))
+        import_module("obeying").refuse_unknown(agent, sys.argv[1:])
     if "--version" in sys.argv:
         print("2.1.330 (Claude Code)")
         return

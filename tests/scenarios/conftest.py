@@ -8,6 +8,8 @@ import pytest
 from tests.conftest import Result
 from tests.contracts.stand_in import terminal_for
 from tests.engine.crew import Crew, crew
+from tests.repositories import commit, put, repository_in
+from tests.scenarios import pages
 from tests.scenarios.runs import Terminal
 
 MODES = ("headless", "tmux")
@@ -45,3 +47,25 @@ def alone(scripts: None, terminal: Terminal) -> Terminal:
     terminal.pro0("team", "start", "alpha", "--mode", "headless", "--detach")
     terminal.create("the epic", "--type", "epic")
     return terminal
+
+
+@pytest.fixture
+def shop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A person's repository, with the agents' programs on the path."""
+    pages.stand_ins(home, tmp_path, monkeypatch)
+    project = tmp_path / "shop"
+    project.mkdir()
+    repository_in(project)
+    put(project, "plan.yaml", "- {key: lib, title: build it, run: make lib}\n")
+    commit(project, "Makefile", pages.MAKEFILE)
+    put(project, "work", "#!/bin/sh\n")
+    put(project, "my-agent", "#!/bin/sh\necho '<promise>APPROVAL_NEEDED: look</promise>'\n")
+    for place in (project, tmp_path / "old"):
+        put(place, ".tickets/a-1.md", pages.TICKET)
+    for program in ("work", "my-agent"):
+        (project / program).chmod(0o755)
+    try:
+        yield project
+    finally:
+        for team in sorted(path.name for path in (home / "teams").glob("*")):
+            pages.typed(f"pro0 team cleanup {team} --force", project)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.scenarios.test_examples import FENCED, ROOT, programs, typed
+from tests.scenarios.pages import FENCED, ROOT, stand_ins, typed
 from tests.waiting import STUCK, wait_until
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -72,7 +72,7 @@ def as_shown(screen: str, seen: str) -> bool:
 @pytest.fixture
 def folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where a person begins: no repository yet, and agents that have their jobs."""
-    programs(home, tmp_path, monkeypatch)
+    stand_ins(home, tmp_path, monkeypatch)
     (Path.home() / ".gitconfig").write_text("[user]\n\tname = Ann\n\temail = ann@example.com\n")
     (Path.home() / "jobs.json").write_text(json.dumps(JOBS))
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")  # both streams in their order, as on a terminal
