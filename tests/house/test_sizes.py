@@ -8,8 +8,7 @@ from tests.house.source import Function, Modules, functions, package, path_of, s
 
 FILE_LINES = 300
 LONGER = {
-    "pro0.model.task": 320,
-    "pro0.ops.tasks.tasks": 345,
+    "pro0.model.task": 316,
 }
 """Files that are still longer, and how long each may be; a parted one goes from here."""
 BODY_LINES = 40

@@ -11,6 +11,7 @@ from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Task, TaskList
+from pro0.model.team import Wish
 from pro0.ops import trust
 from pro0.ops.context import Context
 from pro0.ops.mail.messages import addresses, pay_if_possible
@@ -127,3 +128,16 @@ def log(context: Context, verb: str, task: Task) -> None:
 
 _MAY_REOPEN = frozenset({Act.REOPEN, Act.RETRY, Act.CONTINUE, Act.CLOSE})
 _MAY_STOP = frozenset({Act.FAIL, Act.HAND_OFF, Act.COMPLETE, Act.HOLD, Act.CLOSE, Act.DIED})
+
+
+def claiming(context: Context) -> None:
+    """Refuse claims while the team is paused or stopping (behaviour 3.9)."""
+    wishes = context.team.require().wanted.read()
+    if wishes.wish is Wish.STOP:
+        raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code=ErrorCode.STOPPING)
+    if wishes.paused:
+        raise Refused(f"{context.team.name} is paused", code=ErrorCode.PAUSED, hint="pro0 team unpause")
+    mine = next((seat for seat in wishes.seats if seat.task and seat.agent_id == context.caller.agent_id), None)
+    if mine:
+        hint = f"see it: pro0 task show {mine.task}"
+        raise Refused(f"this session is there for {mine.task} only", code=ErrorCode.TASK_SESSION, hint=hint)

@@ -9,20 +9,19 @@ from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, W
 from pro0.model.home import HookEvent
 from pro0.model.ids import HUMAN, task_id, task_number
 from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Remark, Task, TaskList
-from pro0.model.team import Seat, Wish
+from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import roster
-from pro0.ops.tasks import hooks, roles
-from pro0.ops.tasks.acting import act, edit, in_turn, limits, log, make_request, recalled, watchers
+from pro0.ops.tasks import drafting, hooks
+from pro0.ops.tasks.acting import act, claiming, edit, in_turn, log, make_request, recalled
 from pro0.ops.tasks.gates import at_the_gate
 from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
-from pro0.rules.tasks import answers, changes, editing, making
+from pro0.rules.tasks import answers, changes, editing
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
 from pro0.store.files import add_folder
-from pro0.store.teams import Store
 
 RESULT_LIMIT = 64 * 1024
 AGENT = "agent"
@@ -35,12 +34,10 @@ def create(context: Context, drafts: Iterable[Draft], *, last: bool = False) -> 
 
     With `last`, a task without a priority goes after its pending siblings (behaviour 2.10).
     """
-    drafts = [_known_role(context, _known_assignee(context, draft)) for draft in drafts]
-    hooks.gate(
-        context, HookEvent.TASK_CREATED, lambda: _with_drafts(context, context.team.tasks.read(), drafts, last=last)[1]
-    )
+    drafts = drafting.resolved(context, drafts)
+    hooks.gate(context, HookEvent.TASK_CREATED, lambda: drafting.expected(context, drafts, last=last))
     with context.team.require().tasks.change("create tasks") as change:
-        change.value, created = _with_drafts(context, change.value, drafts, last=last)
+        change.value, created = drafting.with_drafts(context, change.value, drafts, last=last)
         owes = bool(change.value.outbox)
     for task in created:
         log(context, "create", task)
@@ -126,7 +123,7 @@ def update(context: Context, id: str, fields: Changes) -> Task:
     _as_a_person(context, id, fields)
     added = {task_id(name) for name in fields.add_dependencies}
     if fields.role:
-        fields = replace(fields, role=role_of(context, fields.role))
+        fields = replace(fields, role=drafting.role_of(context, fields.role))
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         return editing.update(recalled(context, tasks, added), task_id(id), fields, context.caller, context.now())
@@ -293,50 +290,9 @@ def _offers(context: Context, tasks: TaskList, *, runnable: bool = False) -> lis
     return [task for task in offers if task.run] if runnable else offers
 
 
-def claiming(context: Context) -> None:
-    """Refuse claims while the team is paused or stopping (behaviour 3.9)."""
-    wishes = context.team.require().wanted.read()
-    if wishes.wish is Wish.STOP:
-        raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code=ErrorCode.STOPPING)
-    if wishes.paused:
-        raise Refused(f"{context.team.name} is paused", code=ErrorCode.PAUSED, hint="pro0 team unpause")
-    mine = next((seat for seat in wishes.seats if seat.task and seat.agent_id == context.caller.agent_id), None)
-    if mine:
-        hint = f"see it: pro0 task show {mine.task}"
-        raise Refused(f"this session is there for {mine.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
-
-
-def _with_drafts(context: Context, listed: TaskList, drafts: list[Draft], *, last: bool) -> tuple[TaskList, list[Task]]:
-    return making.create(
-        recalled(context, listed, making.named_tasks(drafts)),
-        drafts,
-        context.caller,
-        context.now(),
-        context.new_id,
-        bounds=limits(context),
-        last=last,
-        watchers=watchers(context),
-    )
-
-
 def _to_complete(context: Context, id: str, result: str) -> list[Task]:
     """Return the task about to be completed, nothing for a complete one; raises any error in the way."""
     before = show(context, id)
     listed = recalled(context, context.team.tasks.read(), {before.id})
     _, after = changes.act(listed, before.id, make_request(context, Act.COMPLETE, result))
     return [before] if after is not before and after != before else []
-
-
-def role_of(context: Context, name: str) -> str:
-    """Return the id of a role; raises NotFound for an unknown one."""
-    return roles.find_role(Store(context.team.paths.home), name).id
-
-
-def _known_role(context: Context, draft: Draft) -> Draft:
-    return replace(draft, role=role_of(context, draft.role)) if draft.role else draft
-
-
-def _known_assignee(context: Context, draft: Draft) -> Draft:
-    if draft.assignee is None:
-        return draft
-    return replace(draft, assignee=roster(context.team).address(draft.assignee))

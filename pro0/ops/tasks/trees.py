@@ -7,9 +7,8 @@ from pro0.model.decision import WorkFolder
 from pro0.model.ids import task_id
 from pro0.model.task import Task, TaskList
 from pro0.ops.context import Context, operation
-from pro0.ops.tasks.acting import carry_out, edit, in_turn, make_request, settings
+from pro0.ops.tasks.acting import carry_out, claiming, edit, in_turn, make_request, settings
 from pro0.ops.tasks.drafts import SeatDraft, with_definitions
-from pro0.ops.tasks.tasks import claiming
 from pro0.rules.tasks import changes, subtasks
 from pro0.rules.tasks.acts import Act, Request
 
