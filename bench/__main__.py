@@ -2,13 +2,14 @@
 
 import sys
 
-from bench import lead, mcp, page, panes, rpc, run, startup, store, view, web, worktrees
+from bench import bringup, lead, mcp, page, panes, rpc, run, startup, store, view, web, worktrees
 from bench.figure import Figure, table
 
 GROUPS = {
     "startup": startup.figures,
     "store": store.figures,
     "panes": panes.figures,
+    "bringup": bringup.figures,
     "lead": lead.figures,
     "mcp": mcp.figures,
     "rpc": rpc.figures,

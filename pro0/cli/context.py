@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
@@ -15,6 +15,9 @@ from pro0.ops.context import TEAM, Context, caller_of
 from pro0.ops.team import project
 from pro0.store import paths
 from pro0.store.teams import Store, TeamStore
+
+if TYPE_CHECKING:
+    from pro0.engine.opening.early import EarlyLead
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -108,14 +111,16 @@ def acting(team: str | None) -> Context:
     return context
 
 
-def need_lead(team: TeamStore, show: Callable[[str], None] = lambda _text: None) -> None:
+def need_lead(
+    team: TeamStore, show: Callable[[str], None] = lambda _text: None, early: "EarlyLead | None" = None
+) -> None:
     """Return once a lead is at work, and say so when it is of another version; raises EnvironmentMissing.
 
-    `show` is what shows progress now: it has to leave its line first.
+    `show` is what shows progress now: it has to leave its line first. An `early` lead is the one, where none is there.
     """
     from pro0.engine.opening.launch import ensure_lead
 
-    if news := ensure_lead(team):
+    if news := ensure_lead(team, early.go) if early else ensure_lead(team):
         show("")
         say(f"pro0: {news}")
 

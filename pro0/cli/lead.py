@@ -1,5 +1,6 @@
 """`pro0 lead`: the lead process itself, started by the launcher."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,8 +21,10 @@ def lead(context: click.Context, team: str, revived: bool) -> None:
     Examples:
       pro0 lead alpha
     """
+    from pro0.engine.opening.early import AWAITS, has_word
     from pro0.processes import mark
 
+    awaits = os.environ.pop(AWAITS, "")
     mark.take_off()  # a member may have started it, and it goes on without that
     from pro0.cli.warm.server import warm
 
@@ -35,5 +38,7 @@ def lead(context: click.Context, team: str, revived: bool) -> None:
             with serving(team):
                 yield
 
+        if awaits and not has_word(store().team(team)):
+            context.exit(0)
         code = run(store().team(team).require(), revived=revived, beside=beside)
     context.exit(code)

@@ -264,8 +264,11 @@ def make_folder(path: Path) -> None:
 
 def add_folder(path: Path) -> None:
     """Make one folder inside a present folder; raises NotFound when the parent is gone, and never brings it back."""
-    with _raised(path), atomic.folder(path.parent) as parent, atomic.subfolder(parent, path.name):
-        os.fsync(parent)
+    with _raised(path), atomic.folder(path.parent) as parent:
+        with suppress(FileExistsError):
+            os.mkdir(path.name, atomic.FOLDER_MODE, dir_fd=parent)
+        with atomic.folder(path.name, parent):
+            os.fsync(parent)  # whoever made it: its content must not be lost with it
 
 
 @contextmanager

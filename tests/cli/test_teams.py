@@ -332,7 +332,7 @@ def test_pages(pro0: Pro0, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_start_of_which_nothing_lives_is_undone(pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """rulings 3.3: a failed step is named, and what was made is taken away again."""
 
-    def fails(_team: object) -> bool:
+    def fails(*_: object) -> bool:
         raise EnvironmentMissing("the lead of alpha ended at once", hint="a hint")
 
     monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", fails)

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
@@ -27,6 +28,9 @@ from pro0.ops.tasks.drafts import SeatDraft, startable, with_definitions
 from pro0.ops.team import costs, members
 from pro0.ops.team.needs import beyond_all
 from pro0.rules import text
+
+if TYPE_CHECKING:
+    from pro0.engine.opening.early import EarlyLead
 
 
 @click.command()
@@ -106,11 +110,12 @@ def start(
     for draft in drafts:
         startable(draft, mode_of_all, os.environ.get("PATH", os.defpath))
     first_tasks = [*layout.tasks, *(Draft(title=text.title(title)) for title in titles)]
-    context = _make(name, folder, settings, drafts, mode_of_all, layout, worktrees=worktrees)
-    if max_cost is not None:
-        costs.limit(replace(context, vouch=in_process), max_cost)  # its first limit is no change of one
-    new_tasks = tasks.create(context, first_tasks)
-    _bring_up(context, drafts, settings)
+    with _early_lead(name, settings) as early:
+        context = _make(name, folder, settings, drafts, mode_of_all, layout, worktrees=worktrees)
+        if max_cost is not None:
+            costs.limit(replace(context, vouch=in_process), max_cost)  # its first limit is no change of one
+        new_tasks = tasks.create(context, first_tasks) if first_tasks else []
+        _bring_up(context, drafts, settings, early)
     if warning := beyond_all(context, new_tasks):
         say(f"Warning: {warning}")
     _tell(context, as_json=as_json)
@@ -207,7 +212,16 @@ def _not_stopped(name: str) -> None:
         raise Refused(f"there is a team {name} already, which is stopped", code=ErrorCode.CONFLICT, hint=hint)
 
 
-def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings) -> None:
+def _early_lead(name: str, settings: Settings) -> "EarlyLead":
+    """Return a lead that loads what it needs while its team is being made."""
+    from pro0.engine.opening.early import EarlyLead
+    from pro0.engine.opening.environment import kept_environment
+
+    kept = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
+    return EarlyLead(store().team(name), kept.variables)
+
+
+def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings, early: "EarlyLead") -> None:
     """Start lead and members; a team of which nothing came to life is taken away again."""
     from pro0.engine.outcomes import started
 
@@ -216,7 +230,7 @@ def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings) -> 
         name = context.team.name
         with going_on(f"{name} goes on starting: pro0 team status -t {name}"), live() as show:
             show("starting the lead")
-            need_lead(context.team, show)
+            need_lead(context.team, show, early)
             started(context.team, seats, show)
     except Pro0Error:
         _undo(context)

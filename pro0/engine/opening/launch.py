@@ -4,6 +4,7 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from pro0 import __version__, processes, resources
@@ -24,10 +25,11 @@ REACTION = 5.0
 _PAUSE = 0.02
 
 
-def ensure_lead(team: TeamStore) -> str:
+def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | None"] = lambda: None) -> str:
     """Wait until a lead is at work, or none is needed; raises EnvironmentMissing.
 
-    Returns a warning for the person when the lead has another version, else an empty text.
+    Returns a warning for the person when the lead has another version, else an empty text. `early` lets one lead that
+    was started already, and returns it.
     """
     deadline = time.monotonic() + PATIENCE
     child: subprocess.Popen[bytes] | None = None
@@ -38,7 +40,7 @@ def ensure_lead(team: TeamStore) -> str:
         if is_over(team):
             return ""
         if child is None and Lease(team.paths.team).holder() is None:
-            child = _spawn(team)
+            child = early() or _spawn(team)
             # Reaps the child at its end, if this process lives that long.
             threading.Thread(target=child.wait, daemon=True).start()
         elif child and child.poll() is not None:
@@ -97,12 +99,7 @@ def _other_version(team: TeamStore) -> str:
 
 def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
     project = team.config.read().project
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        with atomic.folder(team.paths.logs) as folder:
-            errors = os.open(LEAD_ERRORS, flags, atomic.FILE_MODE, dir_fd=folder)
-    except OSError as error:
-        translate(error, team.paths.lead_errors)
+    errors = errors_of(team)
     try:
         return subprocess.Popen(
             resources.lead_argv(team.name),
@@ -115,6 +112,16 @@ def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
         )
     finally:
         os.close(errors)
+
+
+def errors_of(team: TeamStore) -> int:
+    """Open the file of what a lead says when it fails, emptied."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with atomic.folder(team.paths.logs) as folder:
+            return os.open(LEAD_ERRORS, flags, atomic.FILE_MODE, dir_fd=folder)
+    except OSError as error:
+        translate(error, team.paths.lead_errors)
 
 
 def _last_words(team: TeamStore) -> str:

@@ -1,0 +1,76 @@
+"""A lead that is started before its team is there, so that it loads what it needs while the team is being made.
+
+It is the lead's own process, called as every lead is. It waits on its standard input for the word, and holds nothing
+until then. Without the word it ends with whoever started it.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from pro0 import resources
+from pro0.engine.opening.environment import lead_environment
+from pro0.engine.opening.launch import errors_of
+from pro0.store.teams import TeamStore
+
+AWAITS = "PRO0_AWAITS_TEAM"
+"""The variable of a lead that was started early."""
+_GO = b"g"
+
+
+class EarlyLead:
+    """Such a lead, from its starter's side; a context manager, at whose end a lead without the word is gone."""
+
+    def __init__(self, team: TeamStore, environment: Mapping[str, str]) -> None:
+        """Start it; `environment` is what the team keeps of its starter's."""
+        readable, self._writable = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                resources.lead_argv(team.name),
+                stdin=readable,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={**lead_environment(environment, str(team.paths.home)), AWAITS: "1"},
+                start_new_session=True,
+            )
+        finally:
+            os.close(readable)
+        self._leads = False
+
+    def __enter__(self) -> "EarlyLead":
+        return self
+
+    def __exit__(self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
+        os.close(self._writable)
+        if not self._leads:
+            self._process.kill()  # our child, which nobody else reaps; it holds nothing
+            self._process.wait()
+
+    def go(self) -> "subprocess.Popen[bytes] | None":
+        """Give it the word; return its process, or None when it had the word already, or has died."""
+        if self._leads or self._process.poll() is not None:
+            return None
+        try:
+            os.write(self._writable, _GO)
+        except BrokenPipeError:
+            return None
+        self._leads = True
+        return self._process
+
+
+def has_word(team: TeamStore) -> bool:
+    """Wait for the word, and go where a lead belongs: into its project, with its own errors; False without the word."""
+    if os.read(0, 1) != _GO:
+        return False
+    project = team.config.read().project
+    os.chdir(project if Path(project).is_dir() else "/")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    errors = errors_of(team)
+    for descriptor, place in ((nowhere, 0), (errors, 1), (errors, 2)):
+        os.dup2(descriptor, place)
+    os.close(nowhere)
+    os.close(errors)
+    return True
