@@ -38,7 +38,7 @@ def lead(context: click.Context, team: str, revived: bool) -> None:
             with serving(team):
                 yield
 
-        if awaits and not has_word(store().team(team)):
+        if awaits and not has_word(store().team(team), awaits):
             context.exit(0)
         code = run(store().team(team).require(), revived=revived, beside=beside)
     context.exit(code)

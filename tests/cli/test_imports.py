@@ -84,3 +84,22 @@ def thin(found: set[str]) -> None:
     assert foreign(found) - {"typing_extensions"} == THIRD_PARTY
     heavy = {name for name in found if any(name == fat or name.startswith(f"{fat}.") for fat in FAT)}
     assert not heavy
+
+
+LEAD = """
+import sys
+import pro0.cli.call, pro0.cli.lead, pro0.cli.warm.server, pro0.engine.loop, pro0.rpc.server
+import pro0.sessions.tmux.backend, pro0.sessions.tmux.server, pro0.agents.claude.adapter
+print(*sys.modules)
+"""
+NEVER = {"asyncio", "multiprocessing", "yaml", "rich", "http", "email", "ssl", "sqlite3"}
+
+
+def test_a_lead_imports_nothing_that_it_does_not_need() -> None:
+    """Issue 15, must show 7: a team at work is as quick as what its lead imports before the first pane."""
+    told = subprocess.run([sys.executable, "-c", LEAD], capture_output=True, text=True, timeout=STUCK, check=True)
+    found = set(told.stdout.split()) - bare()
+    assert foreign(found) - {"typing_extensions"} == THIRD_PARTY | {"libtmux"}
+    assert not {name for name in found if name.partition(".")[0] in NEVER}
+    others = {"codex", "gemini", "opencode", "pi"}
+    assert not {name for name in found if name.startswith("pro0.agents.") and name.split(".")[2] in others}

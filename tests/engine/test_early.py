@@ -25,7 +25,7 @@ import os, sys, time
 from pathlib import Path
 from pro0.engine.opening.early import EarlyLead
 from pro0.store.teams import Store
-with EarlyLead(Store(Path(os.environ["PRO0_HOME"])).team("alpha"), os.environ) as early:
+with EarlyLead(Store(Path(os.environ["PRO0_HOME"])).team("alpha"), os.environ, "headless") as early:
     print("started", flush=True)
     time.sleep(600)
 """
@@ -83,7 +83,7 @@ def test_it_ends_with_its_starter(home: Path) -> None:
 
 def test_one_that_was_killed_before_the_word_is_replaced(alpha: Crew, home: Path) -> None:
     team = alpha.team
-    with EarlyLead(team, os.environ) as early:
+    with EarlyLead(team, os.environ, "tmux") as early:
         [first, *_] = wait_until(lambda: early_ones(home), STUCK, "it is there")
         first.send_signal(signal.SIGKILL)
         wait_until(lambda: first.status() == psutil.STATUS_ZOMBIE or not first.is_running(), STUCK, "it is dead")
@@ -97,7 +97,7 @@ def test_beside_a_living_lead_it_never_gets_the_word(alpha: Crew, home: Path) ->
     team = alpha.team
     ensure_lead(team)
     lead = team.runtime.read().lead
-    with EarlyLead(team, os.environ) as early:
+    with EarlyLead(team, os.environ, "tmux") as early:
         ensure_lead(team, early.go)
     assert team.runtime.read().lead == lead
     assert leads(team)
@@ -106,7 +106,7 @@ def test_beside_a_living_lead_it_never_gets_the_word(alpha: Crew, home: Path) ->
 
 def test_it_gets_the_word_once(alpha: Crew, home: Path) -> None:
     team = alpha.team
-    with EarlyLead(team, os.environ) as early:
+    with EarlyLead(team, os.environ, "tmux") as early:
         lead = early.go()
         assert lead is not None
         assert early.go() is None

@@ -218,7 +218,7 @@ def _early_lead(name: str, settings: Settings) -> "EarlyLead":
     from pro0.engine.opening.environment import kept_environment
 
     kept = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
-    return EarlyLead(store().team(name), kept.variables)
+    return EarlyLead(store().team(name), kept.variables, settings.teammate_mode)
 
 
 def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings, early: "EarlyLead") -> None:

@@ -16,15 +16,15 @@ from pro0.engine.opening.launch import errors_of
 from pro0.store.teams import TeamStore
 
 AWAITS = "PRO0_AWAITS_TEAM"
-"""The variable of a lead that was started early."""
+"""The variable of a lead that was started early; it names the backend that the team will probably have."""
 _GO = b"g"
 
 
 class EarlyLead:
     """Such a lead, from its starter's side; a context manager, at whose end a lead without the word is gone."""
 
-    def __init__(self, team: TeamStore, environment: Mapping[str, str]) -> None:
-        """Start it; `environment` is what the team keeps of its starter's."""
+    def __init__(self, team: TeamStore, environment: Mapping[str, str], mode: str) -> None:
+        """Start it; `environment` is what the team keeps of its starter's, `mode` what it asks for."""
         readable, self._writable = os.pipe()
         try:
             self._process = subprocess.Popen(
@@ -33,7 +33,7 @@ class EarlyLead:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={**lead_environment(environment, str(team.paths.home)), AWAITS: "1"},
+                env={**lead_environment(environment, str(team.paths.home)), AWAITS: mode},
                 start_new_session=True,
             )
         finally:
@@ -61,8 +61,10 @@ class EarlyLead:
         return self._process
 
 
-def has_word(team: TeamStore) -> bool:
+def has_word(team: TeamStore, mode: str) -> bool:
     """Wait for the word, and go where a lead belongs: into its project, with its own errors; False without the word."""
+    if mode in ("auto", "tmux"):
+        import pro0.sessions.tmux.server  # noqa: F401 - what the first pane needs, and is slow to load
     if os.read(0, 1) != _GO:
         return False
     project = team.config.read().project
