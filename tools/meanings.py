@@ -177,6 +177,7 @@ VARIABLES = {
     "PRO0_NEED": "For the command of `notify`: the need, in one sentence.",
     "PRO0_STATE_FD": "For a program of yours: the descriptor on which it tells its state.",
     "PRO0_LEAD": "In processes that are no session's: leads, guards and servers.",
+    "PRO0_AWAITS_TEAM": "For a lead that starts while its team is still being made; set by pro0 alone.",
     "PRO0_RUN": "In a command that pro0 runs: the id of that run.",
     "PRO0_BRIDGE": "In a session of pi: the folder of pro0's extension.",
     "PRO0_DIRECT": "1 has each command done by its own process.",
