@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.task import Awaiting, Status, Task, Wait
-from pro0.rules.views import ticket_status
+from pro0.rules.views import task_digest, ticket_status
 from tests.rules.building import T0, claimed, task
 
 WAIT = Wait(kind=Awaiting.INPUT, since=T0, by="w1")
@@ -26,3 +26,13 @@ WAIT = Wait(kind=Awaiting.INPUT, since=T0, by="w1")
 )
 def test_a_task_as_a_ticket(one: Task, word: str) -> None:
     assert ticket_status(one) == word
+
+
+@pytest.mark.parametrize(
+    "change", [{"title": "x"}, {"run": "make"}, {"epoch": 3}, {"parent": "task-9"}, {"result": "r"}]
+)
+def test_a_digest_is_of_all_that_a_person_judges(change: dict[str, object]) -> None:
+    """A verdict for a task as it was shown is not one for the task as it is now."""
+    assert task_digest(task(1)) == task_digest(task(1))
+    assert task_digest(replace(task(1), **change)) != task_digest(task(1))
+    assert len(task_digest(task(1))) == 32
