@@ -54,6 +54,8 @@ def decision(place: Path) -> dict[str, Any]:
 def test_an_answer_reaches_the_agent_once(team: Team, asking: Path) -> None:
     first = ask(team, asking, "make build")
     assert "make build" in team("member", "answer", first).out
+    named = team("member", "answer", first, "-t", "alpha").out
+    assert named.endswith("|deny -t alpha\n"), "what is to be typed names the team too"
     for name in ("w1", "w2"):  # neither itself nor a colleague
         env = team.json("member", "env", name)
         assert "only a person may" in team("member", "answer", first, "allow", code=4, env=env).err

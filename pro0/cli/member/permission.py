@@ -47,7 +47,7 @@ def answer(request: str, choice: str | None, text: str | None, team: str | None,
     """
     if choice is None:
         shown = permissions.show(here(team), request)
-        write_json(shown) if as_json else _write(shown)
+        write_json(shown) if as_json else _write(shown, f" -t {team}" if team else "")
         return
     context = acting(team)
     given = permissions.answer(context, request, Choice(choice), text_or_stdin(text) if text else "")
@@ -57,7 +57,7 @@ def answer(request: str, choice: str | None, text: str | None, team: str | None,
     write_json(over) if as_json else write(f"{over.agent_id} has your answer: {choice}")
 
 
-def _write(request: PermissionRequest) -> None:
+def _write(request: PermissionRequest, team_flag: str) -> None:
     write(f"{request.agent_id} asks for a permission: {line(request.tool)}")
     for text in request.input.splitlines():
         write(f"  {line(text)}")
@@ -66,7 +66,7 @@ def _write(request: PermissionRequest) -> None:
     elif permissions.is_unheard(request):
         write("Nobody waits for its answer.")
     else:
-        write(f"Answer with: pro0 member answer {request.id} {'|'.join(request.choices)}")
+        write(f"Answer with: pro0 member answer {request.id} {'|'.join(request.choices)}{team_flag}")
 
 
 @click.command("permission-hook", hidden=True)
