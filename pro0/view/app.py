@@ -114,10 +114,10 @@ class Viewer:
         self._reporter.do(partial(self._remember, pane))
 
     def _remember(self, pane: Pane) -> str:
+        rows: list[str] = []
         with suppress(Pro0Error):  # what is not there to be seen is said in its place
             rows = last_screen(self._context, pane.name, self._room()[1])
-            if not pane.connection:
-                pane.rows = rows
+        pane.remember(rows)
         return ""
 
     def _ring(self, news: News) -> None:
@@ -285,7 +285,7 @@ class Viewer:
         return rows, pane.cursor if fits else None
 
     def _nothing(self, pane: Pane) -> list[str]:
-        return ["", f"  {DIM}{pane.name} shows nothing yet{RESET}"]
+        return ["", f"  {DIM}{pane.nothing}{RESET}"]
 
     def _over(self, pane: Pane) -> str:
         """Return a notice when a member has no terminal. An ended member's notice names the restart command."""

@@ -16,6 +16,8 @@ class Pane:
         self.name = name
         self.connection: Connection | None = None
         self.rows: list[str] = []
+        self.nothing = f"{name} shows nothing yet"
+        """Said in place of rows while there are none."""
         self.cursor: tuple[int, int] | None = None
         self.modes: tuple[int, ...] = ()
         self.history: list[str] | None = None
@@ -41,10 +43,17 @@ class Pane:
             connection.close()
             return
         self.connection, self._incarnation = connection, incarnation
+        self.nothing = f"{self.name} shows nothing yet"
         self._size, watched = (0, 0), self._watched
         self._watched = False
         if watched:
             self.watch(*self._last)
+
+    def remember(self, rows: list[str]) -> None:
+        """Take the last screen of a session that has ended, unless another one is there by now."""
+        self.nothing = f"{self.name} has shown nothing"
+        if not self.connection:
+            self.rows = rows
 
     def watch(self, columns: int, lines: int) -> None:
         """Request all screen changes of this session, in this size."""

@@ -91,4 +91,5 @@ class Panes:
         end = (member.agent_id, member.since)
         if end not in self._recalled:
             self._recalled.add(end)
+            pane.nothing = f"the last screen of {pane.name} is looked for …"
             self._recall(pane)
