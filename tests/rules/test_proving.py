@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 
-from pro0.model.home import AgentAct, CheckResult, ProofCheck
+from pro0.model.home import AgentAct, CheckResult, Proof, ProofCheck, Proofs
 from pro0.rules import proving
+from tests.rules.building import T0
 
 ALL = frozenset(AgentAct)
 
@@ -51,3 +52,25 @@ def test_each_check_comes_after_those_without_which_it_cannot_be_tried(check: Pr
     order = list(ProofCheck)
     assert all(order.index(before) < order.index(check) for before in proving.after(check))
     assert proving.QUESTIONS[check]
+
+
+def test_the_newest_proof_of_a_version_says_what_is_off() -> None:
+    def proof(version: str, *off: AgentAct) -> Proof:
+        return Proof(agent="claude", version=version, at=T0, off=off)
+
+    proofs = proving.with_proof(proving.with_proof(Proofs(), proof("1", AgentAct.TYPING)), proof("2", AgentAct.CHANNEL))
+    assert proving.off_for(proofs, "claude", "1") == (AgentAct.TYPING,)
+    assert proving.off_for(proofs, "claude", "3") == ()
+    assert set(proving.off_for_any(proofs, "claude")) == {AgentAct.TYPING, AgentAct.CHANNEL}
+    assert proving.off_for_any(proofs, "codex") == ()
+    assert (proving.concerned(proofs, "claude"), proving.concerned(proofs, "codex")) == (True, False)
+    again = proving.with_proof(proofs, proof("1"))
+    assert proving.off_for(again, "claude", "1") == ()
+    assert len(again.proofs) == 2
+
+
+def test_what_is_off_is_told_in_words() -> None:
+    assert proving.meaning([]) == ""
+    told = [proving.meaning([act]) for act in AgentAct]
+    assert all(told)
+    assert proving.meaning(AgentAct) == "; ".join(told)
