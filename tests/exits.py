@@ -4,12 +4,14 @@ import json
 import os
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
 from pro0.cli.call import program
+from pro0.cli.lazy import LazyGroup
 from tools.exit_codes import ANY, DECLARED
 
 RECORD = os.environ.get("PRO0_TESTS_EXITS")
@@ -22,8 +24,17 @@ def command_of(arguments: Sequence[str]) -> str:
     for word in arguments:
         if not isinstance(command, click.Group):
             break
-        command = command.get_command(click.Context(command), word)
+        command = _below(command, word)
     return _names().get(id(command), "")
+
+
+def _below(group: click.Group, word: str) -> click.Command | None:
+    """Return a command of a group, loaded without a change of signals, which only the main thread may make."""
+    if not isinstance(group, LazyGroup):
+        return group.commands.get(word)
+    row = group.rows.get(group.aliases.get(word, word))
+    module, _, attribute = row[0].partition(":") if row else ("", "", "")
+    return getattr(import_module(module), attribute) if row else None
 
 
 @cache
@@ -34,7 +45,7 @@ def _names() -> dict[int, str]:
         command: click.Command | None = program
         for word in name.split()[1:]:
             assert isinstance(command, click.Group), name
-            command = command.get_command(click.Context(command), word)
+            command = _below(command, word)
         named[id(command)] = name
     return named
 
