@@ -56,7 +56,9 @@ def main() -> int:
             for size, viewport in (("phone", PHONE), ("desk", DESK)):
                 for number, (name, place) in enumerate(SCREENS.items()):
                     scheme: Literal["dark", "light"] = "dark" if (number + len(size)) % 2 else "light"
-                    with browser.new_context(viewport=viewport, color_scheme=scheme, storage_state=state) as context:
+                    with browser.new_context(
+                        viewport=viewport, color_scheme=scheme, storage_state=state, has_touch=size == "phone"
+                    ) as context:
                         photograph(context, f"{address.partition('#')[0]}#/parser/{place}", f"web-{name}-{size}.png")
             browser.close()
     return 0
@@ -82,6 +84,8 @@ def photograph(context: BrowserContext, address: str, name: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_text("One moment")).to_have_count(0)
     page.wait_for_load_state("networkidle")
+    if "terminal" in address:
+        expect(page.locator(".xterm-rows")).to_contain_text("4 passed")
     page.screenshot(path=FOLDER / name)
 
 
