@@ -57,7 +57,7 @@ class TestCall:
             (["task.show", "[" * 5000], 2, "deep"),
             (["no.such"], 2, "no.such"),
             (["no.such\x1b[2J"], 2, "no.such"),
-            (["task.approve", '["task-1"]'], 4, "a person's"),
+            (["task.approve", '["task-1"]'], 4, "only a person"),
             ([], 2, "--stdio"),
             (["task.list", "--stdio"], 2, "--stdio"),
         ],

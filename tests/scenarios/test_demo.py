@@ -228,7 +228,7 @@ def test_interrupted_at_any_moment_it_leaves_nothing(
         "pro0.cli.demo.command",
         pytest.param("pro0.cli.demo.story", marks=pytest.mark.soak),
         pytest.param("rich.table", marks=pytest.mark.soak),
-        "pro0.agents.claude.adapter",
+        "pro0.agents.shell",
         "pro0.sessions.headless",
     ],
 )
