@@ -26,6 +26,8 @@ from tests.waiting import STUCK
 from tools import install_size
 
 pytestmark = pytest.mark.soak
+PATIENCE = 6 * STUCK
+"""Seconds for one line: pip compiles all that it installs, which takes minutes on a machine that is busy."""
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 WITH = {
     "uv": "uv tool install --python {python} {what}",
@@ -57,7 +59,7 @@ class Installed(NamedTuple):
         """Type something as that person, and return what is shown."""
         argv = ["sh", "-c", script]
         typed = subprocess.run(
-            argv, cwd=self.home, env=self.environment, capture_output=True, text=True, timeout=STUCK, check=False
+            argv, cwd=self.home, env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert typed.returncode == 0, (script, typed.stdout[-2000:], typed.stderr[-2000:])
         return typed.stdout + typed.stderr
