@@ -89,7 +89,7 @@ def pages() -> dict[str, str]:
 def _all_commands() -> str:
     parts = ["# Commands\n\nMade by `make reference` from the commands.\n"]
     for path, command in _leaves(program, "pro0"):
-        context = click.Context(command, info_name=path)
+        context = click.Context(command, info_name=path, help_option_names=["-h", "--help"])
         usage = " ".join([path, *command.collect_usage_pieces(context)])
         rows = [row for parameter in command.params if (row := _option(parameter, context))]
         parts.append(f"\n## {path}\n\n{command.get_short_help_str(1000)}\n\n```\n{usage}\n```\n")
