@@ -21,8 +21,8 @@ Examples:
   pro0 team wait && pro0 team stop && pro0 team cleanup alpha
 """
 
-MORE = """Every command has --help with examples; pro0 man COMMAND shows its page. What waits for you: pro0
-needs. What is wrong: pro0 doctor."""
+MORE = """Learn more: every command has --help with examples, and pro0 man COMMAND shows its page. pro0 needs says
+what waits for you, and pro0 doctor says what is wrong."""
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:

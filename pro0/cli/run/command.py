@@ -62,14 +62,32 @@ class _WithProgram(click.Command):
 @click.option(
     "--permission-mode", "mode", type=click.Choice(PERMISSIONS), help=f"What it may do, since nobody is asked: {MAY}."
 )
-@click.option("--max-iterations", type=click.IntRange(0), default=10, show_default=True, help="Turns per task; 0: any.")
-@click.option("--max-cost", type=click.FloatRange(0, 1e9), default=10.0, show_default=True, help="Dollars; 0: any.")
-@click.option("--debounce", type=click.FloatRange(0, 86400), metavar="S", help="Leave a changed task alone so long.")
-@click.option("--timeout", type=click.FloatRange(0, 86400), default=0.0, metavar="S", help="Wait for work so long.")
-@click.option("--poll", type=click.FloatRange(0.1, 3600), default=2.0, metavar="S", help="Look again after so long.")
-@click.option("--include-standalone", "standalone", is_flag=True, help="Also tasks without an epic.")
-@click.option("--include-orphans", "orphans", is_flag=True, help="Also tasks whose parent is over.")
-@click.option("--all", "everything", is_flag=True, help="Both of these.")
+@click.option(
+    "--max-iterations",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Turns per task at most; 0 is no limit.",
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0, 1e9),
+    default=10.0,
+    show_default=True,
+    help="Begin no turn beyond so many dollars; 0 is no limit.",
+)
+@click.option(
+    "--debounce", type=click.FloatRange(0, 86400), metavar="S", help="Leave a task alone for S seconds after a change."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(0, 86400), default=0.0, metavar="S", help="Wait S seconds for work at most."
+)
+@click.option(
+    "--poll", type=click.FloatRange(0.1, 3600), default=2.0, metavar="S", help="Look for work every S seconds."
+)
+@click.option("--include-standalone", "standalone", is_flag=True, help="Take tasks without an epic too.")
+@click.option("--include-orphans", "orphans", is_flag=True, help="Take tasks whose parent is over too.")
+@click.option("--all", "everything", is_flag=True, help="Tasks of both these kinds too.")
 @click.option("--worktree", is_flag=True, help="Work in a git worktree of its own, which stays.")
 @team_option
 @json_option
