@@ -24,6 +24,8 @@ class Memory:
         """The last database change read."""
         self.pause_until = 0.0
         """When to ask an unresponsive server again, by the monotonic clock."""
+        self.asked_at: tuple[float, str] = (-1.0, "")
+        """The last change of the file beside which a server was asked, and its word."""
         self._followers: dict[Path, Follower] = {}
         self._counted: dict[str, Usage] = {}
         self._words: tuple[object, LastWords | None] = (None, None)

@@ -7,7 +7,7 @@ from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionC
 from pro0.agents.codex import server, starter
 from pro0.agents.codex import turn as codex_turn
 from pro0.agents.codex.chat import chat
-from pro0.agents.codex.rollout import EVENTS, began, look, read_last_words, usage
+from pro0.agents.codex.rollout import EVENTS, began, read_last_words, usage
 from pro0.agents.codex.screens import CODEX_SCREENS
 from pro0.agents.toml_text import toml
 from pro0.agents.variables import RESERVED
@@ -109,8 +109,8 @@ CODEX = Adapter(
     passes=RESERVED["codex"],
     session_ids="learned",
     began=began,
-    look=look,
-    words=(EVENTS,),
+    look=server.look,
+    words=(EVENTS, server.FLAGS),
     screens=CODEX_SCREENS,
     permissions=PermissionChannel(asked=server.asked, reply=server.reply),
     channel="server",

@@ -4,22 +4,37 @@ Each act is a connection of its own, so nothing has to be kept. Measured with 0.
 """
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0.agents.adapter import SessionView
-from pro0.agents.codex import starter
+from pro0.agents.codex import rollout, starter
 from pro0.agents.codex.client import CHANGE, COMMAND, ApprovalRequest, ServerClient, ServerMessage, ServerRefused
 from pro0.agents.codex.websocket import connect
-from pro0.agents.transcripts import value
+from pro0.agents.memory import Memory
+from pro0.agents.transcripts import changed, value
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
+from pro0.model.runtime import State
+from pro0.model.screen import Reading
+from pro0.rules.screens.words import Words
 
 SOCKET = "codex.sock"
 PATIENCE = 10.0
 """The time limit of one act, in seconds."""
+LOOK = 0.3
+"""The time limit of one look, in seconds."""
+PAUSE = 1.0
+"""Seconds for which the server's word about a turn that writes nothing is taken as it is."""
+FLAGS = Words(
+    source="server",
+    place="active flag",
+    states={"": None, "waitingOnApproval": State.WAITING, "waitingOnUserInput": State.WAITING},
+)
 _FAILURES = (OSError, msgspec.MsgspecError, ValueError, RecursionError)
 _FOR_SESSION = "acceptForSession"
 
@@ -62,6 +77,36 @@ def resume(path: str, session: str, sandbox: str, policy: str) -> None:
         ServerClient(connection).resume(session, sandbox, policy)
     finally:
         connection.close()
+
+
+def look(session_view: SessionView, memory: Memory) -> Reading | None:
+    """Read the state from the rollout; the server tells for what a turn that goes on waits.
+
+    An agent that waits writes nothing into its rollout, so a server is asked only while that is quiet.
+    """
+    reading = rollout.look(session_view, memory)
+    if reading is None or reading.state is not State.WORKING:
+        return reading
+    path = rollout.rollout(session_view, memory)
+    key = changed(path) if path else 0.0
+    if memory.asked_at[0] != key or time.monotonic() >= memory.pause_until:
+        memory.pause_until = time.monotonic() + PAUSE
+        memory.asked_at = key, _flag(session_view)
+    flag = memory.asked_at[1]
+    state = FLAGS.meaning(flag)
+    if state is State.UNKNOWN:
+        return FLAGS.reading(flag, reading.session)
+    return replace(reading, state=state, source=FLAGS.source, rule=flag) if state else reading
+
+
+def _flag(session_view: SessionView) -> str:
+    """Return what the session's turn waits for, in the server's word; empty for nothing, or when it does not say."""
+    try:
+        with _connected(session_view, LOOK) as client:
+            flags = client.status(client.thread(session_view.session)).active_flags
+    except _FAILURES:
+        return ""
+    return flags[0] if flags else ""
 
 
 def deliver(session_view: SessionView, line: str) -> bool:
@@ -107,11 +152,11 @@ def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool
 
 
 @contextmanager
-def _connected(session_view: SessionView) -> Iterator[ServerClient]:
+def _connected(session_view: SessionView, patience: float = PATIENCE) -> Iterator[ServerClient]:
     server = value(Path(session_view.folder, starter.FILE), _SERVER)
     if server is None:
         raise ServerRefused("it has no server")
-    connection = connect(server.socket, PATIENCE)
+    connection = connect(server.socket, patience)
     try:
         yield ServerClient(connection)
     finally:
