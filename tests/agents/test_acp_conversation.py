@@ -95,7 +95,8 @@ def test_it_begins_by_the_protocol_and_tells_the_first_prompt() -> None:
     assert talk.state == "starting"
     first = talk.asked("initialize")["params"]
     assert first["protocolVersion"] == messages.VERSION
-    assert first["clientCapabilities"] == {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
+    assert first["clientCapabilities"]["fs"] == {"readTextFile": False, "writeTextFile": False}
+    assert first["clientCapabilities"]["terminal"] is False
     talk.open()
     assert talk.asked("session/new")["params"] == {"cwd": "/p", "mcpServers": [{"name": "pro0"}]}
     assert (talk.prompts(), talk.state, talk.it.report().session) == (["who you are"], "working", SESSION)
@@ -323,6 +324,17 @@ def test_a_broken_end_of_a_turn_is_an_end_all_the_same(talk: Talk) -> None:
     talk.it.prompt("mail", "read it")
     talk.answer("session/prompt")
     assert talk.prompts()[-1] == "read it", "or its mail would wait for ever"
+
+
+def test_after_a_compaction_it_is_told_again_who_it_is() -> None:
+    """Issue 17, build 2; once, behind the turn in which it compacted."""
+    talk = Talk(who="you are w1").open()
+    for status in ("in_progress", "completed"):
+        talk.update("compaction_update", compactionId="k", status=status)
+    assert talk.prompts() == ["who you are"]
+    talk.end()
+    assert talk.prompts() == ["who you are", "you are w1"]
+    assert talk.state == "working"
 
 
 def test_what_it_cost_since_it_was_opened() -> None:

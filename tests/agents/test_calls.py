@@ -316,3 +316,12 @@ def test_every_adapter_has_its_own_name(name: str) -> None:
 def test_nothing_is_written_outside_of_the_folder_of_the_session(agent: str) -> None:
     assert not [name for name in call(agent).files if "/" in name]
     assert BRIEF.folder not in call(agent).files
+
+
+def test_claude_is_told_who_it_is_after_a_compaction() -> None:
+    """Issue 17, build 2: what its hook prints becomes part of the conversation."""
+    hooks = json.loads(call("claude").files["settings.json"])["hooks"]["SessionStart"]
+    [command] = [hook["command"] for entry in hooks if entry.get("matcher") == "compact" for hook in entry["hooks"]]
+    printed = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stdout
+    assert printed.startswith("You are ann, a member of a team")
+    assert "/p0/s/ann/prompt.md" in printed

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0.model.runtime import ENDED, State
 from pro0.model.screen import Reading
-from pro0.rules.screens.states import ATTENTION, combine
+from pro0.rules.screens.states import ATTENTION, combine, difference
 
 WORKING, IDLE, WAITING, DIALOG = State.WORKING, State.IDLE, State.WAITING, State.DIALOG
 DRAFT, ERROR, UNKNOWN = State.DRAFT, State.ERROR, State.UNKNOWN
@@ -159,3 +159,22 @@ def test_what_one_source_leaves_out_another_adds() -> None:
 def test_a_draft_below_a_turn_that_goes_on_says_so() -> None:
     counted = combine(None, [said("title:working"), said("screen:draft")])
     assert counted == Reading(state=DRAFT, source="screen", note="while it works")
+
+
+DIFFERENCES = [
+    ("bridge:working screen:idle", "bridge:working screen:idle"),
+    ("screen:waiting rollout:working", "rollout:working screen:waiting"),
+    ("bridge:idle screen:idle", ""),
+    ("bridge:working screen:unknown", ""),
+    ("bridge:unknown screen:idle", ""),
+    ("bridge:idle screen:draft", ""),
+    ("title:working screen:idle", ""),
+    ("bridge:working process:running", ""),
+]
+
+
+@pytest.mark.parametrize(("sources", "found"), DIFFERENCES)
+def test_where_the_sources_contradict_each_other(sources: str, found: str) -> None:
+    """Issue 17, build 2: a draft and a screen that nobody knows contradict nothing."""
+    pair = difference([said(text) for text in sources.split()])
+    assert " ".join(f"{reading.source}:{reading.state}" for reading in pair or ()) == found

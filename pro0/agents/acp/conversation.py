@@ -30,6 +30,7 @@ class AcpConversation:
     """Speaks with one agent; `send` takes a message for it, `show` a line for its terminal."""
 
     def __init__(self, setting: AcpSetting, send: Callable[[bytes], None], show: Callable[[Drawn], None]) -> None:
+        self._who = setting.who
         self._opening = AcpOpening(setting, self._request, show, self._opened)
         self._send = send
         self._show = show
@@ -206,6 +207,8 @@ class AcpConversation:
             self._told.append(news.words)
             if len(self._told) > WORDS:
                 self._told = ["".join(self._told)[-2 * WORDS :]]
+        if news.compacted and self._who and self.opened:
+            self.prompt("mail", self._who)
         if news.cost and not self.opened:
             self._before = news.cost
         elif news.cost:

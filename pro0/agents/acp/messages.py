@@ -10,7 +10,11 @@ from msgspec import UNSET, UnsetType
 
 VERSION = 1
 """The version of the protocol that we speak."""
-OUR_CAPABILITIES = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
+OUR_CAPABILITIES = {
+    "fs": {"readTextFile": False, "writeTextFile": False},
+    "terminal": False,
+    "session": {"compaction": {}, "notices": {}},
+}
 """We offer neither files nor terminals: an agent uses its own tools, and asks before it does."""
 AUTH_REQUIRED = -32000
 METHOD_NOT_FOUND = -32601

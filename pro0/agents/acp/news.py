@@ -27,6 +27,8 @@ class ToldNews(NamedTuple):
     call: dict[str, object] | None = None
     """A tool call, as far as it is told."""
     cost: float = 0.0
+    compacted: bool = False
+    """True when the agent has just compacted its conversation."""
 
 
 _UPDATE = msgspec.json.Decoder(Update)
@@ -52,6 +54,9 @@ def news_of(raw: msgspec.Raw) -> ToldNews:
     if kind == "plan":
         steps = (f"{_MARKS.get(entry.status, '·')} {entry.content}" for entry in update.entries)
         return ToldNews(kind, tuple(Drawn("note", step) for step in steps))
+    if kind == "compaction_update":
+        over = update.status == "completed"
+        return ToldNews(kind, (Drawn("note", "its conversation was compacted"),) if over else (), compacted=over)
     if kind == "notice":
         return ToldNews(kind, (Drawn("note", f"{update.severity}: {update.title or ''}"),))
     cost = update.cost.amount if update.cost and update.cost.currency == "USD" else 0.0

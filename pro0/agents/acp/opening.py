@@ -27,6 +27,8 @@ class AcpSetting(msgspec.Struct, kw_only=True):
     """The first prompt of a new session."""
     lost: str = ""
     """The first prompt where the session to go on with cannot be had any more."""
+    who: str = ""
+    """What the agent is told after it has compacted its conversation."""
 
 
 class AcpOpening:

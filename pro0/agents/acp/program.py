@@ -55,6 +55,7 @@ class AcpClient:
             session=start.session,
             first=first_prompt.load(str(folder)),
             lost=start.lost,
+            who=start.who,
         )
         self._conversation = AcpConversation(setting, self._child.send, self._sheet.add)
         self._orders = LeadOrders(folder)

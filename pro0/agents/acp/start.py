@@ -18,3 +18,5 @@ class AcpStart(msgspec.Struct, omit_defaults=True):
     """The session to go on with, empty for a new one."""
     lost: str = ""
     """The first prompt where that session cannot be had any more."""
+    who: str = ""
+    """What the agent is told after it has compacted its conversation."""

@@ -28,6 +28,7 @@ from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.model.team import PermissionMode
 from pro0.rules.screens.words import Words
+from pro0.rules.words import prompts
 
 MODES = {
     PermissionMode.ASK: "default",
@@ -77,7 +78,9 @@ def turn(brief: Brief) -> Invocation:
 def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
     allowed = [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
     # Claude sends its first request before its MCP servers are connected; a hook of one second delays it.
-    hooks: dict[str, list[object]] = {"SessionStart": [{"matcher": "startup|resume", "hooks": [_command("sleep 1")]}]}
+    start = {"matcher": "startup|resume", "hooks": [_command("sleep 1")]}
+    compacted = {"matcher": "compact", "hooks": [_command(_printing(_who(brief)))]}
+    hooks: dict[str, list[object]] = {"SessionStart": [start, compacted]}
     if brief.mode is PermissionMode.PLAN:
         hooks["PreToolUse"] = [{"matcher": f"mcp__{own_tools.SERVER}__.*", "hooks": [_command(_ALLOW)]}]
     if brief.mailbox:
@@ -91,6 +94,16 @@ def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
         "permissions": {"allow": [*allowed, f"Read(/{brief.folder}/{first_prompt.FILE})"]},
         "hooks": hooks,
     }
+
+
+def _who(brief: Brief) -> str:
+    """Return what the agent is told after a compaction, which it else would not know any more."""
+    return prompts.compacted(brief.seat.agent_id, f"{brief.folder}/{first_prompt.FILE}" if brief.prompt else "")
+
+
+def _printing(text: str) -> str:
+    """Return the shell command of a hook that prints a text."""
+    return f"printf %s {shlex.quote(text)}"
 
 
 def _command(line: str) -> dict[str, object]:

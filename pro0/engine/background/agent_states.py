@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from pro0.agents import adapter_of, first_prompt, limited
 from pro0.agents.adapter import Adapter, Memory, SessionView
+from pro0.engine.background.differing import Differences
 from pro0.engine.background.words import OVER, began_with, last_words, left_running
+from pro0.engine.log import Log
 from pro0.engine.opening.environment import member_environment, of_agent
 from pro0.errors import Pro0Error
 from pro0.model.decision import Seen
@@ -40,8 +42,9 @@ class WatchedSession(msgspec.Struct, frozen=True):
 class AgentStates:
     """Reads the agents of one team. It remembers the last readings, since unknown overwrites nothing."""
 
-    def __init__(self, team: TeamStore, backend: Backend) -> None:
+    def __init__(self, team: TeamStore, backend: Backend, log: Log) -> None:
         self._team = team
+        self._differences = Differences(log)
         self._backend = backend
         self._watched: dict[str, WatchedSession] = {}
         self._readings: dict[str, Reading] = {}
@@ -98,6 +101,7 @@ class AgentStates:
             sources = _sources(watched, current_screens.get(incarnation))
             reading = combine(self._readings.get(incarnation), sources)
             if reading is not None:
+                self._differences.note(watched.state, sources, reading)
                 before = self._seen.get(incarnation)
                 screen = current_screens.get(incarnation)
                 reading = _until_begun(watched, reading, before, screen)
@@ -105,6 +109,7 @@ class AgentStates:
                 words = last_words(watched.adapter, watched.session_view, watched.memory, reading, before, screen)
                 running = self._left_running(watched, reading, before)
                 self._seen[incarnation] = replace(_sighting(reading, before, now), words=words, running=running)
+        self._differences.keep(self._watched)
         self._readings = {i: reading for i, reading in self._readings.items() if i in self._watched}
         self._began_with = {i: programs for i, programs in self._began_with.items() if i in self._watched}
         self._memories = {i: memory for i, memory in self._memories.items() if i in self._watched}

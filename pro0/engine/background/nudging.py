@@ -54,7 +54,7 @@ class Nudger:
 
     def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
         self.backend = backend_of(team.config.read())
-        self.agent_states = AgentStates(team, self.backend)
+        self.agent_states = AgentStates(team, self.backend, log)
         self._log = log
         self._woken = woken
         self._tries: dict[str, Try] = {}

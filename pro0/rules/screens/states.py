@@ -41,6 +41,19 @@ def combine(previous: Reading | None, readings: Iterable[Reading]) -> Reading | 
     return counted and _completed(counted, by_trust, previous)
 
 
+def difference(readings: Iterable[Reading]) -> tuple[Reading, Reading] | None:
+    """Return the agent's own word and what is drawn, when both tell of its work and contradict each other.
+
+    A draft is no contradiction: only the screen knows of it. The laws say which of the two counts.
+    """
+    by_trust = sorted(readings, key=_trust)
+    own = next((reading for reading in by_trust if _trust(reading) == 0), None)
+    drawn = next((reading for reading in by_trust if reading.source == "screen"), None)
+    if own is None or drawn is None or State.UNKNOWN in (own.state, drawn.state) or drawn.state is State.DRAFT:
+        return None
+    return (own, drawn) if own.state is not drawn.state else None
+
+
 def _living(previous: Reading | None, by_trust: list[Reading]) -> Reading | None:
     counted = [reading for reading in by_trust if not _doubtful(reading, by_trust)]
     meaningful = [reading for reading in counted if reading.state is not State.UNKNOWN]
