@@ -16,6 +16,7 @@ from pro0.agents.adapter import Adapter, SessionView
 from pro0.agents.bridge import reports
 from pro0.agents.codex import server as codex_server
 from pro0.agents.memory import Memory
+from pro0.agents.opencode import server as opencode_server
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
 from pro0.rules.screens import screens
@@ -25,6 +26,7 @@ from tests.agents.placed import recording
 from tests.agents.test_opencode import ASKED, BUSY, Answers, answers
 from tests.agents.test_states import rollout, session_file
 from tests.recorded import recordings
+from tests.waiting import STUCK
 
 __all__ = ["answers"]
 
@@ -41,7 +43,11 @@ def agent(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def tell(agent: str, tmp_path: Path, short_folder: Path, answers: Answers) -> Iterator[Tell]:
+def tell(
+    agent: str, tmp_path: Path, short_folder: Path, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Tell]:
+    monkeypatch.setattr(codex_server, "LOOK", STUCK)
+    monkeypatch.setattr(opencode_server, "PATIENCE", STUCK)
     serving: list[codex_program.Server] = []
 
     def claude(state: State) -> SessionView:

@@ -15,15 +15,19 @@ TOLD = "your conversation was just compacted"
 
 @pytest.mark.parametrize("agent", ["claude", "pi"])
 def test_after_a_compaction_it_is_told_who_it_is(agent: str, user: Path, provider: Provider, team: RealTeam) -> None:
-    provider.script(marker("w1"), teammate(say("I wait.\n" * 200)))
+    provider.script(marker("w1"), teammate(say("I wait. " * 20_000), say("I still wait. " * 10_000)))
     team.begin("--lead", "none", w1=agent)
     team.becomes("w1", "idle")
+    team("send", "w1", "a note")
+    team.eventually(lambda: "a note" in team.read("w1"), "there is more than one turn to compact")
+    team.becomes("w1", "idle")
     assert not told(provider)
+    asked = len(provider.exchanges)
     pane = team.pane("w1")
     pane.keys("/compact")
     team.eventually(lambda: "/compact" in pane.screen(), "it is typed")
     pane.keys("Enter")
-    team.eventually(lambda: len(provider.exchanges) > 1, "it asks for a summary")
+    team.eventually(lambda: len(provider.exchanges) > asked, "it asks for a summary")
     team.becomes("w1", "idle")
     if not told(provider):  # with the next prompt, where the compaction begins no turn
         pane.keys("go on", "Enter")
