@@ -37,7 +37,6 @@ def call(brief: Brief) -> Invocation:
         "delegates": brief.delegate_only,
         "commands": own_tools.COMMANDS,
         "refusals": prompts.REFUSALS,
-        "who": prompts.compacted(seat.agent_id, f"{brief.folder}/{first_prompt.FILE}" if brief.prompt else ""),
     }
     return Invocation(argv=argv, env={FOLDER: brief.folder}, files={SETTINGS: msgspec.json.encode(settings), **files})
 

@@ -48,8 +48,6 @@ export default function (pi) {
     timer = setInterval(() => attempt(handOver), PAUSE);
   });
   pi.on("session_shutdown", () => clearInterval(timer));
-  // its summary may have lost who it is
-  pi.on("session_compact", () => attempt(() => pi.sendUserMessage(settings.who, { deliverAs: "followUp" })));
   pi.on("agent_start", () => become({ state: "working", turns: now.turns + 1, error: "", note: "" }));
   pi.on("agent_end", (event) => become({ state: "idle", error: failure(event.messages), note: "" }));
   pi.on("tool_call", async (event, context) => {
