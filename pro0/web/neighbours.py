@@ -6,6 +6,7 @@ The kernel lists the owner of each end of a connection; where there is no such l
 import ipaddress
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
@@ -18,10 +19,11 @@ def is_ours(client: tuple[str, int] | None, port: int) -> bool:
         return True
     if client is None:
         return False
-    return owner([table.read_text() for table in TABLES if table.exists()], client, port) == os.geteuid()
+    tables = (table.read_text() for table in TABLES if table.exists())  # one at a time: the first mostly has it
+    return owner(tables, client, port) == os.geteuid()
 
 
-def owner(tables: list[str], client: tuple[str, int], port: int) -> int | None:
+def owner(tables: Iterable[str], client: tuple[str, int], port: int) -> int | None:
     """Return the user of the end of a connection that connected to a port of ours, None for none in these tables."""
     ends = {f"{form}:{client[1]:04X}" for form in _forms(client[0])}
     for table in tables:
