@@ -58,8 +58,10 @@ def test_every_reading_command_has_json(name: str) -> None:
 
 def test_groups_of_a_help_have_each_command_once() -> None:
     for group in [command for command in EVERY.values() if isinstance(command, LazyGroup)]:
-        shown = re.findall(r"^  (\S+)  ", group.get_help(click.Context(group)).partition("Examples:")[2], re.MULTILINE)
-        assert sorted(set(shown) & set(group.rows)) == sorted(group.list_commands(click.Context(group)))
+        # click keeps the help options of the first look, so this one names them as the program does
+        context = click.Context(group, help_option_names=["-h", "--help"])
+        shown = re.findall(r"^  (\S+)  ", group.get_help(context).partition("Examples:")[2], re.MULTILINE)
+        assert sorted(set(shown) & set(group.rows)) == sorted(group.list_commands(context))
 
 
 def test_the_commands_of_the_issue_are_there() -> None:
