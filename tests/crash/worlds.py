@@ -41,7 +41,7 @@ HEAD = 4
 HISTORY = 3
 """Entries of a task in the list; older ones are written to pages of their own."""
 
-_VOLATILE = re.compile(rb'"revision": \d+|"[abcdw]-\d+"|"hash": "\w+"')
+_VOLATILE = re.compile(rb'"revision": \d+|"[abcdw]-\d+(?=[":])|"hash": "\w+"')
 _REVISION = re.compile(rb'"revision": (\d+)')
 
 

@@ -79,7 +79,12 @@ def test_the_story_of_a_team(mode: str, team: Team, tmp_path: Path) -> None:
     victim = team.tasks()[f"task-{FALLS}"]["assignee"]
     kill(team.member(victim)["pid"])
     team.until(lambda: team.state(victim) == "crashed", "the crash is seen")
-    assert len([text for text in team.mail() if "has crashed" in text and victim in text]) == 1
+
+    def told() -> list[str]:
+        return [text for text in team.mail() if "has crashed" in text and victim in text]
+
+    team.until(told, "the crash is told", SECONDS)
+    assert len(told()) == 1
 
     team.until(lambda: team.tasks()[f"task-{HELD}"].get("assignee"), "somebody else goes on", SECONDS)
     living = pids(team)

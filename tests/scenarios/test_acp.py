@@ -71,7 +71,7 @@ def test_it_is_fed_answered_and_ended_by_the_protocol(member: Member) -> None:
     assert "Allow (allow_once)" in shown
     assert team.member("w1")["state"] == "waiting"
     env = team.json("member", "env", "w1")
-    assert "only human may" in team("member", "answer", request, "allow", code=4, env=env).err
+    assert "only a person may" in team("member", "answer", request, "allow", code=4, env=env).err
     assert "w1 has your answer" in team("member", "answer", request, "allow").out
     assert member.outcomes() == [{"outcome": "selected", "optionId": "yes"}]
     assert "answered: allow" in team("member", "answer", request, "deny", code=4).err

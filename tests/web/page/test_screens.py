@@ -1,9 +1,10 @@
 """What people do on the page, in a real Chromium on a phone and on a desk, line by line as the documents say it."""
 
 import re
+from functools import partial
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from pro0.model.task import Awaiting, Changes, Draft, Gate, Policy, Status
 from pro0.ops.mail import messages
@@ -332,9 +333,9 @@ def test_the_palette_leads_to_every_act_on_a_task_and_on_a_member(shown: Shown, 
     page = shown.page
     for id in (start, asks, fails, over):
         shown.go("tree", id)
-        labels = set(shown.panel.get_by_role("button").all_inner_texts()) - OTHER_BUTTONS
-        assert len(labels) > 3
-        assert {f"{label}: {id} {alpha.task(id).title}" for label in labels} <= set(page.evaluate(ACTS))
+        wait_until(lambda: len(_labels(shown)) > 3, STUCK, f"the acts on {id} are shown")
+        acts = {f"{label}: {id} {alpha.task(id).title}" for label in _labels(shown)}
+        wait_until(partial(_has, page, acts), STUCK, f"the palette has {acts}")
     for label, id in (("Start", start), ("Answer", asks), ("Retry", fails), ("Delete", over)):
         page.keyboard.press("Control+k")
         page.get_by_role("combobox", name="Go to").fill(f"{label} {id}")
@@ -348,6 +349,14 @@ def test_the_palette_leads_to_every_act_on_a_task_and_on_a_member(shown: Shown, 
         expect(page.get_by_role("main").get_by_role("button", name=label, exact=True)).to_be_focused()
     for id in (start, asks, fails, over):
         tasks.delete(alpha.context, id)
+
+
+def _has(page: Page, acts: set[str]) -> bool:
+    return acts <= set(page.evaluate(ACTS))
+
+
+def _labels(shown: Shown) -> set[str]:
+    return set(shown.panel.get_by_role("button").all_inner_texts()) - OTHER_BUTTONS
 
 
 def test_the_palette_takes_words_in_any_order(shown: Shown, alpha: Crew) -> None:
