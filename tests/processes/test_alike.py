@@ -1,0 +1,108 @@
+"""What one process may and another may not: compared, and taken over, of real processes."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="they are read from Linux's /proc")
+if sys.platform == "linux":
+    from pro0.processes import alike
+
+ROOT = str(Path(__file__).parents[2])
+GONE = 2**22 + 1
+"""Above the highest pid."""
+READY = "print('ready', flush=True); signal.pause()"
+HEAD = f"""
+import ctypes, os, resource, signal, sys
+sys.path.insert(0, {ROOT!r})
+"""
+
+OTHERS = {
+    "it may gain no rights": "assert ctypes.CDLL(None).prctl(38, 1, 0, 0, 0) == 0",
+    "another user": "os.setresuid(65534, 65534, 65534)",
+    "another group": "os.setresgid(65534, 65534, 65534)",
+    "one group more": "os.setgroups([*os.getgroups(), 65534])",
+    "another root": "os.chroot('/proc')",
+}
+OF_ROOT = {name for name in OTHERS if name != "it may gain no rights"}
+
+
+@contextmanager
+def living(program: str) -> Iterator[int]:
+    """Start a Python program, and yield its pid once it waits."""
+    argv = [sys.executable, "-I", "-S", "-c", f"{HEAD}\n{program}\n{READY}"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as child:
+        try:
+            assert child.stdout
+            assert child.stdout.readline() == b"ready\n"
+            yield child.pid
+        finally:
+            os.kill(child.pid, signal.SIGKILL)
+
+
+def test_a_child_is_confined_as_its_parent_is() -> None:
+    assert alike.alike(os.getpid())
+    with living("os.setsid(); os.umask(0o077); os.chdir('/')") as child:
+        assert alike.alike(child)
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_whoever_may_do_less_is_not_alike(other: str) -> None:
+    if other in OF_ROOT and os.geteuid():
+        pytest.skip("only root can start such a process")
+    with living(OTHERS[other]) as child:
+        assert not alike.alike(child)
+
+
+def test_a_process_that_is_gone_is_not_alike() -> None:
+    assert not alike.alike(GONE)
+    assert alike._label(GONE) == b""
+    for read in (alike.umask, alike.take_limits):
+        with pytest.raises(OSError):
+            read(GONE)
+
+
+@pytest.mark.parametrize("mask", [0, 0o022, 0o077, 0o777])
+def test_a_umask_is_read_without_a_change(mask: int) -> None:
+    with living(f"os.umask({mask})") as child:
+        assert alike.umask(child) == alike.umask(child) == mask
+
+
+TAKE = """
+from pro0.processes import alike
+before = {limit: resource.getrlimit(limit) for limit in alike._LIMITS}
+alike.take_limits(int(sys.argv[1]))
+after = {limit: resource.getrlimit(limit) for limit in alike._LIMITS}
+changed = {limit for limit in before if before[limit] != after[limit]}
+print(changed == {resource.RLIMIT_NOFILE, resource.RLIMIT_RTTIME}, after[resource.RLIMIT_NOFILE][0],
+      after[resource.RLIMIT_RTTIME][0], all(before[limit][1] == after[limit][1] for limit in before))
+"""
+LOWER = """
+for limit, soft in ((resource.RLIMIT_NOFILE, 77), (resource.RLIMIT_RTTIME, 1 << 62)):
+    resource.setrlimit(limit, (soft, resource.getrlimit(limit)[1]))
+"""
+
+
+def taking(pid: int, first: str = "") -> "subprocess.CompletedProcess[str]":
+    """Let a process of its own take the limits of another: this one must keep its own."""
+    argv = [sys.executable, "-I", "-c", HEAD + first + TAKE, str(pid)]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def test_soft_limits_are_taken_over_and_hard_ones_stay() -> None:
+    """Its mark is one of them; what is the same already is left alone."""
+    with living(LOWER) as child:
+        assert taking(child).stdout == f"True 77 {1 << 62} True\n"
+
+
+def test_a_limit_above_ones_own_hard_limit_is_refused() -> None:
+    with living("") as child:
+        told = taking(child, "resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))\n")
+    assert told.returncode == 1
+    assert told.stderr.splitlines()[-1].startswith("ValueError")
