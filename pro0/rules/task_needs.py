@@ -35,11 +35,7 @@ def of_tasks(picture: Picture, board: Board) -> Iterator[Need]:
         elif task.status is Status.FAILED:
             yield _failed(task)
         elif ended := _never_complete(board, task):
-            sentence = f"{task.id} can never start, it needs {', '.join(ended)}: {task.title}"
-            change = f"pro0 task unblock {task.id} {' '.join(ended)}"
-            yield need_of(
-                NeedKind.STUCK, task.id, sentence, change, task.updated_at, stamp=",".join(ended), look=_show(task)
-            )
+            yield _stuck(task, ended)
         elif task.id in idle:
             since, state = idle[task.id]
             if since + IDLE_CLAIM_AFTER <= picture.now:

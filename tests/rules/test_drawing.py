@@ -3,7 +3,7 @@
 import pytest
 
 from pro0.model.screen import Screen
-from pro0.rules.screens.drawing import Block, Frame, Parts, cut
+from pro0.rules.screens.drawing import LAST, Block, Frame, Parts, cut, ending
 
 EDGED = Frame(prompt=r"^❯(?:\s|$)", edge=r"^─{4}", top=r"^═{4}", hints="Try ")
 FLOORED = Frame(prompt=r"^┃ ?", floor=r"^╹", hints="Ask ")
@@ -203,3 +203,24 @@ def test_how_it_is_drawn_tells_a_hint_from_a_draft(row: str, box: str) -> None:
     frame = Frame(prompt=r"^> ?", hints="Ask", hint_colours=("36",))
     assert cut(frame, styled("said", row, "", "\x1b[2mfoot\x1b[0m")).box == box
     assert cut(frame, styled("said", "> \x1b[36mAsk\x1b[0m", row.removeprefix("> "), "", "foot")).box == box
+
+
+ENDINGS: dict[str, tuple[Frame, tuple[str, ...], str]] = {
+    "all of it, when nothing was typed": (PLAIN, ("a", "", "b", "> x"), "a\nb"),
+    "since the last line typed": (PLAIN, ("> make", "old", "> test", "new", "", "more", "> "), "new\nmore"),
+    "nothing since": (PLAIN, ("old", "> test", "", "> "), ""),
+    "without a known prompt": (Frame(prompt=""), ("a", "> b", "", "foot"), "a\n> b"),
+    "a menu's rows are none of it": (EDGED, ("❯ test", "new", "════", *MENU), "new\n════"),
+    "an empty screen": (PLAIN, ("", ""), ""),
+    "the last rows only": (
+        PLAIN,
+        (*(f"row {number}" for number in range(LAST + 5)), "> "),
+        "\n".join(f"row {number}" for number in range(5, LAST + 5)),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ENDINGS)
+def test_what_a_program_has_shown_last(what: str) -> None:
+    frame, rows, shown = ENDINGS[what]
+    assert ending(frame, Screen(rows=rows)) == shown

@@ -1,9 +1,11 @@
 """What a reading of a screen rests on, as `pro0 member explain` shows it; and the note that goes with it."""
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
+from pro0.rules.screens import words
 from pro0.rules.screens.drawing import Frame
 from pro0.rules.screens.screens import NOTE_LIMIT, Drawing, Evidence, Rule, TitleRule, explain
 
@@ -78,3 +80,21 @@ def test_a_title_speaks_before_the_screen() -> None:
 def test_a_long_note_is_cut(length: int, shown: str) -> None:
     [evidence] = explain(DRAWING, Screen(rows=(f"* {'x' * length}", "", ">", "", "foot")))
     assert evidence.reading.note == shown
+
+
+@pytest.mark.parametrize(
+    ("title", "state", "rule"),
+    [
+        ("~ busy", State.WORKING, "busy"),
+        ("? " + "x" * 500, State.UNKNOWN, words.RULE),
+        ("my project", None, ""),
+        ("", None, ""),
+    ],
+)
+def test_a_title_with_a_sign_that_no_rule_knows_is_an_unknown_word(title: str, state: State | None, rule: str) -> None:
+    """A known sign is its rule's, and a title without a sign tells nothing."""
+    found = explain(replace(DRAWING, sign=r"^[~?] "), Screen(rows=(), title=title))
+    note = title[:NOTE_LIMIT] if state is State.UNKNOWN else ""
+    told = [] if state is None else [Reading(state=state, source="title", rule=rule, note=note)]
+    assert [evidence.reading for evidence in found] == told
+    assert all(evidence.rows == (title,) for evidence in found)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.model.message import Message, MessageType
-from pro0.model.need import Need, NeedKind, Picture, Trouble
+from pro0.model.need import Need, NeedKind, PermissionRequest, Picture, Trouble
 from pro0.model.runtime import Failure, Phase, RateLimit, Runtime, SeatState, State, TurnEnd
 from pro0.model.task import Archived, Awaiting, Claim, Kind, Policy, Status, Task, TaskList, Wait
 from pro0.model.team import PlanGate, Seat, Wanted, Wish
@@ -103,7 +103,7 @@ KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
         "pro0 task unblock task-2 task-1",
     ),
     "stalled, its session is gone": (
-        picture(supervised(status=Status.DONE), task(2, parent="task-1", status=Status.COMPLETED)),
+        picture(supervised(status=Status.DONE), task(2, parent=1, status=Status.COMPLETED)),
         NeedKind.STALLED,
         "task-1",
         "pro0 task start task-1",
@@ -114,6 +114,12 @@ KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
         NeedKind.UNTAKEN,
         "task-1",
         "pro0 member spawn NAME --agent AGENT",
+    ),
+    "untaken, assigned": (
+        picture(task(1, assignee="w1"), seats=(seat(),), sessions=(session(),)),
+        NeedKind.UNTAKEN,
+        "task-1",
+        "pro0 task assign task-1 MEMBER",
     ),
     "idle claim": (held(State.IDLE, -121), NeedKind.IDLE_CLAIM, "task-1", 'pro0 send w1 "how is task-1?"'),
     "cost": (picture(wanted=Wanted(max_cost=2.0), spent=2.5), NeedKind.COST, "team", "pro0 team cost --limit USD"),
@@ -182,6 +188,11 @@ ANSWERED = {
     "stopped": picture(supervised(), task(2), runtime=Runtime(phase=Phase.STOPPED)),
     "the limit is over": picture(
         runtime=Runtime(limits=(RateLimit(agent="claude", since=at(-5), at=at(-5), until=at(-1)),))
+    ),
+    "the failure is an earlier session's": picture(seats=(seat(generation=2),), runtime=Runtime(failures=(FAILURE,))),
+    "the failure is another member's": picture(seats=(seat("w2"),), runtime=Runtime(failures=(FAILURE,))),
+    "the failed session's task speaks for it": picture(
+        seats=(seat(task="task-1"),), runtime=Runtime(failures=(FAILURE,))
     ),
     "below the limit": picture(wanted=Wanted(max_cost=2.0), spent=1.9),
 }
@@ -280,3 +291,40 @@ def test_a_claim_of_the_idle_is_told_with_its_last_words() -> None:
     sessions = tuple(replace(state, turn=turn) for state in shown.runtime.seats)
     need = only(replace(shown, runtime=replace(shown.runtime, seats=sessions)))
     assert need.sentence.endswith(": said: there are 3 bugs")
+
+
+def test_a_task_for_one_who_cannot_do_it_says_who_that_is() -> None:
+    need = only(KINDS["untaken, assigned"][0])
+    assert (need.what, need.why) == ("task-1: ready, but w1 does not take it", "w1 does not take it")
+
+
+def test_a_supervised_task_that_waits_for_another_does_not_stand_still() -> None:
+    """The one before it is the need: it is started by a person, and those after it by themselves."""
+    first, second = supervised(), task(2, 1, policy=Policy.SUPERVISED)
+    assert only(picture(first, second)).subject == "task-1"
+    below = task(2, policy=Policy.SUPERVISED, parent=1)
+    assert "task-2" not in {need.subject for need in needs(picture(first, below))}
+
+
+REQUEST = PermissionRequest(
+    id="r1", agent_id="w1", incarnation="inc-w1", tool="Bash", input='{"command": "make"}', key="k", at=at(-1)
+)
+
+
+def test_a_permission_that_can_be_answered_from_here_says_how() -> None:
+    """Behaviour 3.28; its id stays, so the same dialog is announced once."""
+    shown = of_member(State.WAITING)
+    need = only(replace(shown, requests=(replace(REQUEST, incarnation="inc-w2"), REQUEST)))
+    assert (need.kind, need.request, need.why) == (NeedKind.PERMISSION, "r1", "make")
+    assert need.what == "w1 waits for a permission: Bash (make)"
+    assert (need.command, need.look) == ("pro0 member answer r1 allow", "pro0 member answer r1")
+    assert need.id == only(shown).id
+
+
+@pytest.mark.parametrize(
+    ("state", "incarnation"), [(State.WAITING, "inc-earlier"), (State.DIALOG, "inc-w1"), (State.ERROR, "inc-w1")]
+)
+def test_a_request_answers_no_other_need(state: State, incarnation: str) -> None:
+    """One of an earlier session, or one left over behind another dialog."""
+    shown = of_member(state)
+    assert needs(replace(shown, requests=(replace(REQUEST, incarnation=incarnation),))) == needs(shown)

@@ -168,3 +168,30 @@ def test_one_that_holds_a_claim_is_asked_once_for_a_word_within_fifteen_seconds(
         asked += [(now, tell.content) for tell in only(Tell, decision) if tell.to == "w1"]
         state = recorded(decision)
     assert asked == [(15, prompts.owes_a_word(held(1)))]
+
+
+def test_a_turn_without_words_of_its_own_does_not_say_the_last_ones_again() -> None:
+    """Its record keeps their id: they are still the last words that the agent shows."""
+    story = Story()
+    story.goes_on(0, seen(State.IDLE, said=words())).goes_on(LATER, seen(State.IDLE, said=words()))
+    assert story.letters == ["w1 is idle\nIts last words:\nI found 3 bugs"]
+    story.goes_on(60, seen(State.WORKING, 60, words())).goes_on(70, seen(State.IDLE, 70, words()))
+    assert story.state.turn == TurnEnd(at=at(70), how="ended", id="turn-1")
+    for now in (71, 70 + LATER, 600):
+        story.goes_on(now, seen(State.IDLE, 70, words()))
+    assert story.letters[1:] == ["w1 is idle"]
+    assert story.state.turn == TurnEnd(at=at(70), how="ended", id="turn-1")
+
+
+@pytest.mark.parametrize("leads", ["a person", "an agent"])
+def test_words_of_an_ended_agent_are_a_letter_to_an_agent_only(leads: str) -> None:
+    """A person reads the lead's mail, and sees the words wherever they look; both times they count as told."""
+    turn = TurnEnd(at=at(-20), how="ended", words="done", source="transcript", id="turn-1")
+    state = session(state=State.CRASHED, source="events", told=(), turn=turn)
+    team = look(state, seats=[AGENT])
+    decision = decided(led(team) if leads == "an agent" else team)
+    told = [tell for tell in only(Tell, decision) if "done" in tell.content]
+    assert [(tell.to, tell.content) for tell in told] == (
+        [("lead", prompts.turn_ended("w1", turn))] if leads == "an agent" else []
+    )
+    assert f"inc-w1:idle:{at(-20).isoformat()}" in recorded(decision).told

@@ -1,0 +1,66 @@
+"""A person's answers in words: what each tells to do next, and who has not heard which (behaviour 2.14)."""
+
+import pytest
+
+from pro0.model.ids import HUMAN
+from pro0.model.task import Awaiting, Entry, Remark, Status
+from pro0.rules.tasks import answers
+from pro0.rules.tasks.acts import GRANTS, Act
+from tests.rules.building import T0
+
+NEXT: dict[str, tuple[Act, Awaiting | None, str, Status | None, str]] = {
+    "input, with words": (Act.APPROVE, Awaiting.INPUT, "blue", Status.PENDING, "go on as they say"),
+    "input, without": (Act.APPROVE, Awaiting.INPUT, "", Status.PENDING, "go on as you think best"),
+    "checkpoint": (Act.APPROVE, Awaiting.CHECKPOINT, "well", Status.PENDING, "go on with the next phase"),
+    "a gate with one more behind it": (
+        Act.APPROVE,
+        Awaiting.APPROVAL,
+        "",
+        Status.IN_PROGRESS,
+        "the gate that the task requires is next",
+    ),
+    "the last gate": (Act.APPROVE, Awaiting.REVIEW, "", Status.COMPLETED, "the task is completed"),
+    "a part": (Act.APPROVE, Awaiting.REVIEW, "", Status.DONE, "your part is complete, its subtasks are not"),
+    "a refused review": (Act.REJECT, Awaiting.REVIEW, "", Status.PENDING, "do what the review asks for"),
+    "a refused question": (Act.REJECT, Awaiting.INPUT, "no", Status.PENDING, "go on as they say"),
+    "a refused end": (Act.REJECT, Awaiting.REVIEW, "", Status.CANCELLED, "the task is cancelled, leave it"),
+    "of what nobody knows any more": (Act.APPROVE, None, "", Status.PENDING, "go on as they say"),
+    "refused, of what nobody knows": (Act.REJECT, None, "no", None, "go on as they say"),
+}
+
+
+@pytest.mark.parametrize("what", NEXT)
+def test_an_answer_says_how_the_work_goes_on(what: str) -> None:
+    act, kind, text, to, then = NEXT[what]
+    said = answers.answer(Remark(T0, HUMAN, text, act, kind=kind, asked="red?" if kind else "", to=to))
+    verdict = "approved" if act is Act.APPROVE else "rejected"
+    about = f'the {kind.upper()} "red?"' if kind else "it"
+    assert said == f"{verdict} {about}: {then}"
+
+
+def entry(act: Act, text: str = "", actor: str = HUMAN) -> Entry:
+    kind = Awaiting.INPUT if actor == HUMAN and act not in GRANTS else None
+    return Entry(at=T0, actor=actor, act=act, text=text, kind=kind)
+
+
+def claim(act: Act = Act.CLAIM) -> Entry:
+    return entry(act, actor="w1")
+
+
+@pytest.mark.parametrize(
+    ("history", "unread"),
+    [
+        ([], []),
+        ([entry(Act.APPROVE, "a")], []),
+        ([entry(Act.APPROVE, "a"), claim()], ["a"]),
+        ([entry(Act.APPROVE, "a"), entry(Act.REJECT, "b"), claim(Act.START)], ["a", "b"]),
+        ([entry(Act.APPROVE, "old"), claim(), entry(Act.APPROVE, "a"), claim()], ["a"]),
+        ([entry(Act.APPROVE, "a"), claim(), entry(Act.APPROVE, "later")], ["a"]),
+        ([entry(Act.APPROVE, "a"), claim(), entry(Act.HAND_OFF, actor="w1"), entry(Act.REJECT, "later")], ["a"]),
+        ([claim(), entry(Act.HAND_OFF, actor="w1"), claim()], []),
+        ([entry(Act.APPROVE, "no person's", "w2"), claim()], []),
+    ],
+)
+def test_answers_between_the_two_newest_claims_are_unread(history: list[Entry], unread: list[str]) -> None:
+    """Older ones were heard with an earlier claim; later ones are told by a message, or with the next claim."""
+    assert [remark.text for remark in answers.unread_answers(history)] == unread
