@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import EnvironmentMissing, NotFound, Unwritable
+from pro0.errors import EnvironmentMissing, NotFound, StoreError, Unwritable
 from pro0.model.team import Environment
 from pro0.ops.team import archives
 from pro0.store import health
@@ -136,3 +136,70 @@ def test_it_is_read_as_a_team_is(home: Path) -> None:
     (kept.path / "tasks" / "alpha" / "tasks.json").write_text("{")
     assert archives.listed(kept).tasks is None
     assert os.listdir(home / "teams") == ["beta"]
+
+
+def committed(home: Path) -> Path:
+    """Return the trash of a team whose removal was interrupted right after the rename that commits it."""
+    make_team(home, "w1")
+    archive.begin(home, "alpha", "uid-alpha", NOW)
+    return (home / "teams" / "alpha").rename(home / "teams" / f"{TRASH}alpha.uid-alpha")
+
+
+def test_tasks_and_mail_of_a_later_team_stay_with_it(home: Path) -> None:
+    """The name is in use again: what lies under it is not the removed team's."""
+    trash = committed(home)
+    (home / "teams" / "alpha").mkdir()
+    later = {path: path.read_bytes() for kind in ("tasks", "mailboxes") for path in (home / kind).rglob("*.json")}
+    archive.complete(home, trash)
+    assert {path: path.read_bytes() for path in later} == later
+    assert (home / place() / "teams" / "alpha" / "config.json").exists()
+    assert os.listdir(home / place() / "tasks") == os.listdir(home / place() / "mailboxes") == []
+
+
+def test_a_late_writer_replaces_nothing_that_was_moved(home: Path) -> None:
+    """Its file comes into the removed team's folder after the first one had been moved, and before the rest."""
+    trash = committed(home)
+    config = (trash / "config.json").read_bytes()
+    (begun,) = (home / "archive").iterdir()
+    (trash / "config.json").rename(begun / "teams" / "alpha" / "config.json")
+    (trash / "config.json").write_text("late")
+    archive.complete(home, trash)
+    assert (home / place() / "teams" / "alpha" / "config.json").read_bytes() == config
+    assert (home / place() / "tasks" / "alpha" / "tasks.json").exists()
+
+
+@pytest.mark.parametrize("half", [NEW, TRASH])
+def test_a_half_done_archive_is_swept_and_named(home: Path, half: str) -> None:
+    """Begun without a removal, or forgotten by half; a whole one stays."""
+    team = make_team(home, "w1")
+    make_team(home, "w1", name="beta")
+    Store(home).discard("beta", "uid-beta", NOW)
+    archive.begin(home, "alpha", "uid-alpha", NOW)
+    (begun,) = (path for path in (home / "archive").iterdir() if path.name.startswith(NEW))
+    begun.rename(begun.with_name(half + begun.name.removeprefix(NEW)))
+    assert Store(home).sweep() == ["alpha"]
+    assert [kept.name for kept in Store(home).archives()] == ["beta"]
+    assert team.exists()
+    assert not list(archive.half_done(home))
+
+
+def test_a_place_on_another_file_system_is_unfit(home: Path) -> None:
+    """No rename leads there."""
+    home.mkdir()
+    (home / "tasks").symlink_to("/dev")
+    with pytest.raises(EnvironmentMissing) as unfit:
+        archive.begin(home, "alpha", "uid-alpha", NOW)
+    assert (unfit.value.code, unfit.value.message) == (
+        "unsafe_path",
+        f"{home / 'archive'} is on another file system than the teams",
+    )
+    assert unfit.value.hint == "move it beside them"
+    assert os.listdir(home / "archive") == []
+
+
+def test_archives_that_cannot_be_listed_are_not_none(home: Path) -> None:
+    make_team(home, "w1")
+    Store(home).discard("alpha", "uid-alpha", NOW)
+    said = f"cannot use {home}: .*EIO"
+    with pytest.raises(StoreError, match=said), fault_at(None, fail_with(errno.EIO), ("listdir", "scandir")):
+        Store(home).archives()

@@ -245,3 +245,61 @@ def test_a_file_that_grows_meanwhile_is_read_whole(place: Path, monkeypatch: pyt
         real = os.fstat
         monkeypatch.setattr(os, "fstat", lambda descriptor: os.stat_result((*real(descriptor)[:6], 3, 0, 0, 0)))
         assert atomic.read(folder, "file", 10) == b"x" * 200_000
+
+
+def open_files() -> int:
+    return len(os.listdir("/dev/fd"))
+
+
+def test_trying_for_room_changes_nothing(place: Path) -> None:
+    """It does all that a replacement does, under another name, which it removes."""
+
+    def attempt() -> None:
+        with atomic.folder(place) as folder:
+            atomic.try_room(folder, NEW)
+
+    names = [call.name for call in count(attempt, CALLS)]
+    assert names == ["open", "open", "write", "fsync", "close", "rename", "fsync", "unlink", "close"]
+    assert os.listdir(place) == ["file"]
+    for number in range(3, 5):
+        with fault_at(number, fail_with(errno.ENOSPC), CALLS), pytest.raises(OSError) as full:
+            attempt()
+        assert full.value.errno == errno.ENOSPC
+        assert os.listdir(place) == ["file"]
+    assert (place / "file").read_bytes() == OLD
+
+
+@pytest.mark.parametrize("data", [b"", b"short", OLD, NEW], ids=["empty", "short", "as long", "longer"])
+def test_a_file_is_overwritten_where_it_is(place: Path, data: bytes) -> None:
+    """The same file under every name of it, never shorter, and without a file beside it."""
+    os.link(place / "file", place / "other name")
+    before = open_files()
+    with atomic.folder(place) as folder:
+        calls = count(lambda: atomic.overwrite(folder, "file", data), CALLS)
+    assert [call.name for call in calls] == ["open", "fsync", "close"]
+    assert (place / "other name").read_bytes() == data + b" " * (len(OLD) - len(data))
+    assert open_files() == before
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "nothing"])
+def test_only_a_regular_file_is_overwritten(place: Path, kind: str) -> None:
+    """Reliability 27, 30: nobody is written to through a link or a pipe, and nothing is made."""
+    path, reader = place / "file", -1
+    path.rename(place / "victim")
+    if kind == "link":
+        path.symlink_to("victim")
+    elif kind == "pipe":
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    elif kind == "folder":
+        path.mkdir()
+    why = {"link": "symbolic links", "pipe": "not a regular file", "folder": "directory", "nothing": "No such file"}
+    before = open_files()
+    with atomic.folder(place) as folder, pytest.raises(OSError, match=why[kind]):
+        atomic.overwrite(folder, "file", NEW)
+    assert open_files() == before
+    assert (place / "victim").read_bytes() == OLD
+    assert os.path.lexists(path) is (kind != "nothing")
+    if kind == "pipe":
+        assert os.read(reader, 1) == b""
+        os.close(reader)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, EnvironmentMissing, NotFound, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, NotFound, StoreError, Unwritable
 from pro0.model.message import Notice, Segment
 from pro0.model.stored import Document
 from pro0.model.task import Comment, Comments, Task, TaskList
@@ -305,3 +305,16 @@ def filled(home: Path) -> TeamStore:
     team = make_team(home, "w1")
     team.mailbox("w1").post(Notice(id="m0", from_="human", to="w1", content="hello"), lambda: NOW)
     return team
+
+
+def test_room_is_tried_for_and_nothing_is_changed(team: TeamStore) -> None:
+    before = contents(team.paths.home)
+    team.tasks.try_room()
+    for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        with fault_at(1, fail_with(code), ("write",)), pytest.raises(Unwritable, match=errno.errorcode[code]):
+            team.tasks.try_room()
+    assert contents(team.paths.home) == before
+    team.tasks.path.unlink()
+    with pytest.raises(StoreError):
+        team.tasks.try_room()
+    assert not team.tasks.path.exists()

@@ -43,6 +43,7 @@ def test_where_everything_is() -> None:
 def test_worktrees_are_apart_from_the_teams() -> None:
     """A later team of the same name has another uid, so that it finds none of these."""
     assert str(paths.worktrees(HOME)) == "/h/worktrees"
+    assert str(paths.web(HOME)) == "/h/web"
     assert str(paths.trees_of(HOME, "alpha", "0123456789")) == "/h/worktrees/alpha-01234567"
     assert str(paths.trees_of(HOME, "alpha", "")) == "/h/worktrees/alpha"
     assert str(paths.worktree(HOME, "alpha", "0123456789", "w1")) == "/h/worktrees/alpha-01234567/w1"
