@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from msgspec.structs import replace
@@ -18,6 +19,8 @@ from msgspec.structs import replace
 from pro0 import agents
 from pro0.agents import adapter_named, defined
 from pro0.agents.adapter import Memory, SessionView
+from pro0.agents.codex import server as codex_server
+from pro0.agents.codex.server import FLAGS
 from pro0.agents.opencode.database import FINISHES, ROLES, _Message, _Time, _turn
 from pro0.agents.opencode.server import STATUSES, _state
 from pro0.model.agent import AGENTS, DRAWN, Definition, Signs
@@ -69,6 +72,13 @@ def of_codex(home: Path, word: str) -> Reading | None:
     return looked("codex", placed.codex(home, b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
 
 
+def of_flag(home: Path, word: str) -> Reading | None:
+    """What codex' server says of a turn that goes on by its rollout; the server itself is in tests/agents."""
+    event = {"timestamp": "2026-11-22T04:00:00Z", "type": "event_msg", "payload": {"type": "task_started"}}
+    with patch.object(codex_server, "_flag", lambda _view: word):
+        return looked("codex", placed.codex(home, json.dumps(event).encode() + b"\n"))
+
+
 def of_pi(home: Path, word: str) -> Reading | None:
     return looked("pi", placed.pi(home, b"", json.dumps({"state": word, "turns": 1}).encode()))
 
@@ -100,6 +110,7 @@ def of_finish(_home: Path, word: str) -> Reading | None:
 SAYS: dict[tuple[str, str, str], Callable[[Path, str], Reading | None]] = {
     ("claude", "session file", "status"): of_claude,
     ("codex", "rollout", "event"): of_codex,
+    ("codex", FLAGS.source, FLAGS.place): of_flag,
     ("gemini", "transcript", "type"): of_gemini,
     ("opencode", STATUSES.source, STATUSES.place): of_opencode,
     ("opencode", ROLES.source, ROLES.place): of_role,

@@ -19,7 +19,7 @@ from pro0.ops.team.members import SeatDraft
 from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 from tests.engine.crew import PATIENCE, Crew, gone, kill, switches
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 ENSURE = """
 import os, sys
@@ -175,8 +175,8 @@ def test_a_mailbox_that_cannot_be_used_keeps_nobody_else_waiting(alpha: Crew) ->
     box = alpha.team.mailbox("lead").head.path
     good = box.read_bytes()
     box.write_bytes(b"{")
-    task = alpha.give(Draft(title="t", run="test -e go || sleep 300", assignee="w1"))[0]
-    alpha.reaches("w1", State.WORKING)
+    task = alpha.give(Draft(title="t", run="test -e go || { touch begun; sleep 300; }", assignee="w1"))[0]
+    wait_until((alpha.project / "begun").exists, STUCK, "the command is at work")
     (alpha.project / "go").touch()
     kill(alpha.report("w1").guard)
     alpha.reaches("w1", State.CRASHED)
