@@ -44,7 +44,7 @@ class Session:
         self.terminal = Terminal(90, 30)
 
     def run(self, prompt: str, *how: str, session: str = "", ends: bool = False) -> "Session":
-        """Start it. For one that `ends` a shell stays behind, which says how: tmux may lose a dying pane's last line."""
+        """Start it. Of one that `ends` a shell says how, and stays: tmux may lose a dying pane's last line."""
         adapter = defined("mine", Definition(acp=(*AGENT, f"log={self.log}", *how)))
         seat = Seat(agent_id="w1", name="w1", agent="mine")
         brief = Brief(seat=seat, prompt=prompt, folder=self.view.folder, pro0=("pro0",), environment={})
