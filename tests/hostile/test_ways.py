@@ -39,6 +39,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
 PYTHON = shlex.quote(sys.executable)
 PIN = "correct horse"
+WITH_DAEMONS = ("outside", "by the minute")
 MEMBERS = ("lead", "w1", "w2", "w3", "w4", "w5")
 
 
@@ -186,7 +187,7 @@ def world(request: pytest.FixtureRequest, home: Path, tmp_path: Path, short_fold
     at.mkdir()
     sockets.mkdir()
     ways = PARTS[request.param]
-    with services(sockets / "daemons") if request.param == "outside" else nullcontext(Services()) as daemons:
+    with services(sockets / "daemons") if request.param in WITH_DAEMONS else nullcontext(Services()) as daemons:
         made = World(ways, home, at, sockets, daemons)
         lease = Lease(made.team.paths.team)
         assert lease.take("lead")
@@ -213,7 +214,11 @@ def _expected(way: Way, *, pin: bool) -> set[str]:
 @pytest.mark.parametrize(
     "pin", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["without a PIN", "with a PIN"]
 )
-@pytest.mark.parametrize("world", PARTS, indirect=True)
+@pytest.mark.parametrize(
+    "world",
+    [pytest.param(part, marks=pytest.mark.soak if part == "by the minute" else ()) for part in PARTS],
+    indirect=True,
+)
 def test_each_way_is_refused_or_named(
     world: World, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch, pin: bool
 ) -> None:

@@ -276,12 +276,15 @@ STORE = {
     "calling the code": Way(CALLED, PROGRAM),
     "changed code": Way(PATCHED, PROGRAM),
 }
+BY_THE_MINUTE = ("cron",)
+"""Ways that wait for a daemon's next minute, and now and then for several."""
 PARTS = {
     "environment": ENVIRONMENT,
     "detached": DETACHED,
     "spaces": SPACES,
     "tmux": TMUX,
-    "outside": OUTSIDE,
+    "outside": {name: way for name, way in OUTSIDE.items() if name not in BY_THE_MINUTE},
+    "by the minute": {name: OUTSIDE[name] for name in BY_THE_MINUTE},
     "git": GIT | START_UP,
     "store": STORE,
 }
