@@ -87,11 +87,11 @@ ACTS: dict[str, Case] = {
     ),
     "a member approves": (
         lambda: act(standing(TaskPhase.AWAITING), Act.APPROVE), 4, "not_allowed",
-        "task-1 cannot be approved by w1: only human may", None,
+        "task-1 cannot be approved by w1: only a person may", None,
     ),
     "a member cancels": (
         lambda: act(standing(TaskPhase.PENDING), Act.CANCEL), 4, "not_allowed",
-        "task-1 cannot be cancelled by w1: only human or lead agent may", None,
+        "task-1 cannot be cancelled by w1: only a person or a lead agent may", None,
     ),
     "another's claim": (
         lambda: act(standing(TaskPhase.WORKING), Act.COMPLETE, W2), 4, "not_owner",
@@ -159,7 +159,7 @@ MAKING: dict[str, Case] = {
     ),
     "a member reserves": (
         lambda: make(listed(), Draft(title="a", assignee="w2"), caller=W1), 4, "not_allowed",
-        "w1 may not assign tasks: only human or lead agent may", None,
+        "w1 may not assign tasks: only a person or a lead agent may", None,
     ),
     "below what is over": (
         lambda: make(listed(task(1, status=Status.FAILED)), Draft(title="a", parent="1")), 4, "wrong_phase",
@@ -167,7 +167,8 @@ MAKING: dict[str, Case] = {
     ),
     "a member delegates": (
         lambda: make(listed(), Draft(title="a", policy=Policy.DISPATCH), caller=W1), 4, "not_allowed",
-        "w1 may not delegate: only human or lead agent may", 'say what is needed: pro0 task comment ID "blocked: …"',
+        "w1 may not delegate: only a person or a lead agent may",
+        'say what is needed: pro0 task comment ID "blocked: …"',
     ),
     "beside its own": (
         lambda: make(listed(SUPERVISED, replace(SUPERVISED, id="task-2")), Draft(title="a"), caller=W1),

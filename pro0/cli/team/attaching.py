@@ -20,7 +20,7 @@ def show(context: Context, member: str = "") -> None:
     in the person's place.
     """
     if context.caller.who is not Who.HUMAN:
-        text = f"{context.caller.agent_id} may not attach to a team: only human may, who types there"
+        text = f"{context.caller.agent_id} may not attach to a team: only a person may, who types there"
         raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint=f"to read: pro0 member peek NAME -t {context.team.name}")
     mode = context.team.config.read().mode
     if mode == IN_PROCESS:

@@ -47,6 +47,7 @@ from pro0.model.task import Kind, Policy, Task
 from pro0.rules.tasks import answers, effects
 from pro0.rules.tasks.acts import GRANTS, PAST, Act, Request, TaskPhase, noted, phase
 from pro0.rules.tasks.gates import hand_back
+from pro0.rules.words.acts import callers
 
 Effect = Callable[[Task, Request], Task]
 
@@ -192,8 +193,7 @@ def _clears_nothing(task: Task, request: Request) -> bool:
 
 
 def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
-    allowed = " or ".join(sorted(role.replace("_", " ") for role in by))
-    text = f"{task.id} cannot be {PAST[request.act]} by {request.caller.agent_id}: only {allowed} may"
+    text = f"{task.id} cannot be {PAST[request.act]} by {request.caller.agent_id}: only {callers(by)} may"
     return Refused(text, code=ErrorCode.NOT_ALLOWED)
 
 

@@ -14,6 +14,7 @@ from pro0.rules.tasks import gates, limits, priority, subtasks
 from pro0.rules.tasks.board import Board
 from pro0.rules.tasks.changes import acyclic, assigned, follow, owe
 from pro0.rules.tasks.limits import Limits
+from pro0.rules.words.acts import callers
 
 
 def create(
@@ -143,9 +144,8 @@ def _waiting(task: Task, draft: Draft, caller: Caller, now: datetime) -> Task:
 
 def _reserved(assignee: str | None, caller: Caller) -> str | None:
     if assignee and caller.who not in IN_CHARGE:
-        raise Refused(
-            f"{caller.agent_id} may not assign tasks: only human or lead agent may", code=ErrorCode.NOT_ALLOWED
-        )
+        text = f"{caller.agent_id} may not assign tasks: only {callers(IN_CHARGE)} may"
+        raise Refused(text, code=ErrorCode.NOT_ALLOWED)
     return assignee
 
 
@@ -163,7 +163,7 @@ def _below_open_parents(tasks: TaskList, new: Iterable[Task]) -> None:
 def _delegated_by_who_may(board: Board, new: Iterable[Task], caller: Caller) -> None:
     """Refuse a teammate or a worker any task under the dispatch policy: it would start workers (behaviour 3.16)."""
     if caller.who is Who.MEMBER and any(board.declared(task) is Policy.DISPATCH for task in new):
-        text = f"{caller.agent_id} may not delegate: only human or lead agent may"
+        text = f"{caller.agent_id} may not delegate: only {callers(IN_CHARGE)} may"
         raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint='say what is needed: pro0 task comment ID "blocked: …"')
 
 

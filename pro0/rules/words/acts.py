@@ -1,5 +1,7 @@
 """The acts of the table of operations, as a refusal names them to whoever asked."""
 
+from collections.abc import Iterable
+
 _PHRASES = {
     "member.env": "see the variables of a member",
     "member.grants": "list what was granted",
@@ -36,5 +38,9 @@ def act(name: str) -> str:
 
 def not_allowed(who: str, name: str, allowed: frozenset[str]) -> str:
     """Return the sentence that refuses an operation; `allowed` are the kinds of callers that may."""
-    callers = " or ".join(_CALLERS[kind] for kind in sorted(allowed))
-    return f"{who} may not {act(name)}: only {callers} may"
+    return f"{who} may not {act(name)}: only {callers(allowed)} may"
+
+
+def callers(kinds: Iterable[str]) -> str:
+    """Return kinds of callers in words, such as `a person or a lead agent`."""
+    return " or ".join(_CALLERS[kind] for kind in sorted(kinds))
