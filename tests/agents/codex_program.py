@@ -12,6 +12,8 @@ import socket
 import struct
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +79,25 @@ class Server:
         self.listener.listen()
 
     def serve(self) -> None:
-        """Take clients for ever."""
+        """Take clients until the listener is shut down."""
         while True:
-            peer, _ = self.listener.accept()
+            try:
+                peer, _ = self.listener.accept()
+            except OSError:
+                return
             threading.Thread(target=self._talk, args=(peer,), daemon=True).start()
+
+    @contextmanager
+    def serving(self, path: str) -> Iterator[None]:
+        """Serve in a thread of this process."""
+        self.listen(path)
+        thread = threading.Thread(target=self.serve)
+        thread.start()
+        yield
+        # A close alone wakes no thread that accepts, and one that accepts later would fail, or take another's socket.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        self.listener.close()
 
     def _talk(self, peer: socket.socket) -> None:
         with peer:

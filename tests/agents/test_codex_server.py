@@ -5,9 +5,8 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ def view(tmp_path: Path) -> SessionView:
 
 
 @pytest.fixture
-def serve(view: SessionView, short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
+def serve(view: SessionView, short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     """Serve one thread for this session, at a short path that its own links to."""
     monkeypatch.setattr(server, "PATIENCE", STUCK)
 
@@ -50,11 +49,11 @@ def serve(view: SessionView, short_folder: Path, monkeypatch: pytest.MonkeyPatch
         for name, data in server.settings(view.folder, (), ("codex",)).items():
             Path(view.folder, name).write_bytes(data)
         served = Server(**options)
-        served.listen(str(real))
-        threading.Thread(target=served.serve, daemon=True).start()
+        ending.enter_context(served.serving(str(real)))
         return served
 
-    return one
+    with ExitStack() as ending:
+        yield one
 
 
 def test_a_line_waits_for_the_end_of_a_turn(view: SessionView, serve: Serve) -> None:

@@ -2,8 +2,8 @@
 
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -61,8 +61,7 @@ def tell(
         path = short_folder / f"{os.urandom(4).hex()}.sock"
         if not serving:
             serving.append(codex_program.Server())
-            serving[0].listen(str(path))
-            threading.Thread(target=serving[0].serve, daemon=True).start()
+            ending.enter_context(serving[0].serving(str(path)))
             named = codex_server.CodexServer(socket=str(path), argv=(), client=())
             Path(view.folder, "server.json").write_bytes(msgspec.json.encode(named))
         serving[0].asks, serving[0].works = state is WAITING, state is WORKING
@@ -82,9 +81,8 @@ def tell(
         Path(view.folder, reports.STATE).write_text(json.dumps({"state": str(state), "turns": 1}))
         return view
 
-    yield {"claude": claude, "codex": codex, "opencode": opencode, "pi": bridge, "acp": bridge}[agent]
-    for one in serving:
-        one.listener.close()
+    with ExitStack() as ending:
+        yield {"claude": claude, "codex": codex, "opencode": opencode, "pi": bridge, "acp": bridge}[agent]
 
 
 def adapter_of(agent: str) -> Adapter:
