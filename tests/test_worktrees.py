@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pro0.errors import Kept, Refused
@@ -329,6 +330,20 @@ else:
 """
 
 
+def kill_all(child: subprocess.Popen[bytes]) -> None:
+    """Kill a program with the git that it runs, which has a session of its own; it starts no other one meanwhile."""
+    child.send_signal(signal.SIGSTOP)
+    try:
+        family = psutil.Process(child.pid).children(recursive=True)
+    except psutil.NoSuchProcess:  # it ended by itself
+        return
+    child.kill()
+    for process in family:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(family)
+
+
 class World:
     """What was ever committed or written in worktrees, and must be there for ever."""
 
@@ -370,7 +385,7 @@ class World:
         child = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if self.chance.random() < 0.5:
             time.sleep(self.chance.random() * 0.3)
-            os.killpg(child.pid, signal.SIGKILL)
+            kill_all(child)
         self.killed += child.wait() == -signal.SIGKILL
 
     def end(self) -> None:
