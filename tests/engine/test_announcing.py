@@ -247,6 +247,31 @@ def test_a_command_is_told_in_a_sentence_and_in_json(alpha: Crew) -> None:
     assert json.loads(given.read_text())["need"]["kind"] == "question"
 
 
+@pytest.mark.parametrize("surface", ["notify", "hook"])
+def test_what_waits_to_be_told_while_the_settings_are_empty_is_told_later(surface: str, alpha: Crew) -> None:
+    """An editor empties a file before it writes it; meanwhile an announcement is at its turn."""
+    told, go = alpha.project / "told", alpha.project / "go"
+    command = f"cat >> {told}; echo >> {told}; until test -e {go}; do sleep 0.05; done"
+    whole = {"notify": command} if surface == "notify" else {"hooks": {"HumanNeeded": command}}
+    file = alpha.store.home / USER_FILE
+    file.write_text(json.dumps(whole))
+    alpha.lead()
+    alpha.spawn("w1")
+    alpha.give(Draft(title="first", awaiting=Awaiting.INPUT))
+    wait_until(lambda: heard(told), STUCK, "the first is being told")
+    alpha.give(Draft(title="second", awaiting=Awaiting.INPUT))
+    wait_until(lambda: len(there(alpha, NeedKind.QUESTION)) == 2, STUCK, "the second is a need")
+    alpha.settled(*alpha.give(Draft(title="a look later", run="true")))
+    file.write_text("")
+    alpha.settled(*alpha.give(Draft(title="another look", run="true")))
+    go.touch()
+    alpha.settled(*alpha.give(Draft(title="and one", run="true")))
+    wait_until(lambda: len(alpha.team.announced.read().keys) >= 1, STUCK, "the first is recorded")
+    assert len(heard(told)) == 1
+    file.write_text(json.dumps(whole))
+    wait_until(lambda: heard(told) == there(alpha, NeedKind.QUESTION), STUCK, "the second is told")
+
+
 def test_a_hook_that_cannot_run_is_a_need_until_it_runs(alpha: Crew) -> None:
     settings(alpha)
     hooks = {"TaskCreated": "no-such-program-of-mine"}

@@ -10,7 +10,7 @@ from pro0 import config
 from pro0.config import Settings
 from pro0.engine.background import notifying
 from pro0.engine.background.backlog import Backlog
-from pro0.engine.background.hooking import Hooking, changed_at
+from pro0.engine.background.hooking import Hooking, version
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of
 from pro0.errors import Pro0Error
@@ -41,14 +41,14 @@ class Announcer:
         self._settings = settings
         home = team.paths.home
         self._files = (home / config.USER_FILE, self._project / config.PROJECT_FILE, home / TRUSTED)
-        self._stamp = [changed_at(path) for path in self._files]
+        self._stamp = [version(path) for path in self._files]
         self._asked: set[str] = set()
         self._done: set[str] = set()
         self._backlogs = {surface: Backlog(self._announce) for surface in Surface}
 
     def surfaces(self) -> frozenset[Surface]:
         """Return the surfaces that are in use: as the settings and the hooks say now."""
-        stamp = [changed_at(path) for path in self._files]
+        stamp = [version(path) for path in self._files]
         if stamp != self._stamp:
             self._stamp = stamp
             try:
@@ -74,19 +74,28 @@ class Announcer:
         return frozenset(self._done)
 
     def _announce(self, action: Announce) -> None:
-        need = action.need
+        need, name = action.need, key(action.surface, action.need.id)
         try:
-            match action.surface:
-                case Surface.BELL:
-                    self._backend.ring(self._handles(need.member), f"pro0 {self._name}", need.sentence)
-                case Surface.HOOK:
-                    self._hooking.run(HookEvent.HUMAN_NEEDED, need.member, about(need))
-                case Surface.NOTIFY:
-                    self._notify(need)
+            is_made = self._make(action.surface, need)
         except (Pro0Error, OSError) as error:
             self._log.write("announcing", surface=action.surface, need=need.id, why=str(error))
-        self._done.add(key(action.surface, need.id))
+            is_made = True
+        if is_made:
+            self._done.add(name)
+        else:  # the settings were emptied while it waited, perhaps for a moment: it stays owed
+            self._asked.discard(name)
         self._woken()
+
+    def _make(self, surface: Surface, need: Need) -> bool:
+        """Announce a need; return False when its surface is not in use any more."""
+        match surface:
+            case Surface.BELL:
+                self._backend.ring(self._handles(need.member), f"pro0 {self._name}", need.sentence)
+                return True
+            case Surface.HOOK:
+                return self._hooking.run(HookEvent.HUMAN_NEEDED, need.member, about(need)) is not None
+            case Surface.NOTIFY:
+                return self._notify(need)
 
     def _handles(self, member: str) -> list[Handle]:
         """Return where living sessions are shown, the member of a need first."""
@@ -94,16 +103,17 @@ class Announcer:
         seats.sort(key=lambda seat: seat.agent_id != member)
         return [seat.handle for seat in seats if seat.handle]
 
-    def _notify(self, need: Need) -> None:
+    def _notify(self, need: Need) -> bool:
         target = self._settings.notify
         if not target:
-            return
+            return False
         public_target = notifying.shown(target)
         if why := notifying.notify(self._team, target, self._name, need):
             self._log.write("notify", to=public_target, why=why)
             troubles.note(self._team, NeedKind.NOTICE, public_target, why, clock())
         else:
             troubles.over(self._team, NeedKind.NOTICE, public_target)
+        return True
 
 
 def about(need: Need) -> dict[str, object]:

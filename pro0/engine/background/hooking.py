@@ -21,6 +21,7 @@ MOST = 200
 LAST_WORDS = 5.0
 """Seconds for hooks after the team has stopped."""
 Change = tuple[HookEvent, str, dict[str, object]]
+Version = tuple[int, int, int]
 
 
 class Hooking:
@@ -36,12 +37,12 @@ class Hooking:
         self._over = ""
         home, project = team.paths.home, Path(team.config.read().project)
         self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
-        self._stamp: list[int] | None = None
+        self._stamp: list[Version] | None = None
         self._commands: hooks.Commands = {}
 
     def events(self) -> frozenset[HookEvent]:
         """Return the events with hooks, none for unreadable settings."""
-        stamp = [changed_at(path) for path in self._files]
+        stamp = [version(path) for path in self._files]
         if stamp != self._stamp:
             self._stamp, self._commands = stamp, self._look()
         return frozenset(self._commands)
@@ -86,18 +87,19 @@ class Hooking:
 
     def _answer(self, key: str, state: SeatState) -> None:
         try:
-            self._answers[key] = self.run(
-                HookEvent.TEAMMATE_IDLE, state.agent_id, {"state": state.state}, state.worktree
-            )
+            refusal = self.run(HookEvent.TEAMMATE_IDLE, state.agent_id, {"state": state.state}, state.worktree)
+            self._answers[key] = refusal or ""
         finally:
             self._answers.setdefault(key, "")
             self._woken()
 
-    def run(self, event: HookEvent, agent_id: str, about: dict[str, object], cwd: str = "") -> str:
-        """Run the hooks of one event now; return the text of a refusal."""
+    def run(self, event: HookEvent, agent_id: str, about: dict[str, object], cwd: str = "") -> str | None:
+        """Run the hooks of one event now; return the text of a refusal, None when the event has no hooks now."""
+        commands = self._commands.get(event)
+        if not commands:
+            return None
         try:
             place = cwd or self._team.config.read().project
-            commands = self._commands.get(event, ())
             return Runs(self._team, os.environ).ask(commands, event, agent_id, place, about, lambda: self._over)
         except (Pro0Error, OSError) as error:
             self._log.write("hooks", why=str(error))
@@ -117,9 +119,10 @@ def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
         yield HookEvent.TEAM_CHANGED, "", {"from": before.phase, "to": after.phase}
 
 
-def changed_at(path: Path) -> int:
-    """Return a file's change time as its version, 0 for no file."""
+def version(path: Path) -> Version:
+    """Return a file's version, zeros for no file. The size tells two writes of one tick of the clock apart."""
     try:
-        return path.stat().st_mtime_ns
+        status = path.stat()
     except OSError:
-        return 0
+        return 0, 0, 0
+    return status.st_ino, status.st_mtime_ns, status.st_size
