@@ -158,8 +158,8 @@ def test_a_ticket_that_waits_goes_on_in_its_session(shown: Shown, alpha: Crew) -
     form = shown.panel.locator("form", has=shown.page.get_by_label("A word to its session"))
     form.get_by_label("A word to its session").fill("and the other half?")
     shown.press("Continue", form)
-    becomes(alpha, id, Status.IN_PROGRESS)
-    assert "the other half" in tasks.remarks(alpha.context, id)[-1].text
+    wait_until(lambda: "the other half" in tasks.remarks(alpha.context, id)[-1].text, STUCK, "it goes on with the word")
+    assert alpha.task(id).awaiting is None
     tasks.release(alpha.context, id)
     tasks.delete(alpha.context, id)
 
