@@ -167,7 +167,7 @@ VARIABLES = {
     "PRO0_AGENT_ID": "In a session: the member's id.",
     "PRO0_INCARNATION": "In a session: its id.",
     "PRO0_MEMBER_OF": "In a session: the home of its team.",
-    "PRO0_TEAM_UID": "In a session: the team's own id, which outlives its name.",
+    "PRO0_TEAM_UID": "In a session or a hook: the team's own id, which outlives its name.",
     "PRO0_GRANT": "The proof that `pro0 member env` gives a program that acts as a member.",
     "PRO0_TASK_ID": "In a session of one task: that task.",
     "PRO0_PARENT_TASK_ID": "In a session of one task: its parent.",
@@ -184,3 +184,20 @@ VARIABLES = {
     "PRO0_DEBUG": "1 prints the traceback of a fault of pro0.",
 }
 """Environment variables that are no setting's."""
+
+HOOK_EXITS = {
+    "0": "The hook says yes.",
+    "2": "The hook says no, before a task is made or completed and when a member is about to be idle.",
+    "126, 127": "The shell cannot run the hook. That is a no before a task is made or completed, else it is noted.",
+    "any other": "The hook has failed. That is noted, and changes nothing.",
+}
+"""What becomes of the exit code of a hook."""
+FILE_EXITS = {
+    "2": "The file is wrong. The command has changed nothing, and says what is wrong where.",
+    "3": "There is no such file.",
+}
+"""How commands end that read a layout or a file of tasks."""
+SETTINGS_EXITS = {
+    "2": "A settings file is wrong. The command has changed nothing, and says what is wrong in which file."
+}
+"""How every command that needs the settings ends."""

@@ -6,7 +6,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pro0.config import SETTINGS
-from tools.meanings import HOOKS, LAYOUT_KEYS, MEMBER_KEYS, PERMISSIONS, POLICIES, ROLE_KEYS, TASK_KEYS, WINDOW_KEYS
+from tools.meanings import (
+    FILE_EXITS,
+    HOOK_EXITS,
+    HOOKS,
+    LAYOUT_KEYS,
+    MEMBER_KEYS,
+    PERMISSIONS,
+    POLICIES,
+    ROLE_KEYS,
+    SETTINGS_EXITS,
+    TASK_KEYS,
+    VARIABLES,
+    WINDOW_KEYS,
+)
 
 ROOT = Path(__file__).parents[1]
 PROMISE = re.compile(r"^\| ([A-Z][^|]+) \| ([^|]+) \|", re.MULTILINE)
@@ -45,10 +58,19 @@ HOOK_KEYS = {
     "from, to, note": "With a change: the state before, the state now, and why.",
     "need": "With HumanNeeded: the need, as `pro0 needs --json` prints it.",
 }
+NOTHING: Mapping[str, str] = {}
+SETTINGS_FILES = {
+    "~/.pro0/config.yaml": "Your settings.",
+    "PROJECT/.pro0/config.yaml": "The project's settings.",
+}
+LAYOUT_FILES = {
+    "PROJECT/.pro0/layouts/NAME.yaml": "A layout of the project.",
+    "~/.pro0/layouts/NAME.yaml": "A layout of yours.",
+}
 
 
 class Topic(NamedTuple):
-    """One page: its name and section in the manual, its paragraphs, its tables, and an example."""
+    """One page: its name and section in the manual, its paragraphs, its tables, an example, and what it ends with."""
 
     name: str
     section: int
@@ -58,6 +80,8 @@ class Topic(NamedTuple):
     example: str
     language: str
     see_also: tuple[str, ...]
+    endings: Mapping[str, Mapping[str, str]]
+    """The sections that manuals have behind all others."""
 
 
 def topics() -> tuple[Topic, ...]:
@@ -74,7 +98,7 @@ def reliability() -> Topic:
     tables = {"Promises": dict(PROMISE.findall(promised))}
     paragraphs = (tested, "The promises stand below. This is not promised:", *points)
     about = "what pro0 promises, and how that is tested"
-    return Topic("reliability", 7, about, paragraphs, tables, "", "", ("pro0-doctor.1", "pro0-needs.1"))
+    return Topic("reliability", 7, about, paragraphs, tables, "", "", ("pro0-doctor.1", "pro0-needs.1"), {})
 
 
 def _settings() -> Topic:
@@ -93,7 +117,25 @@ def _settings() -> Topic:
     )
     tables = {"Settings": rows, "Permission modes": {str(mode): text for mode, text in PERMISSIONS.items()}}
     see = ("pro0-config.1", "pro0-config-set.1", "pro0-config-trust.1", "pro0-hooks.7")
-    return Topic("config", 5, "settings of pro0", paragraphs, tables, SETTINGS_EXAMPLE, "yaml", see)
+    return Topic(
+        "config", 5, "settings of pro0", paragraphs, tables, SETTINGS_EXAMPLE, "yaml", see, _settings_endings()
+    )
+
+
+def _settings_endings() -> Mapping[str, Mapping[str, str]]:
+    told = ("PRO0_HOME", "PRO0_WORKTREE", "PRO0_PROJECT", "PRO0_PORT_BASE", "PRO0_NEED")
+    of_settings = {
+        setting.rule.variable: f"The setting {setting.name}." for setting in SETTINGS if setting.rule.variable
+    }
+    trusted = {"~/.pro0/trusted.json": "What you have agreed to of projects, by `pro0 config trust`."}
+    return _endings(SETTINGS_EXITS, told, SETTINGS_FILES | trusted, of_settings)
+
+
+def _endings(
+    exits: Mapping[str, str], told: Iterable[str], files: Mapping[str, str], more: Mapping[str, str] = NOTHING
+) -> Mapping[str, Mapping[str, str]]:
+    variables = dict(more) | {name: VARIABLES[name] for name in told}
+    return {"Exit status": exits, "Environment": variables, "Files": files}
 
 
 def _layout() -> Topic:
@@ -112,7 +154,8 @@ def _layout() -> Topic:
     }
     example = (ROOT / "layouts" / "trio.yaml").read_text(encoding="utf-8")
     see = ("pro0-team-start.1", "pro0-tasks.5", "pro0-config.5")
-    return Topic("layout", 5, "layouts of teams", paragraphs, tables, example, "yaml", see)
+    endings = _endings(FILE_EXITS, ("PRO0_HOME",), LAYOUT_FILES)
+    return Topic("layout", 5, "layouts of teams", paragraphs, tables, example, "yaml", see, endings)
 
 
 def _tasks() -> Topic:
@@ -123,7 +166,9 @@ def _tasks() -> Topic:
     )
     tables = {"A task": TASK_KEYS, "Policies": {str(policy): text for policy, text in POLICIES.items()}}
     see = ("pro0-task-create.1", "pro0-layout.5")
-    return Topic("tasks", 5, "files of tasks", paragraphs, tables, TASKS_EXAMPLE, "yaml", see)
+    files = {"~/.pro0/tasks/TEAM/tasks.json": "The tasks of a team, as pro0 keeps them. It is not for editing."}
+    endings = _endings(FILE_EXITS, ("PRO0_HOME", "PRO0_TEAM"), files)
+    return Topic("tasks", 5, "files of tasks", paragraphs, tables, TASKS_EXAMPLE, "yaml", see, endings)
 
 
 def _hooks() -> Topic:
@@ -138,7 +183,11 @@ def _hooks() -> Topic:
     )
     tables = {"Events": {str(event): text for event, text in HOOKS.items()}, "What a hook gets": HOOK_KEYS}
     see = ("pro0-config.5", "pro0-config-trust.1", "pro0-needs.1")
-    return Topic("hooks", 7, "commands that pro0 asks or tells", paragraphs, tables, HOOKS_EXAMPLE, "yaml", see)
+    log = {"~/.pro0/teams/TEAM/events.jsonl": "What hooks have refused, and which have failed."}
+    endings = _endings(HOOK_EXITS, ("PRO0_TEAM_UID", "PRO0_RUN"), SETTINGS_FILES | log)
+    return Topic(
+        "hooks", 7, "commands that pro0 asks or tells", paragraphs, tables, HOOKS_EXAMPLE, "yaml", see, endings
+    )
 
 
 def markdown(topic: Topic) -> str:
@@ -148,7 +197,7 @@ def markdown(topic: Topic) -> str:
     parts += [f"## Example\n\n```{topic.language}\n{topic.example}```"]
     parts += [
         f"## {title}\n\n{table(('Word', 'What it means'), _cells(rows))}".rstrip()
-        for title, rows in topic.tables.items()
+        for title, rows in (*topic.tables.items(), *topic.endings.items())
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -164,6 +213,8 @@ def roff(topic: Topic, version: str, date: str) -> str:
         lines += [f".SH {title.upper()}", *terms(rows)]
     if topic.example:
         lines += [".SH EXAMPLE", ".nf", *map(_line, topic.example.splitlines()), ".fi"]
+    for title, rows in topic.endings.items():
+        lines += [f".SH {title.upper()}", *terms(rows)]
     lines += [".SH SEE ALSO", references(topic.see_also)]
     return "\n".join(lines) + "\n"
 

@@ -22,6 +22,7 @@ from tests.cli.conftest import Pro0, commands
 from tests.conftest import Result
 from tests.crash.lanes import a_few
 from tools.exit_codes import DECLARED, own_exit_codes
+from tools.meanings import FILE_EXITS, HOOK_EXITS, SETTINGS_EXITS
 
 EVERY = {
     name: command
@@ -130,6 +131,33 @@ def test_what_does_not_come_in_time_is_124(
     asked = AskedPermission(key="k", tool="Bash", input="{}")
     request = permissions.ask(Context(team.team, Caller(Who.MEMBER, "w1", session)), asked)
     assert pro0(*words.format(request.id).split()).code == 124
+
+
+@pytest.mark.parametrize("words", ["team start x -l", "task create -f"])
+def test_a_file_that_is_wrong_and_one_that_is_not_there_end_as_the_manual_says(
+    words: str, pro0: Pro0, team: Context, tmp_path: Path
+) -> None:
+    """`FILE_EXITS` is EXIT STATUS of pro0-layout(5) and of pro0-tasks(5)."""
+    (tmp_path / "wrong.yaml").write_text("wrong: 1\n")
+    codes = [pro0(*words.split(), str(tmp_path / name)).code for name in ("wrong.yaml", "missing.yaml")]
+    assert codes == list(map(int, FILE_EXITS))
+
+
+def test_settings_that_are_wrong_end_as_the_manual_says(pro0: Pro0, home: Path) -> None:
+    home.mkdir(exist_ok=True, mode=0o700)
+    (home / "config.yaml").write_text("maxTeammates: two\n")
+    assert [pro0("config").code] == list(map(int, SETTINGS_EXITS))
+
+
+@pytest.mark.parametrize(("exits_with", "code"), [("0", 0), ("2", 4), ("126, 127", 4), ("any other", 0)])
+def test_exits_of_a_hook_mean_what_the_manual_says(
+    exits_with: str, code: int, pro0: Pro0, team: Context, home: Path
+) -> None:
+    """`HOOK_EXITS` is EXIT STATUS of pro0-hooks(7)."""
+    assert list(HOOK_EXITS) == ["0", "2", "126, 127", "any other"]
+    for number in exits_with.replace("any other", "1, 3").split(", "):
+        (home / "config.yaml").write_text(f"hooks: {{TaskCreated: 'exit {number}'}}\n")
+        assert pro0("task", "create", "build").code == code, number
 
 
 def test_every_command_has_a_row_and_each_code_that_its_help_names() -> None:
