@@ -32,7 +32,7 @@ def test_the_projects_file_is_named_with_an_option(pro0: Pro0, project: Path) ->
 def test_what_needs_the_persons_word_waits_for_it_there(pro0: Pro0, project: Path, scripts: None) -> None:
     called = pro0("config", "set", "permissionMode", "bypass", "--project")
     assert called.out == "permissionMode is ask (default)\n"
-    assert "permissionMode wait for your yes: pro0 config trust --show" in called.err
+    assert "permissionMode: not in force until you allow it: pro0 config trust --show" in called.err
 
 
 def test_a_member_changes_no_settings(pro0: Pro0, home: Path, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:

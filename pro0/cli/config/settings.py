@@ -171,7 +171,8 @@ def trust(show: bool) -> None:
 def say_withheld(home: Path, folder: Path) -> None:
     """Tell a person what a project's settings ask for in vain."""
     if withheld := consent.withheld(home, folder):
-        say(f"of the project's settings {', '.join(withheld)} wait for your yes: pro0 config trust --show")
+        names = ", ".join(withheld)
+        say(f"this project's settings ask for {names}: not in force until you allow it: pro0 config trust --show")
 
 
 def _in_force(name: str) -> Chosen:
