@@ -37,8 +37,12 @@ class Figures(NamedTuple):
 def paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a page, without markup."""
     blocks = re.split(r"\n\s*\n", FENCED.sub("", text))
-    prose = [block for block in blocks if block.strip() and not LAID_OUT.match(block)]
+    prose = [block for block in blocks if block.strip() and not LAID_OUT.match(block) and not _is_code(block)]
     return [MARKUP.sub(r"\1", " ".join(block.split())) for block in prose]
+
+
+def _is_code(block: str) -> bool:
+    return all(line.startswith("    ") for line in block.splitlines())
 
 
 def sentences(text: str) -> list[str]:
