@@ -9,6 +9,7 @@ import click
 import pytest
 
 from pro0.cli.commands import COMMANDS, GROUPS, HIDDEN
+from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.lazy import LazyGroup
 from tests.cli.conftest import Pro0, commands
 from tests.waiting import STUCK
@@ -54,6 +55,31 @@ task ready, task next, task tree, inbox, config, config get, doctor"""
 @pytest.mark.parametrize("name", re.split(r",\s", READING))
 def test_every_reading_command_has_json(name: str) -> None:
     assert any(parameter.name == "as_json" for parameter in EVERY[f"pro0 {name}"].params)
+
+
+def lines_of_options(text: str) -> list[str]:
+    """Return what begins each line of a help about an option."""
+    return re.findall(r"^  (?:-\w, )?(--?[\w-]+)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_many_options_are_in_sections_and_none_is_lost(name: str) -> None:
+    """Issue 18, build 7: a dozen can be read as one list."""
+    command = EVERY[name]
+    context = click.Context(command, info_name=name, help_option_names=["-h", "--help"])
+    shown = [one for one in command.get_params(context) if isinstance(one, click.Option) and not one.hidden]
+    _, found, text = command.get_help(context).partition("Examples:\n")
+    assert found
+    assert sorted(lines_of_options(text)) == sorted(first_of(one) for one in shown)
+    assert isinstance(command, SectionedCommand) == (len(shown) > 13)
+    if isinstance(command, SectionedCommand):
+        assert re.findall(r"^(\w.*):$", text, re.MULTILINE) == [*command.sections, "Other options"]
+        assert len(shown) - sum(map(len, command.sections.values())) <= 5
+
+
+def first_of(option: click.Option) -> str:
+    """Return the first long name of an option, else its short one."""
+    return next((name for name in option.opts if name.startswith("--")), option.opts[0])
 
 
 def test_groups_of_a_help_have_each_command_once() -> None:

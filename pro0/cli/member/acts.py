@@ -4,6 +4,7 @@ import click
 
 from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
+from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.config import MAY, PERMISSIONS
@@ -21,7 +22,14 @@ from pro0.ops.team.needs import beyond_all
 from pro0.rules import text
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Its agent": "--agent --model --effort --nudge",
+        "Its work": "--role --prompt --task --worktree",
+        "What it may do": "--permission-mode --plan",
+    },
+)
 @click.argument("name")
 @click.argument("program", nargs=-1, metavar="[-- PROGRAM ARG...]")
 @click.option(

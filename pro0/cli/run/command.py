@@ -11,6 +11,7 @@ from pro0.agents import adapter_named, defined
 from pro0.agents.installed import USUAL, first_installed, require
 from pro0.cli import completing
 from pro0.cli.context import given, need_lead, team_option
+from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.output import json_option, live, terminal
 from pro0.cli.team.own_team import own_team, settings_here, team_or_none
 from pro0.config import MAY, PERMISSIONS, Settings
@@ -32,7 +33,7 @@ AUTO_DEBOUNCE = 1.0
 _PROGRAM = "pro0.program"
 
 
-class _WithProgram(click.Command):
+class _WithProgram(SectionedCommand):
     """A command that takes a program and its arguments after `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -46,7 +47,15 @@ class _WithProgram(click.Command):
         return [*super().collect_usage_pieces(ctx), "[-- PROGRAM ARG...]"]
 
 
-@click.command(cls=_WithProgram)
+@click.command(
+    cls=_WithProgram,
+    sections={
+        "The agent": "--agent --model --effort --permission-mode --worktree",
+        "Which tasks": "--include-standalone --include-orphans --all",
+        "How far it goes": "--auto --max-iterations --max-cost --timeout",
+        "How it waits": "--debounce --poll",
+    },
+)
 @click.argument("epic", required=False, shell_complete=completing.tasks)
 @click.option("--auto", is_flag=True, help="Wait for new work when there is none, until all of it is over.")
 @click.option("--headless", is_flag=True, help="Print plain lines, also on a terminal.")

@@ -4,6 +4,7 @@ import click
 
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
+from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.output import json_option, label_option, text_or_stdin
 from pro0.cli.task.acts import write_outcome
 from pro0.cli.task.awaiting import NOTHING, kind
@@ -17,7 +18,15 @@ _GATES = click.Choice([*map(str, Gate), "none", "null", ""])
 _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "The task": "--title --description --acceptance --run --timeout --labels",
+        "When it is worked on": "--priority --add-dependency --drop-dependency",
+        "Who works on it": "--role",
+        "What it needs from you": "--requires --awaiting --verdict",
+    },
+)
 @click.argument("id", shell_complete=completing.tasks)
 @click.argument("text", default="", metavar="[TEXT|-]")
 @click.option("--title", help="The title.")

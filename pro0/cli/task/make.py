@@ -4,6 +4,7 @@ import click
 
 from pro0.cli import completing
 from pro0.cli.context import given, here, team_option
+from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.output import json_option, label_option, line, name_option, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput
 from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, Task
@@ -18,7 +19,16 @@ _POLICIES = click.Choice([str(policy) for policy in Policy])
 _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy}
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "The task": "--description --acceptance --type --run --timeout --labels",
+        "When it is worked on": "--blocked-by --parent --priority",
+        "Who works on it": "--assignee --role --policy",
+        "What it needs from you": "--requires --awaiting",
+        "Many tasks": "--file",
+    },
+)
 @click.argument("title", required=False)
 @click.option("--run", help="The shell command that the task is; a shell member executes it.")
 @click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds.")

@@ -11,6 +11,7 @@ from pro0.agents.installed import USUAL, first_installed
 from pro0.cli import completing
 from pro0.cli.config.settings import say_withheld
 from pro0.cli.context import by_terminal, caller, given, need_lead, project_here, store
+from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, live, say, talk, terminal, write, write_json
@@ -33,7 +34,15 @@ if TYPE_CHECKING:
     from pro0.engine.opening.early import EarlyLead
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Who is in it": "--layout --member --lead --delegate-only",
+        "What they do": "--task --worktrees",
+        "What they may": "--permission-mode --plan-approval --max-cost",
+        "How it is shown": "--mode --detach --web",
+    },
+)
 @click.argument("name")
 @click.argument("prompt", required=False)
 @click.option(

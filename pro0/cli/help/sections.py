@@ -1,0 +1,28 @@
+"""Help that shows the options of a command in sections, where there are too many for one list."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+WIDEST = 30
+"""The widest first column of click's lists; what is wider has its text below."""
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has its options in sections: a title → their names; all others stand at the end."""
+
+    def __init__(self, *words: Any, sections: Mapping[str, str], **attributes: Any) -> None:
+        super().__init__(*words, **attributes)
+        self.sections = {title: names.split() for title, names in sections.items()}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections, then what is in none."""
+        options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
+        found = {option.opts[-1]: record for option in options if (record := option.get_help_record(ctx))}
+        width = min(WIDEST, max(len(spelt) for spelt, _ in found.values()))
+        rows = {name: (spelt.ljust(width), about) for name, (spelt, about) in found.items()}
+        shown = [(title, [rows.pop(name) for name in names]) for title, names in self.sections.items()]
+        for title, records in (*shown, ("Other options", list(rows.values()))):
+            with formatter.section(title):
+                formatter.write_dl(records)
