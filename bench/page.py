@@ -85,8 +85,11 @@ def _change(team: Context, page: Page, number: int) -> None:
 
 def _painted(browser: Browser, paired: StorageState, address: str, names: list[str]) -> Figure:
     """Open a team in browsers that are paired and have no file of the page yet."""
-    times = []
+    times, floors = [], []
     for _ in range(ROUNDS):
+        with browser.new_context(storage_state=paired, viewport={"width": 390, "height": 844}) as context:
+            page = context.new_page()
+            floors.append(milliseconds(partial(page.goto, address.partition("#")[0] + "manifest.webmanifest")))
         with browser.new_context(storage_state=paired, viewport={"width": 390, "height": 844}) as context:
             page = context.new_page()
 
@@ -96,7 +99,9 @@ def _painted(browser: Browser, paired: StorageState, address: str, names: list[s
                     page.get_by_role("main").get_by_role("link", name=name, exact=True).wait_for()
 
             times.append(milliseconds(show))
-    return Figure(f"page, a team of {MEMBERS} is there, cold", statistics.median(times), "ms", PAINT_GOAL, "ms")
+    what = f"page, a team of {MEMBERS} is there, cold"
+    took, one = statistics.median(times), statistics.median(floors)
+    return Figure(what, took, "ms", PAINT_GOAL, "ms", one, "one file of it in a new browser")
 
 
 def _opened(page: Page, base: str, screen: str) -> Figure:

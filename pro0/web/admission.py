@@ -10,7 +10,7 @@ from typing import NamedTuple
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pro0.web.neighbours import is_ours
+from pro0.web.neighbours import comes_from_us
 
 PAIR = "/pair"
 BODY_LIMIT = 4096
@@ -78,7 +78,7 @@ class Admission:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = _headers(scope)
-        if self._address.local and not is_ours(scope.get("client"), self._address.port):
+        if self._address.local and not comes_from_us(scope):
             return Response(status_code=403)
         hosts, origins = headers.get("host", []), headers.get("origin", [])
         if len(hosts) != 1 or hosts[0] not in self._address.hosts:

@@ -8,13 +8,13 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from pro0.errors import Pro0Error
 from pro0.ops import devices
 from pro0.web.admission import BODY_LIMIT, PAIR, Admission, PageAddress, refused
 from pro0.web.conversations import Conversations
+from pro0.web.files import PageFiles
 from pro0.web.proof import cookie_name
 from pro0.web.terminals import Terminals
 
@@ -28,13 +28,12 @@ class Page:
     def __init__(self, address: PageAddress) -> None:
         self._address = address
         self.conversations = Conversations(address)
-        files = StaticFiles(directory=PAGE, html=True, check_dir=False)
         routes = [
             Route(PAIR, self._pair, methods=["POST"]),
             WebSocketRoute("/rpc", self.conversations.home),
             WebSocketRoute("/rpc/{team}", self.conversations.team),
             WebSocketRoute("/terminal/{team}/{member}", Terminals(address, self.conversations.admitted).show),
-            Mount("/", files),
+            Mount("/", PageFiles(PAGE)),
         ]
         self.app: ASGIApp = Admission(Starlette(routes=routes), address)
 

@@ -1,5 +1,6 @@
 """Whose program is at the other end of a connection on this machine: no other user's gets an answer.
 
+It is looked up once, since a connection stays with one program's user for its life.
 The kernel lists the owner of each end of a connection; where there is no such list, the pairing alone must do.
 """
 
@@ -9,8 +10,17 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from starlette.types import Scope
+
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ADDRESS, _PEER, _OWNER = 1, 2, 7
+OURS = "ours"
+"""Where the state of a connection says what was found about it."""
+
+
+def comes_from_us(scope: Scope) -> bool:
+    """Return whether a request or an upgrade comes from a program of this user; what nobody looked up does not."""
+    return scope.get("state", {}).get(OURS) is True
 
 
 def is_ours(client: tuple[str, int] | None, port: int) -> bool:

@@ -8,11 +8,13 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
 from pro0.ops import devices
 from pro0.web.admission import PageAddress
 from pro0.web.app import Page
+from pro0.web.neighbours import OURS, is_ours
 from pro0.web.options import LOOPBACK, ServeOptions
 from pro0.web.running import ServerLock, served_at
 from pro0.wire import LINE_LIMIT
@@ -91,6 +93,20 @@ def _bound(name: str, port: int) -> socket.socket:
     return listener
 
 
+class OwnedConnection(H11Protocol):
+    """HTTP/1.1 whose requests and upgrades know whether the connection comes from this user of this machine.
+
+    The kernel's table takes longer to read than a file of the page takes to serve.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Look at the other end, once."""
+        super().connection_made(transport)
+        ours = self.server is not None and is_ours(self.client, self.server[1] or 0)
+        # A state of its own: uvicorn's is the same for all connections, and goes on to the protocol of an upgrade.
+        self.app_state: dict[str, object] = {**self.app_state, OURS: ours}
+
+
 class _Server(uvicorn.Server):
     """A server that wakes up for its work and for a signal only: uvicorn's own looks ten times a second."""
 
@@ -119,6 +135,7 @@ def _run(page: Page, options: ServeOptions, listener: socket.socket, ready: Call
         log_config=None,
         access_log=False,
         proxy_headers=False,
+        http=OwnedConnection,
         server_header=False,
         date_header=False,
         ws="websockets-sansio",

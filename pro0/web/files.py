@@ -1,0 +1,49 @@
+"""The files of the page, read once: what a browser gets is of one version, whatever is installed meanwhile."""
+
+import hashlib
+import mimetypes
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+from pro0.web.proof import FORBIDDEN
+
+START = "index.html"
+_TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json"}
+"""The types that a machine's own table may not know, or know otherwise."""
+
+
+class PageFiles:
+    """An application that answers with a file by its path, from memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = {f"/{path.relative_to(folder).as_posix()}": _File(path) for path in _files(folder)}
+        self._files["/"] = self._files[f"/{START}"]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the file, or with what says that the browser has it already; no file is spoken with."""
+        wanted = self._answer(scope) if scope["type"] == "http" else WebSocketClose(FORBIDDEN)
+        await wanted(scope, receive, send)
+
+    def _answer(self, scope: Scope) -> Response:
+        file = self._files.get(scope["path"])
+        if file is None:
+            return Response("Not Found", 404, media_type="text/plain")
+        tag = {"ETag": file.tag}
+        if file.tag in Headers(scope=scope).get("if-none-match", ""):
+            return Response(status_code=304, headers=tag)
+        return Response(file.content, headers=tag, media_type=file.type)
+
+
+class _File:
+    def __init__(self, path: Path) -> None:
+        self.content = path.read_bytes()
+        self.tag = f'"{hashlib.sha256(self.content).hexdigest()}"'
+        self.type = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
