@@ -130,6 +130,27 @@ def test_a_need_reaches_an_open_page_on_any_screen(shown: Shown, alpha: Crew) ->
     tasks.delete(alpha.context, id)
 
 
+def test_a_new_need_moves_no_card(shown: Shown, alpha: Crew) -> None:
+    """Issue 16, Build 2: a card stays under the finger, though what is new is more urgent, until the person sorts."""
+    failed, asks = (made(alpha, title) for title in ("failed before", "asks after"))
+    tasks.claim(alpha.context, failed)
+    tasks.fail(alpha.context, failed, "no space left")
+    cards = shown.go("needs").get_by_role("main").get_by_role("listitem")
+    old, new = cards.filter(has_text="failed before"), cards.filter(has_text="asks after")
+    expect(old).to_be_visible()
+    sort = shown.page.get_by_role("button", name="Most urgent first")
+    expect(sort).to_have_count(0)
+    place = old.bounding_box()
+    gates.hold(alpha.context, asks, Awaiting.INPUT, "this way?")
+    expect(new).to_be_visible()
+    assert old.bounding_box() == place
+    sort.click()
+    expect(cards.first).to_contain_text("asks after")
+    expect(sort).to_have_count(0)
+    for id in (failed, asks):
+        tasks.delete(alpha.context, id)
+
+
 @pytest.mark.parametrize("verdict", ["Approve", "Send back"])
 def test_a_gate_is_answered_with_a_verdict(shown: Shown, alpha: Crew, verdict: str) -> None:
     """S001-138."""

@@ -1,6 +1,6 @@
 /** Needs you: what waits for the person, the most urgent first, each answered where it stands. */
 import { html } from "../html.js";
-import { useState } from "../vendor/hooks.js";
+import { useRef, useState } from "../vendor/hooks.js";
 import { answersOf } from "../data/answers.js";
 import { useLoaded } from "../data/load.js";
 import { go, place } from "../data/route.js";
@@ -18,9 +18,24 @@ export function Needs() {
   const shown = all.filter((need) => !isAsked(need) || own.requests.value[need.request]);
   const missing = all.filter((need) => !shown.includes(need)).map(({ request }) => request);
   useLoaded(() => missing.forEach((id) => own.loadRequest(id)), [missing.join()]);
-  if (!needs.ready.value) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
-  return html`<div class="narrow"><${Heading} title="Needs you"><span class="soft">${many(all.length, "thing")}</span><//>
-    ${all.length ? html`<ul class="cards">${shown.map((need) => html`<${Card} key=${need.id} need=${need} />`)}</ul>` : html`<${Quiet} />`}</div>`;
+  // The order begins once everything is there; after that a card stays where it is, whatever is new.
+  const begun = useRef(false);
+  const [cards, sort] = useStill(begun.current ? shown : missing.length ? [] : shown);
+  if (needs.ready.value && !missing.length) begun.current = true;
+  if (!begun.current) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
+  return html`<div class="narrow"><${Heading} title="Needs you"><button type="button" class=${`act ${sort ? "" : "unseen"}`} onClick=${sort}>Most urgent first</button><span class="soft">${many(all.length, "thing")}</span><//>
+    ${all.length ? html`<ul class="cards">${cards.map((need) => html`<${Card} key=${need.id} need=${need} />`)}</ul>` : html`<${Quiet} />`}</div>`;
+}
+
+/** The needs in the order in which they stood, new ones at the end; and what puts the most urgent first, if others are. */
+function useStill(needs) {
+  const [order, setOrder] = useState([]);
+  const ids = needs.map(({ id }) => id);
+  const still = [...order.filter((id) => ids.includes(id)), ...ids.filter((id) => !order.includes(id))];
+  const same = (one, other) => one.length === other.length && one.every((id, place) => id === other[place]);
+  if (!same(order, still)) setOrder(still);
+  const cards = still.map((id) => needs[ids.indexOf(id)]);
+  return [cards, same(still, ids) ? null : () => setOrder(ids)];
 }
 
 const isAsked = ({ kind, request }) => kind === "permission" && request;
