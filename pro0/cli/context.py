@@ -149,7 +149,7 @@ def _reminders(context: Context, option: str) -> list[str]:
     if not found:
         return []
     others = f", and {len(found) - 1} more" if found[1:] else ""
-    return [f"{line(found[0].sentence)}{others}: pro0 needs{option}"]
+    return [f"{line(found[0].sentence).removesuffix('.')}{others}: pro0 needs{option}"]
 
 
 def quiet() -> None:

@@ -124,7 +124,7 @@ def test_colour_only_where_it_is_wanted(pro0: Pro0, team: Context) -> None:
 
 def test_a_person_at_a_terminal_is_reminded(pro0: Pro0, team: Context) -> None:
     """rulings 3.8"""
-    pro0("send", "human", "hello")
+    pro0("send", "human", "hello.")
     assert "hint: 1 unread message from you: hello: pro0 needs" in on_terminal("task", "list")
     assert "hint:" not in on_terminal("inbox")
     assert "hint:" not in on_terminal("task", "list")
