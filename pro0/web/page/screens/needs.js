@@ -23,7 +23,7 @@ export function Needs() {
   const [cards, sort] = useStill(begun.current ? shown : missing.length ? [] : shown);
   if (needs.ready.value && !missing.length) begun.current = true;
   if (!begun.current) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
-  return html`<div class="narrow"><${Heading} title="Needs you"><button type="button" class=${`act ${sort ? "" : "unseen"}`} onClick=${sort}>Most urgent first</button><span class="soft">${many(all.length, "thing")}</span><//>
+  return html`<div class="narrow"><${Heading} title="Needs you">${sort ? html`<button type="button" class="act" onClick=${sort}>Most urgent first</button>` : html`<span class="soft">${many(all.length, "thing")}</span>`}<//>
     ${all.length ? html`<ul class="cards">${cards.map((need) => html`<${Card} key=${need.id} need=${need} />`)}</ul>` : html`<${Quiet} />`}</div>`;
 }
 
