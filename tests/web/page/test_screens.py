@@ -198,6 +198,23 @@ def test_a_parent_that_stands_still_is_started_by_the_person(shown: Shown, alpha
         tasks.cancel(alpha.context, id)
 
 
+def test_the_tickets_of_a_parent_that_stands_still_are_managed_by_hand(shown: Shown, alpha: Crew) -> None:
+    """S000-054, S003-031: the person edits and closes its subtasks, and it stands as it stood."""
+    parent = made(alpha, "a parent left at a stand", policy=Policy.SUPERVISED, run="exec sleep 86400")
+    child = made(alpha, "a child left alone", parent=parent)
+    shown.go("tree", child)
+    shown.press("Edit", shown.panel)
+    form = shown.page.get_by_role("dialog")
+    form.get_by_label("Title").fill("a child looked after")
+    shown.press("Save", form)
+    expect(shown.panel).to_contain_text("a child looked after")
+    shown.press("Close", shown.panel)
+    becomes(alpha, child, Status.COMPLETED)
+    assert alpha.task(child).title == "a child looked after"
+    assert alpha.task(parent).status is Status.PENDING
+    tasks.cancel(alpha.context, parent)
+
+
 def test_a_ticket_is_edited_and_deleted(shown: Shown, alpha: Crew) -> None:
     """S000-077, 078."""
     id = made(alpha, "its first words", description="first")
