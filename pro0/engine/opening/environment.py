@@ -50,7 +50,7 @@ def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]
     visible = {
         name: value
         for name, value in started_in.variables.items()
-        if _is_kept(name, (*ALLOWED, *passes)) or not any(fnmatchcase(name, pattern) for pattern in hidden)
+        if _is_kept(name, (*ALLOWED, *passes)) or not any(_fits(name, pattern) for pattern in hidden)
     }
     return visible | {name: value for name, value in started_in.reserved.items() if _is_kept(name, passes)}
 
@@ -84,7 +84,15 @@ def _filtered(environment: Mapping[str, str], patterns: Collection[str]) -> dict
 def _is_kept(name: str, patterns: Collection[str]) -> bool:
     if name.startswith(_OWN):
         return name in _SETTINGS
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return any(_fits(name, pattern) for pattern in patterns)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Return what `fnmatchcase` does; a plain name or prefix, as nearly all are, compiles no expression."""
+    stem = pattern.removesuffix("*")
+    if any(special in stem for special in "*?["):
+        return fnmatchcase(name, pattern)
+    return name == pattern or (stem != pattern and name.startswith(stem))
 
 
 def _is_text(text: str) -> bool:

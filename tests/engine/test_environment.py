@@ -1,0 +1,38 @@
+"""Which variables are kept: those that a pattern fits, as in a shell (behaviour 3.12)."""
+
+from fnmatch import fnmatchcase
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pro0.engine.opening import environment
+from pro0.engine.opening.environment import kept_environment, of_agent, start_environment
+
+WORDS = st.text("Aa_*?[]!-\n", max_size=6)
+
+
+@given(WORDS, WORDS)
+@example("Aa", "Aa")
+@example("Aa", "A*")
+@example("Aa", "*")
+@example("Aa", "A**")
+@example("A*", "A[*]")
+@example("", "")
+def test_a_pattern_fits_what_it_fits_in_a_shell(name: str, pattern: str) -> None:
+    kept = name in start_environment({name: "v"}, [pattern])
+    assert kept is fnmatchcase(name, pattern)
+
+
+def test_no_start_compiles_an_expression_for_pro0s_own_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 15, build 6: a hundred of them cost a start of a team more than its files did."""
+
+    def compiled(name: str, pattern: str) -> bool:
+        raise AssertionError(f"{pattern} was compiled for {name}")
+
+    monkeypatch.setattr(environment, "fnmatchcase", compiled)
+    variables = {"LC_TIME": "C", "ANTHROPIC_API_KEY": "k", "OTHER": "o"}
+    kept = kept_environment(variables, ["OTHER"], [])
+    assert kept.variables == variables
+    assert of_agent(kept, ["ANTHROPIC_*"]) == variables
+    assert of_agent(kept, []) == {"LC_TIME": "C", "OTHER": "o"}
