@@ -49,6 +49,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
     waiting = {seat.agent_id: seat.generation for seat in seats}
     generations, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
     lead, running = _Lead(team), _Running(seats)
+    made_ready = {seat.agent_id for seat in seats if seat.worktree}
     while waiting:
         lead.keep()
         late = time.monotonic() >= deadline
@@ -64,7 +65,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         # A rate-limited member starts later, so waiting for it here would only time out.
         for agent_id in _held_back(runtime, {name: agents[name] for name in waiting}):
             del waiting[agent_id]
-        if any(list(map(partial(_set_up, team, show), waiting))):
+        if any(list(map(partial(_set_up, team, show), filter(made_ready.__contains__, waiting)))):
             deadline = time.monotonic() + START_PATIENCE
         elif waiting and late:
             raise _slow(team, runtime, waiting)

@@ -23,6 +23,7 @@ from pro0.ops.context import clock, new_id
 from pro0.ops.mail import messages
 from pro0.ops.team import members, needs
 from pro0.ops.team.members import SeatDraft
+from pro0.ops.work import readying
 from pro0.rules.lead.supervision import decide
 from pro0.sessions.memory import InMemory
 from tests.engine.crew import Crew
@@ -215,6 +216,25 @@ def test_a_program_that_never_shows_a_state_keeps_nobody_waiting(
     states = outcomes.started(alpha.team, seats, show)
     assert [(state.agent_id, state.state) for state in states] == [("w1", State.IDLE), ("ada", State.STARTING)]
     assert alpha.shown == ["ada is starting: its program runs, its state is not known yet", "w1 is idle"]
+
+
+@pytest.mark.parametrize("in_worktree", [False, True])
+def test_only_who_has_a_worktree_is_looked_at_for_its_set_up(
+    alpha: Crew, memory: InMemory, monkeypatch: pytest.MonkeyPatch, in_worktree: bool
+) -> None:
+    """Issue 15, build 6: a look into each one's log, thirty times a second, was a third of a start's own work."""
+    monkeypatch.setattr(outcomes, "START_PATIENCE", 0.0)
+    looked: list[str] = []
+
+    def progress(_team: object, agent_id: str) -> str:
+        looked.append(agent_id)
+        return ""
+
+    monkeypatch.setattr(readying, "progress", progress)
+    seats = [replace(seat, worktree=in_worktree) for seat in spawn(alpha, "w1")]
+    with pytest.raises(EnvironmentMissing, match="did not come up"):
+        outcomes.started(alpha.team, seats, alpha.shown.append)
+    assert looked == (["w1"] if in_worktree else [])
 
 
 def begun(seat: Seat) -> SeatState:
