@@ -92,7 +92,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = ()
     worktree: Annotated[
         dict[str, str],
-        commands("PRO0_WORKTREE", "Commands that make a new worktree ready and tidy it.", ("setup", "teardown")),
+        commands(
+            "PRO0_WORKTREE_COMMANDS", "Commands that make a new worktree ready and tidy it.", ("setup", "teardown")
+        ),
     ] = {}
     agents: Annotated[dict[str, Definition], mapping("PRO0_AGENTS", "Agents besides pro0's own, by name.")] = {}
 

@@ -81,6 +81,11 @@ def test_every_variable_is_explained_and_no_other() -> None:
     assert named == {*meanings.VARIABLES, *of_settings}
 
 
+def test_no_variable_that_pro0_sets_is_a_settings() -> None:
+    """A set-up command was given its worktree as the value of a setting, so no pro0 in it could read the settings."""
+    assert set(meanings.VARIABLES) & {setting.rule.variable for setting in SETTINGS} == set()
+
+
 def test_events_of_every_kind_are_found() -> None:
     found = events()
     writers = {name.split(".")[1] for name in package() if "log_event(" in path_of(name).read_text()}
