@@ -130,6 +130,7 @@ def test_a_need_reaches_an_open_page_on_any_screen(shown: Shown, alpha: Crew) ->
     tasks.delete(alpha.context, id)
 
 
+@pytest.mark.soak
 def test_a_new_need_moves_no_card(shown: Shown, alpha: Crew) -> None:
     """Issue 16, Build 2: a card stays under the finger, though what is new is more urgent, until the person sorts."""
     failed, asks = (made(alpha, title) for title in ("failed before", "asks after"))
