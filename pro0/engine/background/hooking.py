@@ -82,8 +82,8 @@ class Hooking:
             return {}
 
     def _tell(self, change: Change) -> None:
-        if not self._over:
-            self.run(*change)
+        if not self._over and self.run(*change) is None:  # the settings were emptied while it waited
+            self._log.write("hook dropped", change=change[0])
 
     def _answer(self, key: str, state: SeatState) -> None:
         try:
