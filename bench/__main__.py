@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import bringup, lead, mcp, page, panes, rpc, run, startup, store, view, web, worktrees
+from bench import bringup, lead, libraries, mcp, page, panes, rpc, run, startup, store, view, web, worktrees
 from bench.figure import Figure, table
 
 GROUPS = {
@@ -18,6 +18,7 @@ GROUPS = {
     "view": view.figures,
     "web": web.figures,
     "page": page.figures,
+    "libraries": libraries.figures,
 }
 
 
