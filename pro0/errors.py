@@ -103,6 +103,7 @@ class ErrorCode(StrEnum):
     TOO_DEEP = "too_deep", "The subtask would be too many levels deep."
     TOO_LARGE = "too_large", "A file or text is too large."
     TOO_MANY = "too_many", "The team has too many of them already."
+    UNREACHED = "unreached", "Another machine does not answer, or does not let pro0 in."
     UNKNOWN_SETTING = "unknown_setting", "There is no such setting."
     UNSAFE_PATH = "unsafe_path", "A path is not the caller's alone, or cannot be used."
     USAGE = "usage", "The command line has an error."

@@ -1,6 +1,7 @@
 """Rules: the allowed values of a setting, in a file and as text, and their order by permission."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, cast
 
@@ -120,6 +121,21 @@ def target(variable: str, about: str) -> SettingRule:
         return bool(value) and value != personal
 
     return SettingRule(variable, about, "a command line, or a URL", str, check, widens=widens)
+
+
+def program(variable: str, about: str) -> SettingRule:
+    """Make the rule of a program with its options; a project may only ask for another one."""
+
+    def check(value: object) -> object:
+        line = target(variable, about).check(value)
+        if not isinstance(line, str) or not shlex.split(line):  # which raises ValueError for quotes left open
+            raise ValueError(value)
+        return line
+
+    def widens(value: object, personal: object) -> bool:
+        return value != personal
+
+    return SettingRule(variable, about, "a program with its options", str, check, widens=widens)
 
 
 def names(variable: str, about: str) -> SettingRule:

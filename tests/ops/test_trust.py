@@ -34,6 +34,7 @@ WIDER: dict[str, list[tuple[object, object]]] = {
     "stuckSeconds": [(301, None), (2, 1)],
     "hookTimeoutSeconds": [(61, None), (2, 1)],
     "notify": [("ntfy", None), ("ntfy", "mine")],
+    "ssh": [("run-me", None), ("ssh", "ssh -F mine")],
 }
 """What a project may not say by itself, beside what the person's own settings say, None for nothing."""
 NO_WIDER: dict[str, list[tuple[object, object]]] = {
@@ -63,6 +64,7 @@ NO_WIDER: dict[str, list[tuple[object, object]]] = {
     "panesPerWindow": [(1, 0)],
     "hookTimeoutSeconds": [(1, None), (70, 80)],
     "notify": [("", None), ("", "mine"), ("mine", "mine")],
+    "ssh": [("ssh", None), ("ssh -F mine", "ssh -F mine")],
 }
 """What counts at once: looks, lower limits, which of the person's agents is meant, and whatever allows less."""
 

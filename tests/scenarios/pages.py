@@ -38,6 +38,8 @@ NOT_HERE = {
     "pipx install": "likewise",
     "pip install": "likewise",
     "npm install": "it needs a network; tools/agents/install.py installs the same packages, as a test here says",
+    "ssh build1": "another machine; tests/test_ssh.py has one",
+    "pro0 doctor --host": "likewise, tests/cli/test_doctor_host.py",
     "claude mcp": "another program's command, which writes to its own settings",
     "codex mcp": "likewise",
     "gemini mcp": "likewise",

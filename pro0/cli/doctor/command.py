@@ -1,5 +1,6 @@
 """`pro0 doctor`: the state of each check and how to mend it; with --repair it mends all that loses nothing."""
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -8,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pro0.cli.context import caller, store, team_names
+from pro0.cli.context import caller, given, project_here, store, team_names
 from pro0.cli.doctor import home as checks_home
 from pro0.cli.doctor import team as checks_team
 from pro0.cli.doctor.checks import Check, Health, machine, settings
 from pro0.cli.output import json_option, line, live, table, write, write_json
-from pro0.errors import ErrorCode, NotFound, Refused
+from pro0.errors import BadInput, ErrorCode, NotFound, Refused
+from pro0.ops import trust
 
 if TYPE_CHECKING:
     from pro0.cli.doctor.repairs import Done
@@ -32,10 +34,15 @@ _STOP = "stop the team, or end only its lead (TERM to that pid; the members go o
     shell_complete=team_names,
     help="Look at this team only, beside the machine and the home.",
 )
+@click.option(
+    "--host", type=given, metavar="HOST", help="Look at another machine, by ssh: could it run members of your teams?"
+)
 @click.option("--repair", is_flag=True, help="Mend what can be mended without losing anything, and say what was done.")
 @click.option("--yes", is_flag=True, help="With --repair: end left-over processes without asking.")
 @click.pass_context
-def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: bool, yes: bool) -> None:
+def doctor(
+    context: click.Context, team: str | None, host: str | None, *, as_json: bool, repair: bool, yes: bool
+) -> None:
     """Check this machine and the store, and say how to mend what is wrong.
 
     Exit 1 when a check fails; a warning is none. Without --repair nothing is changed. With it, files that cannot be
@@ -44,6 +51,9 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
     teams that are stopped or gone are ended, after asking. What only a lead writes is not repaired while that lead is
     alive: exit 4. A file of a newer pro0 is never touched.
 
+    With --host nothing here is looked at. HOST is a name that `ssh HOST` reaches without asking anything. pro0 must be
+    installed there in the same version.
+
     --json prints {checks: [{name, state, what, mend, team}], repaired: [what was done]}, the state being ok, warn or
     fail.
 
@@ -51,12 +61,15 @@ def doctor(context: click.Context, team: str | None, *, as_json: bool, repair: b
     Examples:
       pro0 doctor
       pro0 doctor --repair -t alpha
+      pro0 doctor --host build1
       pro0 doctor --json | jq '.checks[] | select(.state != "ok")'
     """
+    if host and (team or repair):
+        raise BadInput("--host goes with neither --team nor --repair", hint=f"there: ssh {host} pro0 doctor --repair")
     _raise_unless_known(team)
     done = _mended(team, yes=yes) if repair else None
     with live() as show:
-        checks = list(_all(team, _patient(show)))
+        checks = list(_of_host(host, _patient(show)) if host else _all(team, _patient(show)))
     repaired = done.repaired if done else []
     if as_json:
         write_json({"checks": [_as_data(check) for check in checks], "repaired": repaired})
@@ -83,6 +96,13 @@ def _all(team: str | None, look: Callable[[str], None]) -> Iterator[Check]:
         if team in (None, name):
             look(f"team {name}")
             yield from checks_team.team(home_store.team(name))
+
+
+def _of_host(name: str, look: Callable[[str], None]) -> Iterator[Check]:
+    from pro0.cli.doctor.host import host
+
+    look(name)
+    yield from host(name, trust.settings(store().home, project_here(), os.environ).ssh)
 
 
 def _mended(team: str | None, *, yes: bool) -> "Done":

@@ -1,0 +1,64 @@
+"""The checks of `pro0 doctor --host`: what another machine says of itself, and what it lacks for members."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from pro0 import __version__, ssh
+from pro0.cli.doctor.checks import Check, Health
+from pro0.errors import EnvironmentMissing
+
+PATIENCE = 60.0
+"""Seconds for its doctor, which starts every agent's program there once."""
+_ASKED = ("/bin/sh", "-c", "pro0 --version && exec pro0 doctor --json")
+_CONCERNS = re.compile(r"python|git|in-process|agent [a-z0-9-]+")
+"""Its checks that concern members: they work there in terminals of pro0's own, and its teams are its own business."""
+
+
+class _Row(msgspec.Struct):
+    name: str
+    state: Health
+    what: str
+    mend: str = ""
+
+
+class _Told(msgspec.Struct):
+    checks: list[_Row]
+
+
+def host(name: str, command: str) -> Iterator[Check]:
+    """Check that ssh reaches a machine, that it has this very pro0, and what its own doctor finds."""
+    try:
+        answer = ssh.run(command, ssh.host(name), _ASKED, PATIENCE)
+    except EnvironmentMissing as error:
+        yield Check("ssh", Health.FAIL, error.message, error.hint or "")
+        return
+    yield Check("ssh", Health.OK, f"{name} answers")
+    said, _, rest = answer.out.decode(errors="replace").partition("\n")
+    yield (pro0 := _pro0(name, answer, said))
+    if pro0.verdict is Health.OK:
+        yield from _machine(name, rest)
+
+
+def _pro0(name: str, answer: ssh.Heard, said: str) -> Check:
+    """Check that pro0 is there, in this version: what one version sends another need not understand."""
+    version = re.match(r"pro0 (\S+)", said)
+    mend = f"install pro0 {__version__} there, until this says so: ssh {name} '~/.local/bin/pro0 --version'"
+    if version is None:
+        why = answer.errors.splitlines()[-1:] if answer.code not in (0, ssh.NO_PROGRAM) else []
+        return Check("pro0", Health.FAIL, f"not installed there: {why[0]}" if why else "not installed there", mend)
+    if version[1] != __version__:
+        return Check("pro0", Health.FAIL, f"{version[1]} there, {__version__} here", mend)
+    return Check("pro0", Health.OK, said.strip())
+
+
+def _machine(name: str, text: str) -> Iterator[Check]:
+    try:
+        told = msgspec.json.decode(text, type=_Told)
+    except msgspec.MsgspecError:
+        yield Check("doctor", Health.FAIL, "its pro0 does not say how it is", f"look there: ssh {name} pro0 doctor")
+        return
+    for row in told.checks:
+        if _CONCERNS.fullmatch(row.name):
+            yield Check(row.name, row.state, row.what, row.mend)

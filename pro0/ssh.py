@@ -1,0 +1,98 @@
+"""Commands on other machines, by the person's OpenSSH: its names, its config, its keys and its shared connections."""
+
+import re
+import selectors
+import shlex
+import subprocess
+import time
+from typing import NamedTuple
+
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
+
+CONNECT = 10
+"""Seconds that ssh may take until the other machine answers at all."""
+LIMIT = 4 << 20
+"""The most bytes that a command there may print."""
+FAILED = 255
+"""The exit code of ssh itself, when it reaches nobody or is not let in."""
+NO_PROGRAM = 127
+_NAME = re.compile(r"(?!-)[A-Za-z0-9._@%:\[\]-]{1,255}")
+_OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes")
+"""Ask nobody anything, and lend nothing of this machine: no terminal, no keys, no display, no ports."""
+_THERE = 'PATH=$PATH:$HOME/.local/bin; export PATH; exec "$@"'
+"""What makes the usual place of installed programs count, which a command over ssh does not have on its PATH."""
+
+
+class Heard(NamedTuple):
+    """What a command on another machine gave, and the seconds that it took."""
+
+    code: int
+    out: bytes
+    errors: str
+    seconds: float
+
+
+def host(name: str) -> str:
+    """Return the name of a host as OpenSSH takes it; raises BadInput for what could be anything else."""
+    if not _NAME.fullmatch(name):
+        hint = "a name that `ssh NAME` reaches, such as one of ~/.ssh/config"
+        raise BadInput(f"{name!r} cannot be the name of a host", hint=hint)
+    return name
+
+
+def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
+    """Return the words that run a command there; `ssh` is the person's own command line of it."""
+    line = f"exec {shlex.join(('/bin/sh', '-c', _THERE, 'sh', *words))}"
+    return [*shlex.split(ssh), *_OPTIONS, "--", host(name), line]
+
+
+def run(ssh: str, name: str, words: tuple[str, ...], patience: float) -> Heard:
+    """Run a command there; raises EnvironmentMissing when ssh reaches nobody, or it takes or prints too much."""
+    began = time.monotonic()
+    try:
+        started = subprocess.Popen(
+            argv(ssh, name, words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+    except OSError as error:
+        raise EnvironmentMissing(f"{ssh} cannot be run: {error.strerror}", hint="install OpenSSH's client") from None
+    with started as process:
+        try:
+            out, errors = _read(process, name, began + patience)
+        except BaseException:
+            process.kill()
+            raise
+    said = errors.decode(errors="replace").strip()
+    if process.returncode == FAILED:
+        raise _unreached(name, said)
+    return Heard(process.returncode, out, said, time.monotonic() - began)
+
+
+def _read(process: "subprocess.Popen[bytes]", name: str, deadline: float) -> tuple[bytes, bytes]:
+    """Return what a process prints until it has ended; raises EnvironmentMissing for too long, or too much."""
+    read: dict[object, bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
+    with selectors.DefaultSelector() as selector:
+        for stream in (process.stdout, process.stderr):
+            assert stream
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise EnvironmentMissing(f"{name} does not answer in time", code=ErrorCode.UNREACHED, hint=_try(name))
+            for key, _ in ready:
+                data = key.fileobj.read1(1 << 16)  # type: ignore[union-attr]
+                read[key.fileobj] += data
+                if not data:
+                    selector.unregister(key.fileobj)
+            if any(len(text) > LIMIT for text in read.values()):
+                raise EnvironmentMissing(f"{name} prints without end", hint=_try(name))
+    process.wait(max(0.1, deadline - time.monotonic()))
+    return bytes(read[process.stdout]), bytes(read[process.stderr])
+
+
+def _unreached(name: str, said: str) -> EnvironmentMissing:
+    why = said.splitlines()[-1].strip() if said else "ssh says nothing"
+    return EnvironmentMissing(f"{name} is not reached: {why}", code=ErrorCode.UNREACHED, hint=_try(name))
+
+
+def _try(name: str) -> str:
+    return f"this must work, and ask nothing: ssh {name} true"

@@ -1,0 +1,91 @@
+"""Commands on other machines, over a real sshd."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from pro0 import ssh
+from pro0.errors import BadInput, EnvironmentMissing
+from tests import sshd
+from tests.sshd import Machine
+
+pytestmark = pytest.mark.skipif(bool(sshd.lacks()), reason=sshd.lacks())
+
+
+@pytest.fixture(scope="module")
+def build1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    with sshd.machine(tmp_path_factory.mktemp("hosts") / "build1") as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", ["build1", "ada@build1", "10.0.0.7", "ada@[::1]", "a_b-c.example"])
+def test_a_host_is_a_name_of_openssh(name: str) -> None:
+    """Issue 19, build 1."""
+    assert ssh.host(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "-oProxyCommand=id", "a b", "a;b", "a\n", "$(id)", "x" * 300, "a/b"])
+def test_what_ssh_or_a_shell_could_take_for_something_else_is_no_host(name: str) -> None:
+    """Issue 19, build 1."""
+    with pytest.raises(BadInput):
+        ssh.host(name)
+
+
+@pytest.mark.parametrize("words", [("echo", "a b"), ("echo", "$HOME", "'", '"', ";id"), ("printf", "%s", "\\n*")])
+def test_words_arrive_there_as_they_are(build1: Machine, words: tuple[str, ...]) -> None:
+    """Issue 19, build 1."""
+    answer = ssh.run(build1.ssh, "build1", words, 30)
+    assert answer.code == 0
+    assert answer.out.decode().rstrip("\n") == (" ".join(words[1:]) if words[0] == "echo" else words[2])
+
+
+def test_the_exit_code_and_the_errors_come_back(build1: Machine) -> None:
+    """Issue 19, build 1."""
+    answer = ssh.run(build1.ssh, "build1", ("sh", "-c", "echo no >&2; exit 7"), 30)
+    assert (answer.code, answer.errors) == (7, "no")
+
+
+def test_nothing_of_this_machine_is_lent(build1: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 19, build 3: no keys of here there, though the person's config says so."""
+    config = build1.at / "lending"
+    config.write_text((build1.at / "client").read_text() + "  ForwardAgent yes\n  SendEnv PRO0_SECRET\n")
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(build1.at / "agent"))
+    answer = ssh.run(f"ssh -F {config}", "build1", ("env",), 30)
+    names = {line.partition("=")[0] for line in answer.out.decode().splitlines()}
+    assert "SSH_CONNECTION" in names
+    assert not names & {"SSH_AUTH_SOCK", "PRO0_SECRET", "DISPLAY"}
+
+
+def test_programs_of_the_persons_own_there_are_found(build1: Machine) -> None:
+    """Issue 19, build 1: installers put programs into ~/.local/bin, which is not on the PATH of a command over ssh."""
+    place = build1.home / ".local" / "bin"
+    place.mkdir(parents=True)
+    (place / "only-here").write_text("#!/bin/sh\necho found\n")
+    (place / "only-here").chmod(0o700)
+    assert ssh.run(build1.ssh, "build1", ("only-here",), 30).out == b"found\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "says"),
+    [
+        ("nowhere.invalid", "ssh -F none", "nowhere.invalid is not reached: "),
+        ("build1", "no-such-ssh", "no-such-ssh cannot be run: "),
+        ("build1", "sh -c 'sleep 60' ssh", "build1 does not answer in time"),
+        ("build1", "sh -c 'cat /dev/zero' ssh", "build1 prints without end"),
+    ],
+)
+def test_who_is_not_reached_is_named_with_the_reason(name: str, command: str, says: str) -> None:
+    """Issue 19, build 1."""
+    patience = 1.0 if "sleep" in command else 60.0
+    with pytest.raises(EnvironmentMissing, match=says) as raised:
+        ssh.run(command, name, ("true",), patience)
+    assert raised.value.hint
+
+
+def test_a_machine_that_does_not_let_in_asks_nothing(build1: Machine) -> None:
+    """Issue 19, build 1."""
+    config = build1.at / "stranger"
+    config.write_text((build1.at / "client").read_text().replace(f"{build1.at}/key\n", os.devnull + "\n"))
+    with pytest.raises(EnvironmentMissing, match=r"build1 is not reached: .*Permission denied"):
+        ssh.run(f"ssh -F {config}", "build1", ("true",), 30)
