@@ -17,7 +17,7 @@ from pro0.model.message import Message
 from pro0.model.need import Need, PermissionRequest, Trouble
 from pro0.model.run import RunEvent
 from pro0.model.runtime import Exit
-from pro0.model.task import Comment, Remark, Task
+from pro0.model.task import Comment, Task
 from pro0.ops.grants import GrantStatus
 from pro0.ops.mail.messages import Letter
 from pro0.ops.team.archives import ArchivedTeam
@@ -26,6 +26,7 @@ from pro0.ops.team.progress import Progress
 from pro0.ops.team.status import MemberStatus, TeamStatus
 from pro0.ops.work.workers import Worker
 from pro0.rules.feed import FeedEvent
+from pro0.rules.tasks.answers import Remark
 from tools.topics import table
 
 FILE = Path(__file__).parents[1] / "docs" / "outputs.json"

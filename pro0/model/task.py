@@ -1,6 +1,5 @@
 """The task, as it is stored (behaviour 2.12)."""
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -253,27 +252,6 @@ class Comments(Document, frozen=True, kw_only=True):
     """comments.json of one task."""
 
     comments: tuple[Comment, ...] = ()
-
-
-class Remark(msgspec.Struct, frozen=True):
-    """One remark about a task: a comment, or the text of an act."""
-
-    at: datetime
-    author: str
-    text: str
-    act: str | None = None
-    task: str | None = None
-    """The task that the author's session was there for."""
-    role: str = ""
-    """The role of the author."""
-    kind: Awaiting | None = None
-    """What the act made the task wait for, or what a person's act answered."""
-    asked: str = ""
-    """The question that a person's act answered."""
-    to: Status | None = None
-    """The status that the act led to."""
-    id: str = ""
-    """That of a comment; texts of acts have none."""
 
 
 class Draft(Stored, frozen=True):

@@ -11,8 +11,9 @@ from msgspec.structs import FieldInfo, fields
 
 from pro0.model.home import Role
 from pro0.model.stored import iso
-from pro0.model.task import Awaiting, Gate, Kind, Policy, Remark, Task
+from pro0.model.task import Awaiting, Gate, Kind, Policy, Task
 from pro0.model.team import Grant, Seat, Wanted, Wish
+from pro0.rules.tasks.answers import Remark
 from pro0.rules.views import task_digest, ticket_status
 
 Status = Literal["open", "in_progress", "needs_review", "done", "closed", "failed"]

@@ -3,9 +3,10 @@
 import pytest
 
 from pro0.model.ids import HUMAN
-from pro0.model.task import Awaiting, Entry, Remark, Status
+from pro0.model.task import Awaiting, Entry, Status
 from pro0.rules.tasks import answers
 from pro0.rules.tasks.acts import GRANTS, Act
+from pro0.rules.tasks.answers import Remark
 from tests.rules.building import T0
 
 NEXT: dict[str, tuple[Act, Awaiting | None, str, Status | None, str]] = {

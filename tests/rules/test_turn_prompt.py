@@ -4,9 +4,10 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from pro0.model.task import Gate, Kind, Remark, Task
+from pro0.model.task import Gate, Kind, Task
 from pro0.rules.runs import signals
 from pro0.rules.runs.turn_prompt import FEEDBACK, SHOWN, SIGNALS, prompt
+from pro0.rules.tasks.answers import Remark
 from tests.rules.building import T0
 
 EPIC = Task(id="task-1", title="the epic", type=Kind.EPIC)

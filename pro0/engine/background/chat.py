@@ -14,11 +14,11 @@ from pro0.engine.background.agent_states import view_of
 from pro0.errors import BadInput, NotFound
 from pro0.model.runtime import SeatState, State
 from pro0.model.screen import ChatEntry
-from pro0.model.task import Remark
 from pro0.ops.context import Context
 from pro0.ops.mail.listing import ListedMessage, MailFeed
 from pro0.ops.tasks import tasks
 from pro0.ops.work.sessions import TeamSession
+from pro0.rules.tasks.answers import Remark
 from pro0.rules.words.prompts import is_fixed_line
 
 TASKS = 5

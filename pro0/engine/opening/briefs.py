@@ -8,12 +8,13 @@ from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
 from pro0.errors import NotFound
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import SeatState
-from pro0.model.task import Remark, Task
+from pro0.model.task import Task
 from pro0.model.team import Seat, TeamConfig
 from pro0.ops.context import lead_context
 from pro0.ops.tasks import roles, tasks
 from pro0.rules.lead.permissions import permission_mode
 from pro0.rules.tasks import answers
+from pro0.rules.tasks.answers import Remark
 from pro0.rules.words import assignment
 from pro0.rules.words.assignment import Assignment, Told
 from pro0.rules.words.welcome import Welcome, first_prompt

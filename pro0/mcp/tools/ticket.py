@@ -8,9 +8,10 @@ from pro0.mcp import views
 from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.tool import EVERYBODY, OwnTask, TaskId, both, tool
 from pro0.mcp.tools.work import Limit, Role
-from pro0.model.task import Awaiting, Draft, Remark
+from pro0.model.task import Awaiting, Draft
 from pro0.ops.tasks import gates, roles, tasks
 from pro0.rules.tasks import answers
+from pro0.rules.tasks.answers import Remark
 from pro0.rules.views import ticket_status
 
 COMMENTS = 100

@@ -8,7 +8,7 @@ from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.home import HookEvent
 from pro0.model.ids import HUMAN, task_id, task_number
-from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Remark, Task, TaskList
+from pro0.model.task import Awaiting, Changes, Comment, Draft, Entry, Task, TaskList
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import pay_if_possible
@@ -20,6 +20,7 @@ from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
 from pro0.rules.tasks import answers, changes, editing
 from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.answers import Remark
 from pro0.rules.tasks.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
 from pro0.store.files import add_folder
 

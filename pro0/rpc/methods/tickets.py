@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast
 from msgspec import Meta
 
 from pro0.engine.outcomes import begun
-from pro0.model.task import Changes, Draft, Gate, Remark, Task
+from pro0.model.task import Changes, Draft, Gate, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import gates, roles, tasks, trees
 from pro0.rpc import subscriptions
@@ -14,6 +14,7 @@ from pro0.rpc.client import RpcClient
 from pro0.rpc.method import both, method
 from pro0.rpc.subscriptions import LastSeq, LostId, Tasks
 from pro0.rpc.views import CommentView, Nothing, RpcView, TaskView, comment_view, task_view
+from pro0.rules.tasks.answers import Remark
 from pro0.rules.tasks.board import list_order
 
 TaskId = Annotated[str, Meta(description="The task's id, such as task-7.")]

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from pro0.model.ids import HUMAN
-from pro0.model.task import Remark, Task
+from pro0.model.task import Task
 from pro0.rules.runs.signals import HANDS_OFF, Tag
 from pro0.rules.tasks import answers
+from pro0.rules.tasks.answers import Remark
 
 SHOWN = 20
 """Number of newest remarks of each kind in the prompt."""

@@ -5,9 +5,12 @@ with its claim.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import msgspec
 
 from pro0.model.ids import HUMAN
-from pro0.model.task import Awaiting, Entry, Remark, Status, Task
+from pro0.model.task import Awaiting, Entry, Status, Task
 from pro0.rules.tasks.acts import ANSWERS, GRANTS, Act
 
 LONG = 500
@@ -41,6 +44,27 @@ _OTHERS: Mapping[str, str] = {
     Act.REOPEN: "reopened the task",
 }
 _WORK = (Act.HAND_OFF, Act.RELEASE, Act.FAIL, Act.DIED, Act.COMPLETE)
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """One remark about a task: a comment, or the text of an act."""
+
+    at: datetime
+    author: str
+    text: str
+    act: str | None = None
+    task: str | None = None
+    """The task that the author's session was there for."""
+    role: str = ""
+    """The role of the author."""
+    kind: Awaiting | None = None
+    """What the act made the task wait for, or what a person's act answered."""
+    asked: str = ""
+    """The question that a person's act answered."""
+    to: Status | None = None
+    """The status that the act led to."""
+    id: str = ""
+    """That of a comment; texts of acts have none."""
 
 
 def remark(entry: Entry) -> Remark:
