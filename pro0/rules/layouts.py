@@ -10,7 +10,8 @@ from typing import TypeAlias, cast
 import msgspec
 
 from pro0.errors import BadInput, ErrorCode
-from pro0.model.layout import Layout
+from pro0.model.layout import Layout, LayoutMember, LayoutRole
+from pro0.rules.spelling import nearest
 from pro0.rules.validation import validation_message
 
 Data: TypeAlias = dict[str, object]
@@ -19,6 +20,9 @@ INHERITED = ("agent", "role", "model", "effort", "permission_mode", "nudge")
 """The keys of a member with a default in its window or in the file."""
 _TOP = frozenset({*Layout.__struct_fields__, *INHERITED})
 _WINDOW = frozenset({"window_name", "layout", "panes", *INHERITED})
+_MEMBER = frozenset({*LayoutMember.__struct_fields__, *LayoutMember.__struct_encode_fields__})
+_PANE = _MEMBER | {"shell_command"}
+_ROLE = frozenset(LayoutRole.__struct_fields__)
 _REFUSED = {
     "session_name": "the team has the name that `pro0 team start` is given",
     "start_directory": "members work in the project, or in worktrees of their own",
@@ -35,9 +39,11 @@ def layout_of(written: object) -> Layout:
 def expand(written: object) -> Data:
     """Write every short form out: members and roles by name, panes as member names, tasks as titles."""
     top = _mapping(written, "the layout", _TOP)
-    members = [_with_name(name, value, "members") for name, value in _items(top.get("members"), "members")]
+    members = [_with_name(name, value, "members", _MEMBER) for name, value in _items(top.get("members"), "members")]
     windows = [_window(value, number) for number, value in enumerate(_list(top.get("windows"), "windows"), 1)]
-    roles = [_with_name(name, value, "roles", short="prompt") for name, value in _items(top.get("roles"), "roles")]
+    roles = [
+        _with_name(name, value, "roles", _ROLE, short="prompt") for name, value in _items(top.get("roles"), "roles")
+    ]
     tasks = [{"title": task} if isinstance(task, str) else task for task in _list(top.get("tasks"), "tasks")]
     return {**top, "members": members, "windows": windows, "roles": roles, "tasks": tasks}
 
@@ -86,7 +92,7 @@ def _pane(value: object, window: str, number: int) -> Data:
     """Return a pane as a member. A name alone is a member's name; `shell_command` makes a member for that command."""
     if isinstance(value, str):
         return {"name": value}
-    pane = dict(_mapping(value, f"{window}, pane {number}", None))
+    pane = dict(_mapping(value, f"{window}, pane {number}", _PANE))
     command = pane.pop("shell_command", None)
     if command is None:
         if "name" not in pane:
@@ -99,10 +105,10 @@ def _pane(value: object, window: str, number: int) -> Data:
     return {**pane, "name": name, "agent": "command", "argv": ["/bin/sh", "-c", " && ".join(lines)]}
 
 
-def _with_name(name: str, value: object, where: str, short: str = "agent") -> Data:
+def _with_name(name: str, value: object, where: str, keys: frozenset[str], short: str = "agent") -> Data:
     if isinstance(value, str):
         value = {short: value}
-    return {"name": name, **_mapping(value if value is not None else {}, f"{where}, {name}", None)}
+    return {"name": name, **_mapping(value if value is not None else {}, f"{where}, {name}", keys)}
 
 
 def _handed_down(above: Mapping[str, object]) -> Data:
@@ -139,7 +145,10 @@ def _mapping(value: object, where: str, allowed_keys: frozenset[str] | None) -> 
         if key in _REFUSED:
             raise _wrong(f"{where}: {key!r} means nothing here: {_REFUSED[key]}", hint="leave it out")
         if allowed_keys is not None and key not in allowed_keys:
-            raise _wrong(f"{where}: there is no {key!r}", hint=f"known: {', '.join(sorted(allowed_keys))}")
+            known = sorted(filter(str.islower, allowed_keys))
+            near = nearest(key, known)
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+            raise _wrong(f"{where}: there is no {key!r}", hint=hint)
     return value
 
 

@@ -173,6 +173,8 @@ def test_the_ends_of_a_wait(acts: list[str], code: int, pro0: Pro0, team: Contex
         assert look["needs"], "a person can end every standstill"
         assert look["needs"] == json.loads(pro0("needs", "--json").out)
         assert all(need["command"] in called.out for need in look["needs"])
+        above = called.out.partition("needs you")[0]
+        assert not any(f"  {need['subject']} " in above for need in look["needs"]), "each is said once"
 
 
 def test_logs_merge_what_people_and_the_lead_did(pro0: Pro0, team: Context) -> None:

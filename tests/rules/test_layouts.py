@@ -111,7 +111,7 @@ WRONG: list[tuple[object, str]] = [
     ({"members": [{"agent": "pi"}]}, "members, 1: it needs a name"),
     ({"members": [[]]}, "members, 1: it must be a mapping"),
     ({"members": {"ada": {"agnt": "pi"}}}, "agnt"),
-    ({"members": {"ada": {"to_be_or": 7}}}, "members, 1: there is no 'toBeOr'"),
+    ({"members": {"ada": {"to_be_or": 7}}}, "members, ada: there is no 'to_be_or'"),
     ({"roles": 7}, "roles: it must be a mapping"),
     ({"roles": [7]}, "roles, 1: it must be a mapping"),
     ({"roles": [{"prompt": "x"}]}, "roles, 1: it needs a name"),
@@ -137,6 +137,21 @@ def test_what_is_wrong_is_named_with_its_place(written: object, said: str) -> No
     with pytest.raises(BadInput) as error:
         layout_of(written)
     assert said in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ({"membrs": []}, "did you mean members?"),
+        ({"members": {"ada": {"agnt": "pi"}}}, "did you mean agent?"),
+        ({"windows": [{"panes": [{"name": "ada", "promt": "x"}]}]}, "did you mean prompt?"),
+        ({"roles": {"r": {"xyz": "x"}}}, "known: name, prompt"),
+    ],
+)
+def test_a_misspelt_word_is_told_the_right_one(written: object, hint: str) -> None:
+    with pytest.raises(BadInput) as error:
+        layout_of(written)
+    assert error.value.hint == hint
 
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))

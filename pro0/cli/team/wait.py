@@ -56,8 +56,10 @@ def _until_it_stands(context: Context, timeout: float | None) -> Progress:
 
 def _print(result: Progress, team_flag: str) -> None:
     write(_counts(result))
+    needed = {need.subject for need in result.needs}
     for entry in result.left:
-        write(f"  {line(entry)}")
+        if entry.partition(" ")[0] not in needed:  # a need says it with its command
+            write(f"  {line(entry)}")
     if result.needs:
         write("needs you")
         needs.show(result.needs, team_flag)
