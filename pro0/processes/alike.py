@@ -2,6 +2,8 @@
 
 import os
 import resource
+from collections.abc import Mapping
+from functools import cache
 
 _CONFINED = (b"Uid", b"Gid", b"Groups", b"Cap", b"NoNewPrivs", b"Seccomp")
 _PLACES = ("ns/mnt", "ns/pid", "ns/user", "ns/net", "root")
@@ -11,7 +13,7 @@ _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.star
 def alike(pid: int) -> bool:
     """Return whether a process is confined as this one is: user, capabilities, namespaces, root, sandbox."""
     try:
-        return _confinement(pid) == _confinement(os.getpid())
+        return _confinement(pid) == _own(os.getpid())
     except OSError:
         return False
 
@@ -21,12 +23,35 @@ def umask(pid: int) -> int:
     return next(int(line.split()[1], 8) for line in _status(pid) if line.startswith(b"Umask:"))
 
 
-def take_limits(pid: int) -> None:
-    """Let the soft limits of a process hold here too, its mark among them; raises OSError or ValueError."""
+def take_limits(pid: int) -> dict[int, int]:
+    """Let the soft limits of a process hold here too, its mark among them; raises OSError or ValueError.
+
+    Returns those that held before, for `set_limits`, of each one that is another now.
+    """
+    before = {}
     for limit in _LIMITS:
         soft, own = resource.prlimit(pid, limit)[0], resource.getrlimit(limit)
         if soft != own[0]:
             resource.setrlimit(limit, (soft, own[1]))
+            before[limit] = own[0]
+    return before
+
+
+def set_limits(soft_limits: Mapping[int, int]) -> None:
+    """Set soft limits of this process."""
+    for limit, soft in soft_limits.items():
+        resource.setrlimit(limit, (soft, resource.getrlimit(limit)[1]))
+
+
+def is_timed(pid: int) -> bool:
+    """Return whether a process may use so much CPU and no more; raises OSError when it is gone."""
+    return resource.prlimit(pid, resource.RLIMIT_CPU)[0] != resource.RLIM_INFINITY
+
+
+@cache
+def _own(pid: int) -> tuple[object, ...]:
+    """Return the confinement of this process, which nobody else can change; a fork has another pid."""
+    return _confinement(pid)
 
 
 def _confinement(pid: int) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""The warm process: forked by a lead, it loads what short commands need, and is forked for each of them."""
+"""The warm process: forked by a lead, it loads what short commands need, and forks the processes that do them."""
 
 import gc
 import importlib
@@ -6,18 +6,21 @@ import os
 import select
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pro0.cli.main import PATIENCE as OBJECTS
 from pro0.cli.warm.client import SOCKET
 from pro0.rpc.place import listening
 from pro0.store.teams import TeamStore
 
-PAUSE = 1.0
-"""Seconds until the next try when this system has no room for another connection."""
+LINGERING = 5.0
+"""Seconds without any command until a process that waits beside another one leaves."""
+MOMENT = 0.05
+"""Seconds that a command waits for one of the processes that are at work."""
+ENOUGH = max(2, os.cpu_count() or 1)
+NEWS = 64
+"""Bytes of a process's news that are read at once."""
 MODULES = (
     "pro0.cli.call",
     "pro0.cli.task.acts",
@@ -30,10 +33,8 @@ MODULES = (
     "pro0.cli.member.look",
     "pro0.cli.message",
     "pro0.cli.completing",
-    "pro0.cli.warm.work",
+    "pro0.cli.warm.ahead",
 )
-REHEARSED = ("task list", "needs", "inbox --sent", "task claim --help", "send --help")
-"""Commands that change nothing."""
 
 
 @contextmanager
@@ -86,55 +87,49 @@ def _serve(lifeline: int) -> None:
     gc.collect()
     gc.freeze()
     with listening(Path(place)) as listener:
-        while _next_is_needed(listener, lifeline):
-            pass
+        _keep_some_waiting(Path(place).parent.name, listener, lifeline)
 
 
-def _next_is_needed(listener: socket.socket, lifeline: int) -> bool:
-    """Fork a process that waits for one command; return True once it has one, False when the lead is gone."""
-    waits, has_one = os.pipe()
+def _keep_some_waiting(team: str, listener: socket.socket, lifeline: int) -> None:
+    """Have a process waiting for a command at any time, until the lead is gone; those that nobody needs leave.
+
+    Where each processor has one, the next command waits a moment for one of these. More of them would only wait for
+    each other's locks.
+    """
+    from pro0.cli.warm.ahead import WAITS
+
+    waits: dict[int, bool] = {}
+    """Our end of the pair of each process, and whether it has nothing to do."""
+    while True:
+        idle = [one for one in waits if waits[one]]
+        patience = (MOMENT if len(waits) >= ENOUGH else 0) if not idle else LINGERING if idle[1:] else None
+        heard = select.select([lifeline, *waits], [], [], patience)[0]
+        if lifeline in heard:
+            return
+        for one in heard:
+            if told := os.read(one, NEWS):
+                waits[one] = told.endswith(WAITS)
+            else:
+                os.close(one)
+                del waits[one]
+        if not heard and idle:
+            os.close(idle[0])  # it leaves
+            del waits[idle[0]]
+        elif not heard:
+            waits[_forked(team, listener, [lifeline, *waits])] = True
+
+
+def _forked(team: str, listener: socket.socket, ours: list[int]) -> int:
+    """Fork a process that waits for commands, and return our end of the pair with it."""
+    from pro0.cli.warm.ahead import Ahead
+
+    end, its = socket.socketpair()
     if os.fork() == 0:
         try:
-            os.close(waits)
-            _work(listener, lifeline, has_one)
+            for descriptor in (end.detach(), *ours):
+                os.close(descriptor)
+            Ahead(team, listener, its).work()
         finally:
             os._exit(0)
-    os.close(has_one)
-    ended = lifeline in select.select([waits, lifeline], [], [])[0]
-    os.close(waits)
-    return not ended
-
-
-def _work(listener: socket.socket, lifeline: int, has_one: int) -> None:
-    """Do one command; return without one when the lead is gone."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    gc.set_threshold(OBJECTS)
-    from pro0.cli.warm.work import Work
-
-    _rehearse(listener)
-    if lifeline in select.select([listener.fileno(), lifeline], [], [])[0]:
-        return
-    try:
-        connection, _ = listener.accept()
-    except OSError:
-        time.sleep(PAUSE)
-        return
-    for descriptor in (listener.detach(), lifeline, has_one):
-        os.close(descriptor)
-    Work(connection).do()
-
-
-def _rehearse(listener: socket.socket) -> None:
-    """Use what commands use, until one is asked for: a page of memory is copied at its first use after a fork."""
-    from pro0.cli.call import run
-    from pro0.processes import alike
-
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in (1, 2):
-        os.dup2(nowhere, number)
-    os.close(nowhere)
-    alike.alike(os.getpid())
-    for arguments in REHEARSED:
-        if select.select([listener], [], [], 0)[0]:
-            return
-        run(arguments.split())
+    its.close()
+    return end.detach()

@@ -1,9 +1,10 @@
 """One command, done here for another process: with its streams, folder, environment, limits and identity.
 
 What only that process can do itself, such as asking on its terminal or starting programs that are its own, is left to
-it, as long as nothing was done.
+it, as long as nothing was done. Afterwards nothing of it is left here, or this process does no other.
 """
 
+import _thread
 import fcntl
 import io
 import os
@@ -11,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable
 from types import FrameType
 
 from pro0.cli.warm.client import DONE, GO, READY, SIZE, STREAMS, YOURS, stamp
@@ -25,6 +26,7 @@ LARGEST = 8 << 20
 """Bytes of arguments and environment; the system allows fewer."""
 GONE = 129
 _CHANGES = frozenset({"os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "os.truncate"})
+_SURROUNDS = frozenset({"os.putenv", "os.unsetenv"})
 _STARTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system"})
 
 
@@ -33,41 +35,46 @@ class OnlyThere(BaseException):
 
 
 class Work:
-    """The work for one connection, in a process of its own."""
+    """The work for one connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._errors = "strict"
         self._begun = False
         """Whether a file was changed, or a stream read or written."""
+        self._limits: dict[int, int] = {}
+        """The limits of this process that are those of the command meanwhile."""
 
-    def do(self) -> None:
-        """Do what the other end asks for; returns when it asks for nothing that can be done here."""
-        self._connection.settimeout(PATIENCE)
-        if address.peer(self._connection) != os.geteuid() or (arguments := self._prepared()) is None:
-            return
-        self._connection.send(READY)
-        agreed, descriptors, *_ = socket.recv_fds(self._connection, len(GO), STREAMS + 1)
-        if agreed != GO:
-            return
-        try:
-            answer = self._done(arguments, descriptors)
-        except OnlyThere:
-            answer = YOURS
-        self._connection.send(answer)
+    def do(self) -> bool:
+        """Do what the other end asks for; return whether nothing of it is left here, so that another may follow."""
+        with self._connection:
+            self._connection.settimeout(PATIENCE)
+            if address.peer(self._connection) != os.geteuid() or (arguments := self._prepared()) is None:
+                return True
+            self._connection.send(READY)
+            before = _going_on()
+            agreed, descriptors, *_ = socket.recv_fds(self._connection, len(GO), STREAMS + 1)
+            if agreed != GO:
+                return False
+            try:
+                answer = self._done(arguments, descriptors)
+            except OnlyThere:
+                self._connection.send(YOURS)
+                return False
+            is_clean = self._end_with_the_work() and _going_on() == before
+            self._connection.send(answer)
+            return is_clean
 
     def _prepared(self) -> list[str] | None:
         """Become what the command's process is; return its arguments, None when that is not possible."""
         command = table.entry(address.peer_process(self._connection))
         version, errors, count, *words = self._read(int.from_bytes(self._read(SIZE), "big")).split(b"\0")
-        if command is None or version != stamp() or not alike.alike(command.pid):
+        if command is None or version != stamp() or not alike.alike(command.pid) or alike.is_timed(command.pid):
             return None
-        alike.take_limits(command.pid)
+        self._limits = alike.take_limits(command.pid)
         os.umask(alike.umask(command.pid))
         arguments, variables = words[: int(count)], words[int(count) :]
-        os.environ.clear()
-        os.environb.update((name, value) for name, _, value in (variable.partition(b"=") for variable in variables))
-        time.tzset()
+        _surround(variables)
         identity.ask_for(command)
         self._errors = errors.decode()
         return [os.fsdecode(argument) for argument in arguments]
@@ -85,13 +92,10 @@ class Work:
         sys.stdin = io.TextIOWrapper(stdin, encoding="utf-8", errors=self._errors)
         sys.stdout, sys.stderr = (self._writer(number) for number in (1, 2))
         self._end_with_the_command()
-        sys.addaudithook(self._leave_to_the_command)
+        _watch(self)
         from pro0.cli.call import run
 
-        code = run(arguments)
-        with suppress(OSError):
-            sys.stderr.flush()
-        return DONE + bytes([code])
+        return DONE + bytes([run(arguments)])
 
     def _writer(self, number: int) -> io.TextIOWrapper:
         line_by_line = number == 2 or os.isatty(number)
@@ -113,6 +117,20 @@ class Work:
         fcntl.fcntl(self._connection, fcntl.F_SETFL, flags | os.O_ASYNC)
         self._look(0, None)  # it may have ended before
 
+    def _end_with_the_work(self) -> bool:
+        """Let go of all that is the command's; return whether that succeeded, and nothing of it goes on."""
+        try:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+        except OSError:
+            return False  # what is left in it would come out later, elsewhere
+        signal.signal(signal.SIGIO, signal.SIG_IGN)  # it ends as soon as it has the answer
+        _watch(None)
+        use_nowhere()
+        os.chdir("/")
+        alike.set_limits(self._limits)
+        return True
+
     def _look(self, _number: int, _frame: FrameType | None) -> None:
         try:
             self._connection.recv(1)
@@ -126,7 +144,8 @@ class Work:
         """Note that this process has begun to act: from now on it must go on."""
         self._begun = True
 
-    def _leave_to_the_command(self, event: str, arguments: tuple[object, ...]) -> None:
+    def report(self, event: str, arguments: tuple[object, ...]) -> None:
+        """Take in what the interpreter is about to do; raises OnlyThere for what it must not do here."""
         if self._begun:
             return
         if event in _STARTS or (event == "open" and arguments[0] == asking.TERMINAL):
@@ -153,3 +172,47 @@ class _Stream(io.FileIO):
     def write(self, data: bytes) -> int | None:  # type: ignore[override]
         self._work.touch()
         return super().write(data)
+
+
+_at_work: list[Work] = []
+_surroundings: list[list[bytes]] = []
+"""The environment that was taken last, until a command changes it."""
+_hooks: list[Callable[[str, tuple[object, ...]], None]] = []
+
+
+def use_nowhere() -> None:
+    """Let this process read and write nothing."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in range(STREAMS):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def _surround(variables: list[bytes]) -> None:
+    """Make these the environment; most often they are what they were."""
+    if _surroundings == [variables]:
+        return
+    _surroundings[:] = [variables]
+    os.environ.clear()
+    os.environb.update((name, value) for name, _, value in (variable.partition(b"=") for variable in variables))
+    time.tzset()
+
+
+def _watch(work: Work | None) -> None:
+    """Let this work hear what the interpreter does from now on, or none; its hooks are for good."""
+    _at_work[:] = [work] if work else []
+    if not _hooks:
+        _hooks.append(_hook)
+        sys.addaudithook(_hook)
+
+
+def _hook(event: str, arguments: tuple[object, ...]) -> None:
+    for work in _at_work:
+        work.report(event, arguments)
+        if event in _SURROUNDS:
+            _surroundings.clear()
+
+
+def _going_on() -> tuple[int, int]:
+    """Return how many descriptors are open, and how many threads were started and have not ended."""
+    return len(os.listdir("/proc/self/fd")), _thread._count()
