@@ -12,6 +12,7 @@ from starlette.websockets import WebSocketClose
 from pro0.web.proof import FORBIDDEN
 
 START = "index.html"
+READING = ("GET", "HEAD")
 _TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json"}
 """The types that a machine's own table may not know, or know otherwise."""
 
@@ -24,11 +25,13 @@ class PageFiles:
         self._files["/"] = self._files[f"/{START}"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the file, or with what says that the browser has it already; no file is spoken with."""
+        """Answer with the file, or with what says that the browser has it already; files are read and nothing else."""
         wanted = self._answer(scope) if scope["type"] == "http" else WebSocketClose(FORBIDDEN)
         await wanted(scope, receive, send)
 
     def _answer(self, scope: Scope) -> Response:
+        if scope["method"] not in READING:
+            return Response("Method Not Allowed", 405, {"Allow": ", ".join(READING)}, "text/plain")
         file = self._files.get(scope["path"])
         if file is None:
             return Response("Not Found", 404, media_type="text/plain")

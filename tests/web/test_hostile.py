@@ -155,6 +155,16 @@ def test_no_hostile_request_pairs_a_device(served: tuple[Browser, Path], cli: Ca
     assert (after.devices, len(after.codes)) == (before.devices, len(before.codes))
 
 
+@pytest.mark.parametrize("path", ["/", "/index.html", "/app.js", "/nothing", "/rpc", "/rpc/alpha"])
+def test_whatever_is_not_read_is_refused_by_its_method(served: tuple[Browser, Path], path: str) -> None:
+    """Issue 16, must show 3: no other method has an answer, though all else about the request is right."""
+    browser, _ = served
+    headers = {"Origin": browser.base, "Cookie": browser.cookie, "Content-Type": "application/json"}
+    methods = (*METHODS, "CONNECT", "PROPFIND", "get", "X")
+    refused = {method for method in methods if browser.request(method, path, b"{}", headers).status == 405}
+    assert refused == set(methods) - {"GET", "HEAD"}
+
+
 def test_no_hostile_upgrade_gets_in(served: tuple[Browser, Path]) -> None:
     browser, _ = served
     port = int(browser.base.rpartition(":")[2])
