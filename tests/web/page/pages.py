@@ -85,3 +85,8 @@ class Shown:
     def says(self, text: str) -> None:
         """Wait until a line says this."""
         expect(self.page.locator(".notice", has_text=text).first).to_be_visible()
+
+    def over(self, card: Locator) -> None:
+        """Wait until the card of a need says that it is over: it stays where it was, with nothing to press."""
+        expect(card.locator("p", has_text="Over")).to_be_visible()
+        expect(card.get_by_role("button")).to_have_count(0)

@@ -100,7 +100,7 @@ def test_what_was_answered_is_not_asked_again(shown: Shown, alpha: Crew) -> None
     shown.press("Answer", card)
     let_go(shown, f"{id}: answered")
     shown.says(f"{id}: answered")
-    expect(card).not_to_be_visible()
+    shown.over(card)
 
 
 def test_a_new_member_is_shown_once_it_is_known(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:

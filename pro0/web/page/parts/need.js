@@ -1,0 +1,93 @@
+/** One thing that needs the person: what, why, the whole input of a permission, and its answers; or what came of it. */
+import { html } from "../html.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
+import { answersOf } from "../data/answers.js";
+import { settled } from "../data/over.js";
+import { go, place } from "../data/route.js";
+import { team } from "../data/team.js";
+import { bound } from "../data/verdicts.js";
+import { tone } from "../data/words.js";
+import { Act, Field, Form, Since } from "./common.js";
+import { Shown } from "./shown.js";
+
+export const isAsked = ({ kind, request }) => kind === "permission" && request;
+
+/** A card; one that is `over` stays as high as it was. */
+export function Need({ need, over }) {
+  const card = useRef(null);
+  const [answer, setAnswer] = useState("");
+  const task = useStanding(team.value.tasks.get(need.subject), over);
+  // One whose question was answered may wait a moment longer, for the agent to go on.
+  const asked = useRef(need.request);
+  const [height, held] = useHeld(card, over || need.request !== asked.current);
+  const about = task ? place("tree", task.id) : need.member && place("member", need.member);
+  // What a permission is for stands below it, whole.
+  const title = task && need.awaiting ? task.title : isAsked(need) ? need.what.split(": ")[0] : need.what;
+  const colour = over ? "dim" : tone(need.kind);
+  return html`<li ref=${card} class=${`card need ${colour} ${over ? "over" : ""}`} style=${{ minHeight: height }}>
+    <div class="row between"><span class="row"><span class=${`tag ${colour}`}>${need.kind}</span><span class="soft small">${need.subject}</span></span><${Since} at=${need.since} /></div>
+    <h2>${about ? html`<a href=${about}>${title}</a>` : title}</h2>
+    ${need.why && !isAsked(need) && !title.includes(need.why) && html`<p class="quote">${need.why}</p>`}
+    <${Shown} need=${need} task=${task} />
+    ${over ? html`<${Over} need=${need} answer=${answer} held=${held} />` : html`<${Answers} need=${need} answered=${setAnswer} />`}
+  </li>`;
+}
+
+/** A value as it was before the card was over. */
+function useStanding(value, over) {
+  const last = useRef(value);
+  if (!over) last.current = value;
+  return last.current;
+}
+
+/** The height that a card had while it could be answered, once it cannot; and whether it had the focus then. */
+function useHeld(card, answered) {
+  const height = useRef(0);
+  const held = useRef(false);
+  if (!answered) held.current = false;
+  else held.current ||= card.current?.contains(document.activeElement) ?? false;
+  useLayoutEffect(() => {
+    if (answered) return undefined;
+    const watch = new ResizeObserver(() => (height.current = card.current.offsetHeight));
+    watch.observe(card.current);
+    return () => watch.disconnect();
+  }, [answered]);
+  return [answered ? `${height.current}px` : "", held.current];
+}
+
+/** What came of it: the answer of this page, or who has settled it elsewhere. Who had the focus in the card keeps it. */
+function Over({ need, answer, held }) {
+  const line = useRef(null);
+  const [event, setEvent] = useState(null);
+  useLayoutEffect(() => void (held && line.current.focus({ preventScroll: true })), []);
+  useEffect(() => void (answer || settled(need).then(setEvent)), []);
+  return html`<p class="row wrap soft" tabindex="-1" ref=${line}>Over${answer ? `: ${answer}` : event && html`: <strong>${event.actor}</strong><span class="tag">${event.event}</span><${Since} at=${event.at} />`}</p>`;
+}
+
+function Answers({ need, answered }) {
+  const own = team.value;
+  const all = answersOf(need, own.requests.value[need.request]);
+  const [asked, setAsked] = useState(all[0]?.text === "required" ? all[0] : null);
+  if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
+  const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
+  const called = async (answer, text) => {
+    const [method, params] = answer.call(need, text);
+    const result = await own.call(method, bound(own.tasks.get(need.subject), method, params));
+    answered(answer.done);
+    if (!answer.stays) await own.needs.until(() => !own.needs.get(need.id));
+    return result;
+  };
+  const button = (answer) => {
+    const name = `${answer.label}: ${need.what}`;
+    if (answer.go) return html`<button type="button" class=${`act ${look(answer)}`} aria-label=${name} onClick=${() => go(...answer.go(need))}>${answer.label}</button>`;
+    if (answer.text === "required") return html`<button type="button" class=${`act ${look(answer)}`} aria-label=${name} aria-expanded=${asked === answer} onClick=${() => setAsked(answer)}>${answer.label}</button>`;
+    const run = () => called(answer, "");
+    return html`<${Act} label=${answer.label} name=${name} look=${look(answer)} run=${run} done=${`${need.subject}: ${answer.done}`} />`;
+  };
+  const send = ({ text }) => called(asked, text);
+  return html`${asked && html`<${Form} key=${asked.label} label=${asked.label} send=${send} done=${`${need.subject}: ${asked.done}`}
+      cancel=${asked === all[0] ? null : () => setAsked(null)} others=${all.filter((answer) => answer !== asked).map(button)}>
+      <${Field} label=${asked.field} name="text" area=${need.kind !== "cost"} rows="2" required />
+    <//>`}
+    ${!asked && html`<div class="row wrap answers">${all.map(button)}</div>`}`;
+}
