@@ -33,6 +33,19 @@ def load(folder: str) -> str:
         return ""
 
 
+def whole(folder: str) -> str:
+    """Return all of the first prompt that stands in that folder, however the agent was given it; empty for none."""
+    try:
+        return Path(folder, FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def written(folder: str) -> datetime:
+    """Return the moment when the first prompt of that folder was written; raises OSError for none."""
+    return datetime.fromtimestamp(Path(folder, FILE).stat().st_mtime, UTC)
+
+
 def was_given(folder: str) -> bool:
     """Return True when the session of that folder was started with a prompt."""
     return Path(folder, FILE).is_file()

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from pro0.agents import first_prompt
 from pro0.model.runtime import SessionUsage, State, TurnEnd
-from pro0.model.task import Awaiting, Draft
+from pro0.model.task import Awaiting, Draft, Policy
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
@@ -225,6 +226,71 @@ def test_a_session_whose_id_is_learned_later_is_followed_from_then_on(connect: C
     assert wire.result("session.chat.subscribe", {"session_id": "w1"})["items"] == []
     known(team, "w1", session=CLAUDE)
     assert len({wire.told()["item"]["id"] for _ in range(8)}) == 8
+
+
+PROMPT = "You are w1, a teammate.\n\nWhat you are asked to do:\nRead the lexer."
+
+
+def told_first(team: TeamStore, name: str, prompt: str) -> None:
+    """Let a session have been started with a prompt."""
+    folder = team.paths.agent_folder(f"inc-{name}")
+    folder.mkdir(exist_ok=True)
+    (folder / first_prompt.FILE).write_text(prompt)
+
+
+def test_what_a_session_was_told_first_is_in_its_chat_once(team: TeamStore) -> None:
+    """S000-044: its instructions, and on request the whole prompt; agents keep it in transcripts as they like."""
+    told_first(team, "w1", PROMPT)
+    known(team, "w1", started_at=datetime(2020, 1, 1, tzinfo=UTC))
+    write(team, "u1", {"type": "text", "text": PROMPT.replace("\n\n", "\r\n\r\n ")}, author="user")
+    write(team, "u2", {"type": "text", "text": "Read the lexer."}, author="user")
+    items = chat_of(team)
+    assert (items[0]["type"], items[0]["text"], items[0]["cut"]) == (
+        "first",
+        "What you are asked to do:\nRead the lexer.",
+        True,
+    )
+    prompts = [item["text"] for item in items if item["type"] == "prompt"]
+    assert [text for text in prompts if "lexer" in text] == ["Read the lexer."]
+    whole = call(client(team), "session.chat.show", session_id="w1", item_id=items[0]["id"])
+    assert whole["text"] == PROMPT
+
+
+def test_a_long_first_prompt_is_in_the_chat_once(team: TeamStore) -> None:
+    prompt = "Begin.\n\nYour task, task-1: " + "many words " * 1000
+    told_first(team, "w1", prompt)
+    write(team, "u1", {"type": "text", "text": prompt}, author="user")
+    found = [(item["type"], item.get("cut"), len(item["text"])) for item in chat_of(team) if "many" in item["text"]]
+    assert found == [("first", True, 4000)]
+
+
+def test_an_agent_without_a_transcript_was_told_something_first_too(connect: Connect, team: TeamStore) -> None:
+    """Whoever looks before the session has begun hears of it then."""
+    wire = connect()
+    assert wire.result("session.chat.subscribe", {"session_id": "w2"})["items"] == []
+    told_first(team, "w2", "Begin with the lexer.")
+    messages.send(human(team), "w2", "well?")
+    told = [wire.told()["item"] for _ in range(2)]
+    assert {(item["type"], item["text"], item.get("cut", False)) for item in told} == {
+        ("first", "Begin with the lexer.", False),
+        ("message", "well?", False),
+    }
+
+
+def test_a_review_of_subtasks_is_told_apart_from_mail(team: TeamStore) -> None:
+    """S000-035, 047: who writes the words of its id in a message has not made one."""
+    person, w1 = human(team), member(team, "w1")
+    tasks.create(person, [Draft(title="above", policy=Policy.SUPERVISED)])
+    tasks.claim(w1, "1")
+    tasks.create(w1, [Draft(title="below", parent="task-1")])
+    tasks.complete(w1, "1", "planned")
+    gates.close(person, "2")
+    messages.send(person, "w1", "task-2:1:review of task-2")
+    found = [(item["type"], item["author"]) for item in chat_of(team) if "task-2" in item.get("text", "")]
+    assert found[-1] == ("message", "human")
+    [review] = [item for item in chat_of(team) if item["type"] == "review"]
+    assert "simply complete task-1 again" in review["text"]
+    assert (review["to"], review["id"].startswith("m-")) == ("w1", True)
 
 
 def at(second: int) -> datetime:

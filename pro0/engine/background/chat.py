@@ -1,4 +1,4 @@
-"""The chat of a session: prompts, answers, tool calls, mail, and remarks about its task."""
+"""The chat of a session: what it was told first, prompts, answers, tool calls, mail, reviews, and remarks."""
 
 import time
 from collections.abc import Iterator
@@ -7,11 +7,12 @@ from typing import Literal
 
 import msgspec
 
-from pro0.agents import adapter_named, adapter_of
+from pro0.agents import adapter_named, adapter_of, first_prompt
 from pro0.agents.adapter import Adapter
 from pro0.agents.chats.reader import LETTERS, ChatReader
 from pro0.engine.background.agent_states import view_of
 from pro0.errors import BadInput, NotFound
+from pro0.model.message import MessageType
 from pro0.model.runtime import SeatState, State
 from pro0.model.screen import ChatEntry
 from pro0.ops.context import Context
@@ -19,6 +20,8 @@ from pro0.ops.mail.listing import ListedMessage, MailFeed
 from pro0.ops.tasks import tasks
 from pro0.ops.work.sessions import TeamSession
 from pro0.rules.tasks.answers import Remark
+from pro0.rules.tasks.subtasks import is_review
+from pro0.rules.words.asked import asked
 from pro0.rules.words.prompts import is_fixed_line
 
 TASKS = 5
@@ -27,6 +30,8 @@ SEARCH = 2.0
 """Seconds between two searches for a transcript that is not there yet."""
 KEPT = 5000
 """Items that a feed remembers."""
+FIRST = "first"
+"""The id of what a session was told first."""
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -34,12 +39,12 @@ class ChatItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing in the chat of a session; its `id` stays, and it belongs at `at`."""
 
     id: str
-    type: Literal["prompt", "said", "tool", "message", "remark"]
+    type: Literal["first", "prompt", "said", "tool", "message", "review", "remark"]
     at: datetime
     author: str = ""
     """Who said it; "" for a prompt, which a person may have typed."""
     text: str = ""
-    """What was said; of a tool its title."""
+    """What was said; of a tool its title, of what it was told first the part that is for this session alone."""
     to: str = ""
     """Whom a message was sent to."""
     state: Literal["", "running", "done", "failed"] = ""
@@ -49,7 +54,7 @@ class ChatItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_id: str = ""
     """The task that a remark is about."""
     cut: bool = False
-    """True when this is only the beginning of the text."""
+    """True when this is only a part of the text."""
 
 
 class ChatFeed:
@@ -60,6 +65,7 @@ class ChatFeed:
         self._session = session
         self._session_of_agent = ""
         self._reader: ChatReader | None = None
+        self._first = ""
         self._mail = MailFeed(context)
         self._last = session.started_at or _LONG_AGO
         self._shown: dict[str, ChatItem] = {}
@@ -71,7 +77,7 @@ class ChatFeed:
         if state and (self._reader is None or state.session != self._session_of_agent):
             self._session_of_agent = state.session
             self._reader = _reader(self._context, self._session, state)
-        for source in (self._of_transcript, self._of_mail, self._of_tasks):
+        for source in (self._of_start, self._of_transcript, self._of_mail, self._of_tasks):
             self._waiting.extend(source())  # kept when the next one cannot be read now
         fresh, self._waiting = self._waiting, []
         return sorted(fresh, key=lambda item: item.at)
@@ -82,13 +88,22 @@ class ChatFeed:
         sign = self._reader.sign if self._reader else ()
         return sign if sign is not None else int(time.monotonic() / SEARCH)
 
+    def _of_start(self) -> Iterator[ChatItem]:
+        """Yield what the session was told first, whether or not its agent keeps a transcript."""
+        folder = self._context.team.paths.agent_folder(self._session.id)
+        whole = "" if self._first else first_prompt.whole(str(folder))
+        if whole:
+            self._first = first_prompt.load(str(folder))
+            told, at = asked(whole)[:LETTERS], self._session.started_at or first_prompt.written(str(folder))
+            yield from self._new(ChatItem(id=FIRST, type="first", at=at, text=told, cut=told != whole.strip()))
+
     def _of_transcript(self) -> Iterator[ChatItem]:
         if self._reader is None:
             yield from self._of_screen()
             return
         for entry in self._reader.news():
             self._last = entry.at or self._last
-            if not (entry.kind == "prompt" and is_fixed_line(entry.text)):
+            if entry.kind != "prompt" or not (is_fixed_line(entry.text) or self._is_first(entry.text)):
                 author = "" if entry.kind == "prompt" else self._session.agent_id
                 item = ChatItem(
                     id=f"t-{entry.id}"[:200],
@@ -100,6 +115,11 @@ class ChatFeed:
                     cut=len(entry.text) > LETTERS,
                 )
                 yield from self._new(item)
+
+    def _is_first(self, prompt: str) -> bool:
+        """Return True for what the session was told first: agents wrap it as they like, and readers cut it."""
+        given, told = "".join(self._first.split()), "".join(prompt.split())
+        return given == told or (len(prompt) > LETTERS and given.startswith(told))
 
     def _of_screen(self) -> Iterator[ChatItem]:
         """Yield the last words of an agent without a transcript: those that its screen or its hook told."""
@@ -136,7 +156,9 @@ class ChatFeed:
 
 
 def whole_entry(context: Context, session: TeamSession, item_id: str) -> ChatEntry:
-    """Return an entry of a session's transcript with all its texts; raises NotFound."""
+    """Return an entry of a session's transcript, or its first prompt, with all its texts; raises NotFound."""
+    if item_id == FIRST and (told := first_prompt.whole(str(context.team.paths.agent_folder(session.id)))):
+        return ChatEntry(id=FIRST, kind="prompt", text=told)
     state = _state(context, session)
     reader = _reader(context, session, state, whole=True) if state else None
     for entry in reader.news() if reader else ():
@@ -184,7 +206,7 @@ def _state(context: Context, session: TeamSession) -> SeatState | None:
 def _of_message(message: ListedMessage) -> ChatItem:
     return ChatItem(
         id=f"m-{message.id}",
-        type="message",
+        type="review" if message.type is MessageType.NOTIFICATION and is_review(message.id) else "message",
         at=message.timestamp,
         author=message.from_,
         to=message.to,

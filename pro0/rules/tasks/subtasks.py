@@ -17,6 +17,7 @@ from pro0.rules.tasks.acts import Act, Request
 from pro0.rules.tasks.board import Board
 from pro0.rules.words import prompts
 
+_REVIEW = "review of "
 Notice = tuple[str, str, str]
 """A notice: its recipient, its fixed id, its text."""
 
@@ -39,7 +40,7 @@ def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Notice]]:
         if over:
             newest = board.get(over[-1]) or parent
             text = prompts.review(parent, {id: board.get(id) for id in over})
-            notices.append((parent.assignee or LEAD, notice_id(newest, f"review of {over[-1]}"), text))
+            notices.append((parent.assignee or LEAD, notice_id(newest, f"{_REVIEW}{over[-1]}"), text))
         if over and parent.claim:
             after = lifecycle.advance(after, Request(act=Act.REVIEW, caller=THE_LEAD, now=now, text=", ".join(over)))
         if after != parent:
@@ -73,6 +74,11 @@ def works_on(board: Board, task: Task, caller: Caller) -> bool:
 def notice_id(task: Task, about: str) -> str:
     """Return a stable id for a notice about the newest history entry of a task."""
     return f"{task.id}:{task.earlier + len(task.history)}:{about}"
+
+
+def is_review(notice_id: str) -> bool:
+    """Return True for the id of a notice that asks for a review of finished subtasks."""
+    return notice_id.count(":") == 2 and notice_id.rpartition(":")[2].startswith(_REVIEW)
 
 
 def waits_for_subtasks(board: Board, task: Task) -> bool:

@@ -10,6 +10,8 @@ import msgspec
 from pro0.model.task import Task
 from pro0.rules.words.welcome import WORKTREE
 
+TASK = "Your task, "
+"""The beginning of the part of the prompt that is about the task itself."""
 BOARD = 30
 """Number of newest remarks about the parent task in the prompt."""
 LONG = 2_000
@@ -91,7 +93,7 @@ def first_prompt(assignment: Assignment) -> str:
         _remarks(f"What was said about {task.parent}, for all below it:", assignment.above),
         _remarks("What was done about your task before this session:", assignment.before),
         _remarks("What a person said about your task:", assignment.answers),
-        f"Your task, {task.id}: {task.title}\n{task.description}",
+        f"{TASK}{task.id}: {task.title}\n{task.description}",
         f"It is done when:\n{task.acceptance}" if task.acceptance else "",
     ]
     return "\n\n".join(part for part in parts if part)

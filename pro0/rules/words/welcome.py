@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+ASKED = "What you are asked to do:\n"
+"""The beginning of the part of the prompt that a person or a member wrote."""
+
 
 class Welcome(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of the first prompt of one session."""
@@ -97,7 +100,7 @@ def first_prompt(welcome: Welcome, *, leads: bool) -> str:
         parts.append(_PLANS)
     if welcome.role:
         parts.append(f"Your role:\n{welcome.role}")
-    parts.append(f"What you are asked to do:\n{welcome.prompt}" if welcome.prompt else _NOTHING_YET)
+    parts.append(f"{ASKED}{welcome.prompt}" if welcome.prompt else _NOTHING_YET)
     if welcome.plan:
         parts.append(f"Your plan, which was approved; carry it out:\n{welcome.plan}")
     return "\n\n".join(parts)

@@ -9,7 +9,7 @@ import { complain } from "./notices.js";
 import { Text } from "./shown.js";
 
 const SHOWN = 200;
-const WHO = { prompt: "given to it", remark: "about its task" };
+const WHO = { first: "told first", prompt: "given to it", remark: "about its task", review: "about its subtasks" };
 
 export function Chat({ session, over = false }) {
   const own = team.value;
@@ -40,7 +40,7 @@ const byTime = (one, other) => one.at.localeCompare(other.at);
 
 function Item({ item, session }) {
   const [whole, setWhole] = useState(null);
-  const isMail = item.type === "message";
+  const isMail = item.id.startsWith("m-");
   const load = () => {
     const asked = isMail ? team.value.call("message.show", { id: item.id.replace(/^m-/, "") }) : team.value.call("session.chat.show", { session_id: session, item_id: item.id });
     asked.then(setWhole, complain);
@@ -53,7 +53,7 @@ function Item({ item, session }) {
       ${whole && html`<${Text} text=${printed(whole.arguments)} label="Arguments" /><${Text} text=${printed(whole.result)} label="Result" />`}</details></li>`;
   }
   return html`<li class=${`${item.type} ${item.author === "human" ? "mine" : ""} ${item.state === "failed" ? "broken" : ""}`}>${head}
-    <${Text} text=${whole?.content ?? whole?.text ?? item.text} label=${`${item.type} of ${item.author}`} />
+    <${Text} text=${whole?.content ?? whole?.text ?? item.text} label=${item.author ? `${item.type} of ${item.author}` : WHO[item.type]} />
     ${item.cut && !whole && html`<button type="button" class="act" onClick=${load}>Show all of it</button>`}</li>`;
 }
 

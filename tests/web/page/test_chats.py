@@ -1,0 +1,92 @@
+"""The chat of a ticket's session: its first message, what its agent says, and the reviews of its subtasks."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import expect
+
+from pro0.model.task import Draft, Policy, Status
+from pro0.ops.tasks import tasks
+from tests.engine.crew import Crew
+from tests.waiting import STUCK, wait_until
+from tests.web.page.pages import Shown
+
+SCRIPT = Path(__file__).parents[2] / "programs" / "speaking.py"
+FIRST = "Plan the lexer, and see that it is built."
+
+
+@pytest.fixture(scope="module")
+def mode() -> str:
+    return "in-process"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def task_agent() -> Iterator[None]:
+    """Let Claude Code work on tasks that have a session each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PRO0_TASK_AGENT", "claude")
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stand_in(task_agent: None, alpha: Crew) -> None:
+    """Let the members of the team find a stand-in for it."""
+    folder = alpha.project.parent / "bin"
+    folder.mkdir()
+    (folder / "claude").write_text(f'#!/bin/sh\nexec {sys.executable} -I {SCRIPT} claude "$@"\n')
+    (folder / "claude").chmod(0o755)
+    with alpha.team.environment.change("a test") as change:
+        found = {"HOME": os.environ["HOME"], "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+        change.value = replace(change.value, variables=found)
+
+
+def at_work_on(alpha: Crew, id: str) -> str:
+    """Return whose session works on a task, once one does."""
+    wait_until(lambda: alpha.task(id).claim, STUCK, f"a session works on {id}")
+    claim = alpha.task(id).claim
+    assert claim
+    return claim.agent_id
+
+
+def turn(alpha: Crew, name: str, **asked: str) -> None:
+    """Let the stand-in have one more turn."""
+    folder = Path(os.environ["HOME"]) / "speaking"
+    folder.mkdir(exist_ok=True)
+    part = folder / f"{name}.part"
+    part.write_text(json.dumps({"claim": "", "complete": "", "text": "", **asked}))
+    part.rename(folder / f"{name}.json")
+
+
+def test_the_chat_of_a_ticket_has_its_first_message_and_each_review(shown: Shown, alpha: Crew) -> None:
+    """S000-035, 044, 047: a ticket is started on the page, and its chat read there while its subtasks end."""
+    [parent] = alpha.give(Draft(title="the lexer", description=FIRST, policy=Policy.SUPERVISED))
+    below = [alpha.give(Draft(title=title, parent=parent))[0] for title in ("its states", "its tests")]
+    page = shown.go("tree", parent)
+    shown.press("Start", shown.panel)
+    shown.panel.get_by_role("link", name="Its session").click()
+    chat = page.get_by_role("log", name="Chat")
+    first = chat.get_by_role("group", name="told first")
+    expect(first).to_have_text(f"Your task, {parent}: the lexer\n{FIRST}")
+    above = at_work_on(alpha, parent)
+    expect(chat).to_contain_text(f"{above} is there")
+    expect(chat.get_by_text(FIRST)).to_have_count(1)
+    chat.get_by_role("button", name="Show all of it").first.click()
+    expect(first).to_contain_text(f"TASK_ID={parent}")
+    reviews = chat.locator("li.review")
+    for count, id in enumerate(below, 1):
+        turn(alpha, above, complete=parent, text=f"planned {count}")
+        expect(chat).to_contain_text(f"planned {count}")
+        turn(alpha, at_work_on(alpha, id), complete=id, text="done")
+        expect(reviews).to_have_count(count)
+        expect(reviews.last).to_contain_text(f"completed {id}")
+        expect(reviews.last).to_contain_text("about its subtasks")
+        expect(reviews.last).to_contain_text(f"Read the comments of {parent} and adjust its subtasks")
+    turn(alpha, above, complete=parent, text="built")
+    wait_until(lambda: alpha.task(parent).status is Status.COMPLETED, STUCK, "the whole of it is over")
+    for id in (*below, parent):
+        tasks.delete(alpha.context, id)
