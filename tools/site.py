@@ -1,4 +1,7 @@
-"""What mkdocs calls while it builds the site: pages of the top folder join it, and links to sources become words."""
+"""What mkdocs calls while it builds the site: pages of the top folder join it, and links to sources become words.
+
+Nothing is kept that no reader is shown, so the site stays small.
+"""
 
 import posixpath
 import re
@@ -11,6 +14,9 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parents[1]
 JOINING = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+KEPT = re.compile(r"(<(pre|textarea)\b.*?</\2>)", re.DOTALL)
+"""Where white space is shown."""
+INDENTED = re.compile(r"\n\s+")
 UNUSED = ("*.map", "lunr/**/*.js")
 """What the theme brings for other languages and for those who work on it."""
 
@@ -27,6 +33,12 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_others: obje
     name = page.file.src_uri
     folder = "" if name in JOINING else posixpath.join("docs", posixpath.dirname(name))
     return LINK.sub(lambda link: _led(link, folder, posixpath.dirname(name), files), markdown)
+
+
+def on_post_page(output: str, **_others: object) -> str:
+    """Return a page without the indentation of its source, which is a quarter of it."""
+    parts = KEPT.split(output)  # text, kept, name of its tag, text, …
+    return "".join(part if at % 3 else INDENTED.sub("\n", part) for at, part in enumerate(parts) if at % 3 != 2)
 
 
 def on_post_build(*, config: MkDocsConfig) -> None:

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.soak,
     pytest.mark.skipif(not importlib.util.find_spec("mkdocs"), reason="mkdocs is not here: make docs"),
 ]
-LARGEST = 5 * 1024 * 1024
+LARGEST = 4_500_000
 FETCHED = re.compile(r"<(?:script|img|iframe)[^>]* src=\"?(https?:[^\" >]+)|<link[^>]* href=\"?(https?:[^\" >]+)")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
