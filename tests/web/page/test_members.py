@@ -126,7 +126,7 @@ def test_a_team_is_started(shown: Shown, alpha: Crew, request: pytest.FixtureReq
         subprocess.run(command, check=True, timeout=STUCK, env=environment, capture_output=True)
 
 
-def asks(alpha: Crew, command: str, key: str) -> str:
+def asks(alpha: Crew, command: str, key: str, choices: tuple[Choice, ...] = tuple(Choice)) -> str:
     """Let ada ask leave for a command while nobody sees that no dialog is on its screen; return the request's id."""
     alpha.leads[0].kill()
     alpha.leads[0].wait()
@@ -134,7 +134,7 @@ def asks(alpha: Crew, command: str, key: str) -> str:
         seats = tuple(replace(seat, state=State.WAITING) for seat in change.value.seats)
         change.value = replace(change.value, seats=seats)
     ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
-    return permissions.ask(ada, AskedPermission(tool="Bash", input=command, key=key, choices=tuple(Choice))).id
+    return permissions.ask(ada, AskedPermission(tool="Bash", input=command, key=key, choices=choices)).id
 
 
 def test_a_permission_is_answered_with_its_whole_input_in_sight(
@@ -182,8 +182,8 @@ def test_an_input_is_shown_by_its_parameters_only_when_they_are_all_of_it(
 def test_three_acts_lead_from_the_command_to_an_allowed_permission(
     shown: Shown, alpha: Crew, chromium: Browser, request: pytest.FixtureRequest
 ) -> None:
-    """A person calls for the address, opens it on a phone, and taps on what is shown whole."""
-    asked = asks(alpha, "make install", f"at once {request.node.callspec.id}")
+    """A person calls for the address, opens it on a phone, and taps on what is shown whole; it has two answers."""
+    asked = asks(alpha, "make install", f"at once {request.node.callspec.id}", (Choice.ALLOW, Choice.DENY))
     address = pairing(alpha)
     size = SIZES["phone"]
     with chromium.new_context(viewport=size["viewport"], has_touch=size["touch"]) as context:
@@ -191,6 +191,7 @@ def test_three_acts_lead_from_the_command_to_an_allowed_permission(
         page.goto(address)
         card = page.get_by_role("main").get_by_role("listitem").filter(has_text="make install")
         expect(card.get_by_label("The whole input")).to_have_text("make install")
+        expect(card.get_by_role("button", name="Always allow")).to_have_count(0)
         card.get_by_role("button", name="Allow: ").first.tap()
         wait_until(lambda: permissions.show(alpha.context, asked).answer is not None, STUCK, "it is answered")
         expect(card).not_to_be_visible()

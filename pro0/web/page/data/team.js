@@ -44,8 +44,9 @@ export class Team {
     return answer;
   }
 
+  /** Load what an agent asks; an answer leaves out what is as usual. */
   async loadRequest(id) {
-    const known = (entry) => (this.requests.value = { ...this.requests.value, [id]: entry });
+    const known = (entry) => (this.requests.value = { ...this.requests.value, [id]: { choices: ["allow", "deny"], ...entry } });
     await this.call("permission.show", { id }).then(known, (error) => error.code !== "cut" && known({ tool: error.message, input: "", choices: [] }));
   }
 
