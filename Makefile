@@ -94,11 +94,11 @@ services:              # at, cron and sshd for the tests, in CI alone: on a mach
 			|| echo "setup: tests by $${one%:*} are left out" >&2; done
 
 film: setup            # docs/film.svg, from a real run with a stand-in for the agent
-	@$(BIN)/python -m tools.film
+	@$(BIN)/python -m tools.pictures.film
 
 screenshots: setup browser # the pictures in docs
-	@$(BIN)/python -m tools.screenshots
-	@$(BIN)/python -m tools.page_screenshots
+	@$(BIN)/python -m tools.pictures.stills
+	@$(BIN)/python -m tools.pictures.page
 
 docs: setup            # the pages as a site, below build/site, which needs no network
 	@$(BIN)/python -m pip install --quiet --group docs
