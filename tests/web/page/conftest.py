@@ -17,6 +17,8 @@ from tests.engine.crew import Crew, crew
 from tests.repositories import repository_in
 from tests.waiting import STUCK
 from tests.web.conftest import Server
+from tests.web.page.acts import KEYS, is_for_nobody
+from tests.web.page.keys import use_keys
 from tests.web.page.lateness import LATE
 from tests.web.page.pages import SIZES, Shown
 
@@ -91,12 +93,29 @@ def screens(chromium: Browser, server: Server, alpha: Crew) -> Iterator[Callable
         shown.page.context.close()
 
 
-@pytest.fixture(params=["phone", *(pytest.param(size, marks=pytest.mark.soak) for size in ("desk", "late"))])
+LONG_WAYS = ("desk", "late", f"phone{KEYS}", f"desk{KEYS}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what is done by keys alone and is no act of the documents: those tests are about something else."""
+    items[:] = [item for item in items if not (isinstance(item, pytest.Function) and _is_for_nobody(item))]
+
+
+def _is_for_nobody(item: pytest.Function) -> bool:
+    callspec = getattr(item, "callspec", None)
+    return is_for_nobody(item.path.name, item.originalname, callspec.params.get("shown", "") if callspec else "")
+
+
+@pytest.fixture(params=["phone", *(pytest.param(way, marks=pytest.mark.soak) for way in LONG_WAYS)])
 def shown(request: pytest.FixtureRequest, screens: Callable[[str], Shown]) -> Iterator[Shown]:
     """The page in one size, or on a late phone; nothing that it must not do was done when the test is over."""
-    screen = screens(request.param)
+    size: str = request.param
+    screen = screens(size.removesuffix(KEYS))
     screen.hand_out()
-    yield screen
+    with pytest.MonkeyPatch.context() as patch:
+        if size.endswith(KEYS):
+            use_keys(patch)
+        yield screen
     assert not screen.troubles
 
 

@@ -63,7 +63,7 @@ def turn(alpha: Crew, name: str, **asked: str) -> None:
 
 
 def test_the_chat_of_a_ticket_has_its_first_message_and_each_review(shown: Shown, alpha: Crew) -> None:
-    """S000-035, 044, 047: a ticket is started on the page, and its chat read there while its subtasks end."""
+    """S000-001, 035, 044, 047: a ticket is started on the page, and its chat read there while its subtasks end."""
     [parent] = alpha.give(Draft(title="the lexer", description=FIRST, policy=Policy.SUPERVISED))
     below = [alpha.give(Draft(title=title, parent=parent))[0] for title in ("its states", "its tests")]
     page = shown.go("tree", parent)

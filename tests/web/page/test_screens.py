@@ -227,7 +227,7 @@ def test_comments_are_read_and_written_as_a_person(shown: Shown, alpha: Crew) ->
 
 
 def test_roles_are_listed_created_edited_and_deleted(shown: Shown, alpha: Crew) -> None:
-    """S000-032, 074, 084 to 087."""
+    """S000-032, 074, 084, 085, 086, 087."""
     page = shown.go("roles")
     expect(page.get_by_role("main")).to_contain_text("engineer")
     shown.press("New role")
