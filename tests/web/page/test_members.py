@@ -56,8 +56,10 @@ def test_the_keyboard_is_taken_and_given_back(shown: Shown, alpha: Crew, request
     expect(rows).to_contain_text("typed on the pagetyped on the page")
     expect(rows).not_to_contain_text("nobody takes this")
     page.keyboard.press("Control+Alt+k")
-    expect(page.get_by_role("button", name="Take the keyboard")).to_be_visible()
+    take = page.get_by_role("button", name="Take the keyboard")
+    expect(take).to_be_visible()
     alpha.shut_down(name, force=True)
+    expect(take).to_have_count(0)
 
 
 @pytest.mark.soak

@@ -89,6 +89,7 @@ def test_a_need_that_is_answered_elsewhere_moves_no_card(shown: Shown, asked: As
     expect(cards[0].locator("p", has_text="Over")).to_contain_text("humantask.approve")
     tasks.delete(asked.alpha.context, asked.made.pop(1))
     shown.over(cards[1])
+    expect(cards[1].get_by_role("heading")).to_have_text("colour")
     expect(shown.page.get_by_role("main")).not_to_contain_text("Nothing needs you")
     assert places(*cards) == before
     shown.press("Clear what is over")

@@ -33,10 +33,10 @@ export function Need({ need, over }) {
   </li>`;
 }
 
-/** A value as it was before the card was over. */
+/** A value as it was before the card was over; what is gone meanwhile is shown as it was last. */
 function useStanding(value, over) {
   const last = useRef(value);
-  if (!over) last.current = value;
+  if (!over && value) last.current = value;
   return last.current;
 }
 

@@ -58,7 +58,7 @@ function Keyboard({ live: { connection, term, fit } }) {
     if (taken) term.focus();
   }, [taken]);
   return html`<div class="row wrap">
-      ${may("all") && html`<button type="button" class=${`act ${taken ? "" : "primary"}`} aria-pressed=${taken} onClick=${() => (taken ? connection.leave() : connection.take())}>${taken ? "Give the keyboard back" : "Take the keyboard"}</button>`}
+      ${may("all") && (taken || !session?.over) && html`<button type="button" class=${`act ${taken ? "" : "primary"}`} aria-pressed=${taken} onClick=${() => (taken ? connection.leave() : connection.take())}>${taken ? "Give the keyboard back" : "Take the keyboard"}</button>`}
       ${taken && TOUCH.map(([label, data]) => html`<button key=${label} type="button" class="act" onClick=${() => (connection.keys(data), term.focus())}>${label}</button>`)}
       <span class="soft small" role="status">${connection.state.value === "lost" ? "The terminal is cut off, trying again." : taken ? "What you type goes to the agent. Ctrl+Alt+K gives the keyboard back." : session?.over ? "The session is over: this is its last screen." : ""}</span>
     </div>

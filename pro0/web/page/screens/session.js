@@ -11,6 +11,6 @@ export function Session() {
   const member = members.all.find((one) => one.incarnation === id || one.agent_id === id);
   const task = tasks.all.find((one) => one.session_id === id) ?? tasks.get(member?.task);
   return html`<${Heading} title="Session">${member && html`<${State} word=${member.state} />`}<//>
-    <p class="row wrap small soft">${task && html`<a href=${place("tree", task.id)}>${task.id} ${task.title}</a>`}${member && html`<a href=${place("member", `${member.agent_id}@terminal`)}>${member.agent_id}</a>`}</p>
+    <p class="row wrap small soft about">${task && html`<a href=${place("tree", task.id)}>${task.id} ${task.title}</a>`}${member && html`<a href=${place("member", `${member.agent_id}@terminal`)}>${member.agent_id}</a>`}</p>
     <${Chat} key=${id} session=${id} over=${!member} />`;
 }
