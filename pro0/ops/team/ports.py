@@ -19,7 +19,10 @@ BASES = range(20000, 32000, SIZE)
 
 
 def port_base(team: TeamStore, agent_id: str) -> int:
-    """Return the first port of a member's range, the same in each of its sessions; 0 when no range is free."""
+    """Return the first port of a member's range, the same in each of its sessions; 0 when no range is free.
+
+    With the first member of a team that asks, all its members get theirs, in one write.
+    """
     if first_port := team.ports.read().ranges.get(agent_id):
         return first_port
     home, why = team.paths.home, "give a member its ports"
@@ -33,10 +36,13 @@ def port_base(team: TeamStore, agent_id: str) -> int:
             with team.ports.change(why) as change:
                 if first_port := change.value.ranges.get(agent_id):
                     return first_port
-                ranges = _used(team)
-                if free := next((base for base in BASES if base not in taken | {*ranges.values()}), 0):
-                    change.value = replace(change.value, ranges=ranges | {agent_id: free})
-                return free
+                ranges = {**_used(team)}
+                free = iter([base for base in BASES if base not in taken | {*ranges.values()}])
+                wanting = [agent for agent in (agent_id, *_seat_ids(team)) if agent not in ranges]
+                ranges |= zip(dict.fromkeys(wanting), free, strict=False)
+                if agent_id in ranges:
+                    change.value = replace(change.value, ranges=ranges)
+                return ranges.get(agent_id, 0)
     except OSError as error:
         translate(error, team.paths.team / PORTS)
 
@@ -47,6 +53,13 @@ def _used(team: TeamStore) -> dict[str, int]:
     # What another team's damage hides must not keep this team from starting.
     with suppress(Pro0Error):
         ranges = team.ports.read().ranges
-        seat_ids = {seat.agent_id for seat in team.wanted.read().seats}
-        return {agent_id: base for agent_id, base in ranges.items() if agent_id in seat_ids}
+        wanted = {seat.agent_id for seat in team.wanted.read().seats}
+        return {agent_id: base for agent_id, base in ranges.items() if agent_id in wanted}
     return ranges
+
+
+def _seat_ids(team: TeamStore) -> list[str]:
+    """Return the members that are wanted; none while nobody can tell."""
+    with suppress(Pro0Error):
+        return [seat.agent_id for seat in team.wanted.read().seats]
+    return []
