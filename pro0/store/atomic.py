@@ -89,6 +89,16 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
             raise OSError(error.errno, f"{error.strerror}, after the change: it may be lost again") from error
 
 
+def lock(descriptor: int) -> bool:
+    """Lock an open file or folder for this process alone, unless somebody else has; return whether it is ours.
+
+    The lock ends when the last descriptor of this opening is closed.
+    """
+    from filelock import lock_descriptor  # late: who only reads needs none of it, and guards start in numbers
+
+    return lock_descriptor(descriptor, blocking=False)
+
+
 def try_room(folder: int, data: bytes) -> None:
     """Raise the OSError of replacing a file of this folder by this data; nothing is changed."""
     name = f"{TEMPORARY}{os.urandom(16).hex()}"

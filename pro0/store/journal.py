@@ -11,7 +11,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import msgspec
-from filelock import lock_descriptor
 
 from pro0.store import atomic
 from pro0.store.paths import rotated, rotation
@@ -46,7 +45,7 @@ def _open(folder: int, name: str) -> int:
 
 
 def _rotate(folder: int, name: str, descriptor: int) -> None:
-    if not lock_descriptor(descriptor, blocking=False):
+    if not atomic.lock(descriptor):
         return
     # Another writer may have renamed this file just before.
     if os.path.samestat(os.fstat(descriptor), os.stat(name, dir_fd=folder, follow_symlinks=False)):

@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
-from filelock import lock_descriptor
 
 from pro0 import __version__
 from pro0.model.runtime import Process
@@ -72,7 +71,7 @@ class Lease:
             if not still_there(self._team, folder, LEASE, self._held[0]):
                 new = open_lock(folder, LEASE)
                 try:
-                    if lock_descriptor(new, blocking=False):  # else a reader holds it for a moment: try next time
+                    if atomic.lock(new):  # else a reader holds it for a moment: try next time
                         _sign(new, self._why)
                         os.dup2(new, self._held[0], inheritable=False)
                 finally:
@@ -141,7 +140,7 @@ def _open(folder: int) -> list[int]:
 
 def _locked(opened: list[int]) -> bool:
     lease, *logs = opened
-    return both_locked(logs[0], lease) if logs else lock_descriptor(lease, blocking=False)
+    return both_locked(logs[0], lease) if logs else atomic.lock(lease)
 
 
 def _close(opened: list[int]) -> None:

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import lock_descriptor, unlock_descriptor
-
 from pro0.errors import ErrorCode, StoreError
 from pro0.store import atomic, queue
 from pro0.store.paths import LOCK
@@ -58,13 +56,15 @@ def both_locked(folder: int, descriptor: int) -> bool:
     NFS refuses to lock a descriptor not open for writing; there the file's lock alone must do.
     """
     try:
-        free = lock_descriptor(folder, blocking=False)
+        free = atomic.lock(folder)
     except OSError as error:
         if error.errno != errno.EBADF:
             raise
         free = True
-    if not free or lock_descriptor(descriptor, blocking=False):
+    if not free or atomic.lock(descriptor):
         return free
+    from filelock import unlock_descriptor
+
     with suppress(OSError):
         unlock_descriptor(folder)  # a waiter holding one of the two alone would block the next taker
     return False

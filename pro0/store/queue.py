@@ -10,8 +10,6 @@ import re
 import time
 from contextlib import suppress
 
-from filelock import lock_descriptor
-
 from pro0.store import atomic
 from pro0.store.paths import QUEUE
 
@@ -70,7 +68,7 @@ class QueueTicket:
                     self._ticket = f"{time.monotonic_ns():020d}-{os.urandom(4).hex()}"
                     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
                     self._descriptor = os.open(self._ticket, flags, atomic.FILE_MODE, dir_fd=line)
-                    if lock_descriptor(self._descriptor, blocking=False):
+                    if atomic.lock(self._descriptor):
                         return
             self._leave()
 
@@ -96,7 +94,7 @@ def _is_held(line: int, ticket: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        if not lock_descriptor(descriptor, blocking=False):
+        if not atomic.lock(descriptor):
             return True
         os.unlink(ticket, dir_fd=line)
         return False

@@ -63,6 +63,8 @@ class EarlyLead:
 
 def has_word(team: TeamStore, mode: str) -> bool:
     """Wait for the word, and go where a lead belongs: into its project, with its own errors; False without the word."""
+    import filelock  # noqa: F401 - what the lease needs; a command that only reads does without
+
     if mode in ("auto", "tmux"):
         import pro0.sessions.tmux.server  # noqa: F401 - what the first pane needs, and is slow to load
     if os.read(0, 1) != _GO:

@@ -6,7 +6,6 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import defined
-from pro0.agents.installed import require
 from pro0.errors import BadInput
 from pro0.model.agent import AGENTS, Definition
 from pro0.model.run import RUNNER
@@ -85,6 +84,8 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
     if draft.plan:
         _plannable(draft)
     limitable(draft, draft.permission_mode or mode)
+    from pro0.agents.installed import require  # late: a command about tasks starts nobody
+
     require(adapter, path)
 
 
