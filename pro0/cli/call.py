@@ -80,6 +80,12 @@ def report(error: Pro0Error, *, as_json: bool) -> int:
     return error.exit_code
 
 
+def failed(error: Exception) -> int:
+    """Say what ended a program that has no command line, and return the exit code."""
+    _printable_streams()
+    return INTERRUPTED if is_interrupt(error) else report(_known(error), as_json=False)
+
+
 def _invoke(arguments: list[str]) -> int:
     as_json = "--json" in (arguments[: arguments.index("--")] if "--" in arguments else arguments)
     try:
@@ -99,7 +105,7 @@ def _invoke(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
         if is_interrupt(error):
             return INTERRUPTED
-        return report(_internal(error), as_json=as_json)
+        return report(_known(error), as_json=as_json)
 
 
 def _open_streams() -> None:
@@ -126,7 +132,9 @@ def _usage(error: click.ClickException) -> BadInput:
     return BadInput(" ".join(error.format_message().split()), code=ErrorCode.USAGE, hint=hint)
 
 
-def _internal(error: Exception) -> Pro0Error:
+def _known(error: Exception) -> Pro0Error:
+    if isinstance(error, Pro0Error):
+        return error
     if isinstance(error, FileNotFoundError) and _nowhere():
         hint = "cd to one that is there, or cd . when it was made anew"
         return EnvironmentMissing("the directory that you are in is gone", code=ErrorCode.NO_DIRECTORY, hint=hint)

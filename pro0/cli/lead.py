@@ -1,13 +1,6 @@
-"""`pro0 lead`: the lead process itself, started by the launcher."""
-
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+"""`pro0 lead`: the lead process, as a command."""
 
 import click
-
-from pro0.cli.context import store
-from pro0.store.teams import TeamStore
 
 
 @click.command(hidden=True)
@@ -21,24 +14,6 @@ def lead(context: click.Context, team: str, revived: bool) -> None:
     Examples:
       pro0 lead alpha
     """
-    from pro0.engine.opening.early import AWAITS, has_word
-    from pro0.processes import mark
+    from pro0.cli import leading
 
-    awaits = os.environ.pop(AWAITS, "")
-    mark.take_off()  # a member may have started it, and it goes on without that
-    from pro0.cli.warm.server import warm
-
-    with warm() as serve_commands:  # before there is a lease, which it must not hold
-        from pro0.engine.loop import run
-        from pro0.rpc.server import serving
-
-        @contextmanager
-        def beside(team: TeamStore) -> Iterator[None]:
-            serve_commands(team)
-            with serving(team):
-                yield
-
-        if awaits and not has_word(store().team(team), awaits):
-            context.exit(0)
-        code = run(store().team(team).require(), revived=revived, beside=beside)
-    context.exit(code)
+    context.exit(leading.lead(team, revived=revived))

@@ -55,10 +55,31 @@ def main(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(PATIENCE)
+    if _is_lead(arguments):
+        return _lead(arguments)
     from pro0.cli.call import run
 
     interrupts.as_usual()
     return run(arguments)
+
+
+def _is_lead(arguments: list[str]) -> bool:
+    """Return True for a lead as pro0 starts it: a team waits for it, and it needs no parser."""
+    if arguments[:1] != ["lead"] or arguments[1:2] == [] or arguments[2:] not in ([], ["--revived"]):
+        return False
+    return not arguments[1].startswith("-") and None not in (sys.stdin, sys.stdout, sys.stderr)
+
+
+def _lead(arguments: list[str]) -> int:
+    try:
+        from pro0.cli.leading import lead
+
+        interrupts.as_usual()
+        return lead(arguments[1], revived=len(arguments) > 2)
+    except Exception as error:  # noqa: BLE001 - what a command line says of it is loaded now
+        from pro0.cli.call import failed
+
+        return failed(error)
 
 
 def is_short(arguments: list[str]) -> bool:

@@ -79,16 +79,25 @@ def test_task_claim_imports_only_what_it_needs() -> None:
     thin(modules("task", "claim", "1") - bare())
 
 
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize("arguments", [("task", "list"), ("inbox", "--sent"), ("task", "ready")], ids=" ".join)
+def test_a_command_that_only_reads_loads_nothing_for_locks_and_starts(arguments: tuple[str, ...]) -> None:
+    """Issue 15, must show 3: without a running team a command is as quick as what it imports."""
+    found = modules(*arguments) - bare()
+    assert "filelock" not in found
+    assert not {name for name in found if name.startswith("pro0.agents.")} - {"pro0.agents.drawings"}
+
+
 def thin(found: set[str]) -> None:
     """Fail for a third-party package that is not allowed, or a heavy module."""
-    assert foreign(found) - {"typing_extensions"} == THIRD_PARTY
+    assert foreign(found) - {"typing_extensions", "filelock"} == THIRD_PARTY - {"filelock"}
     heavy = {name for name in found if any(name == fat or name.startswith(f"{fat}.") for fat in FAT)}
     assert not heavy
 
 
 LEAD = """
 import sys
-import pro0.cli.call, pro0.cli.lead, pro0.cli.warm.server, pro0.engine.loop, pro0.rpc.server
+import pro0.cli.main, pro0.cli.leading, pro0.engine.loop, pro0.rpc.server
 import pro0.sessions.tmux.backend, pro0.sessions.tmux.server, pro0.agents.claude.adapter
 print(*sys.modules)
 """
@@ -99,7 +108,7 @@ def test_a_lead_imports_nothing_that_it_does_not_need() -> None:
     """Issue 15, must show 7: a team at work is as quick as what its lead imports before the first pane."""
     told = subprocess.run([sys.executable, "-c", LEAD], capture_output=True, text=True, timeout=STUCK, check=True)
     found = set(told.stdout.split()) - bare()
-    assert foreign(found) - {"typing_extensions"} == THIRD_PARTY | {"libtmux"}
+    assert foreign(found) - {"typing_extensions"} == THIRD_PARTY - {"click"} | {"libtmux"}
     assert not {name for name in found if name.partition(".")[0] in NEVER}
     others = {"codex", "gemini", "opencode", "pi"}
     assert not {name for name in found if name.startswith("pro0.agents.") and name.split(".")[2] in others}

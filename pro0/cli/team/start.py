@@ -12,9 +12,9 @@ from pro0.cli import completing
 from pro0.cli.config.settings import say_withheld
 from pro0.cli.context import by_terminal, caller, given, need_lead, project_here, store
 from pro0.cli.help.sections import SectionedCommand
-from pro0.cli.layout_file import drafts_of, layout_named
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, live, say, talk, terminal, write, write_json
+from pro0.cli.team.layout_file import drafts_of, layout_named
 from pro0.config import APPROVERS, MAY, MODES, PERMISSIONS, Settings, require_enabled
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Kept, Pro0Error, Refused
 from pro0.model import ids

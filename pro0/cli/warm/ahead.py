@@ -1,6 +1,5 @@
 """A process that the warm one has forked ahead: it does one command after the other, and is the same after each."""
 
-import gc
 import os
 import select
 import signal
@@ -9,7 +8,6 @@ import time
 from contextlib import suppress
 
 from pro0.cli.call import run
-from pro0.cli.main import PATIENCE as OBJECTS
 from pro0.cli.warm.work import Work, use_nowhere
 from pro0.processes import alike
 
@@ -34,7 +32,6 @@ class Ahead:
     def work(self) -> None:
         """Do commands until the warm process wants no more of them, or one left something behind."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        gc.set_threshold(OBJECTS)
         self._warm.setblocking(False)
         use_nowhere()
         self._rehearse()

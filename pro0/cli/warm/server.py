@@ -22,6 +22,7 @@ ENOUGH = max(2, os.cpu_count() or 1)
 NEWS = 64
 """Bytes of a process's news that are read at once."""
 MODULES = (
+    "filelock",
     "pro0.cli.call",
     "pro0.cli.task.acts",
     "pro0.cli.task.edit",
