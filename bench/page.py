@@ -1,5 +1,6 @@
 """The page in a browser with a large team: how soon it is there, how smoothly it scrolls, and what one change costs."""
 
+import gzip
 import os
 import shutil
 import statistics
@@ -7,9 +8,11 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
 from playwright.sync_api import Browser, CDPSession, Page, StorageState, sync_playwright
 
+import pro0
 from bench.figure import Figure, milliseconds
 from bench.scratch import PRO0, TEAM, add_tasks, make_team, world
 from pro0.model.task import Changes
@@ -21,6 +24,13 @@ from pro0.ops.team.members import SeatDraft
 TASKS = 1000
 SMALL = 10
 MEMBERS = 10
+LARGE = 50
+"""Members of the large team."""
+SETTLING = 5.0
+IDLE = 30.0
+"""Seconds for which nobody does anything; within them the ages on the page are drawn anew once."""
+IDLE_GOAL = 0.1
+FILES_GOAL = 350.0
 ROUNDS = 7
 CHANGES = 40
 FRAMES = 150
@@ -30,7 +40,9 @@ SLOWER_GOAL = 1.2
 OPEN_GOAL = 2.0
 PAINT_GOAL = 1000.0
 TOLD_GOAL = 150.0
-ITEMS = {"tree": ".line", "board": ".card.task"}
+ITEMS = {"tree": ".line", "board": ".card.task", "member": ".cards .card"}
+COMPARED = ("tree", "board")
+"""The screens that are opened for a small team, too."""
 SCROLL = """async (frames) => {
   scrollTo(0, 0);
   const began = performance.now();
@@ -43,13 +55,15 @@ SCROLL = """async (frames) => {
 
 
 def figures() -> Iterator[Figure]:
-    """Measure the tree and the board of a large team beside those of a small one, and beside an empty page."""
+    """Measure the screens of a large team beside those of a small one, and beside an empty page."""
+    yield Figure("page, all files compressed", _size(), "kB", FILES_GOAL, "kB")
     with world() as folder, ExitStack() as opened:
         large, small = make_team(folder), make_team(folder, name="small")
         with (large.team.paths.home / "config.yaml").open("a") as settings:
             settings.write("verdicts: scripts\n")
         add_tasks(large, TASKS)
         add_tasks(small, SMALL)
+        _spawn(large, LARGE)
         command = [str(PRO0), "web", "--no-open"]
         server = opened.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ))
         opened.callback(server.terminate)
@@ -65,7 +79,9 @@ def figures() -> Iterator[Figure]:
         counter = page.context.new_cdp_session(page)
         counter.send("Performance.enable", {"timeDomain": "threadTicks"})
         for screen in ITEMS:
-            yield _opened(page, base, screen)
+            if screen in COMPARED:
+                yield _opened(page, base, screen)
+            page.goto(f"{base}#/{TEAM}/{screen}")
             yield from _scrolled(page, counter, screen)
         page.goto(f"{base}#/{TEAM}/tree")
         page.locator(ITEMS["tree"]).first.wait_for()
@@ -73,9 +89,25 @@ def figures() -> Iterator[Figure]:
         shown = sorted(milliseconds(partial(_change, large, page, number)) for number in range(CHANGES))
         yield Figure(f"page, a change of one of {TASKS} tasks, CPU", (_used(counter) - used) / CHANGES, "ms")
         yield Figure("page, a change is shown, 19 in 20", shown[int(CHANGES * 0.95) - 1], "ms", TOLD_GOAL, "ms")
-        names = [f"m{number}" for number in range(MEMBERS)]
-        members.spawn(small, [SeatDraft(name=name, agent="command", argv=("sleep", "9")) for name in names], MEMBERS)
+        page.wait_for_timeout(SETTLING * 1000)
+        used = _used(counter)
+        page.wait_for_timeout(IDLE * 1000)
+        yield Figure("page, idle, CPU", (_used(counter) - used) / IDLE / 10, "% of a core", IDLE_GOAL, "% of a core")
+        names = _spawn(small, MEMBERS)
         yield _painted(browser, page.context.storage_state(indexed_db=True), f"{base}#/small/member", names)
+
+
+def _size() -> float:
+    """Return the kilobytes of all files of the page, each compressed."""
+    folder = Path(pro0.__file__).parent / "web/page"
+    return sum(len(gzip.compress(path.read_bytes())) for path in folder.rglob("*") if path.is_file()) / 1000
+
+
+def _spawn(team: Context, count: int) -> list[str]:
+    """Want members in a team that nobody leads; return their names."""
+    names = [f"m{number}" for number in range(count)]
+    members.spawn(team, [SeatDraft(name=name, agent="command", argv=("sleep", "9")) for name in names], count)
+    return names
 
 
 def _change(team: Context, page: Page, number: int) -> None:
@@ -121,7 +153,6 @@ def _opened(page: Page, base: str, screen: str) -> Figure:
 
 
 def _scrolled(page: Page, counter: CDPSession, screen: str) -> Iterator[Figure]:
-    page.evaluate(f"location.hash = '#/{TEAM}/{screen}'")
     page.locator(ITEMS[screen]).nth(SMALL).wait_for()
     page.evaluate(SCROLL, FRAMES)
     used = _used(counter)
