@@ -58,13 +58,15 @@ class Shown:
             self.troubles.append(f"a request to {url}")
 
     def hand_out(self) -> None:
-        """Make the page what the next test expects, whatever the last one left: no dialog, no troubles of others.
+        """Make the page what the next test expects, whatever the last one left: no dialog, no answered needs, no troubles.
 
         A late page is loaded anew for each test: any test may be the first one.
         """
         if self.late or self.page.locator("dialog[open]").count():
             self.page.reload()
             expect(self.page.get_by_role("heading", level=1)).to_be_visible()
+        if "/needs" in self.page.url:
+            self.go("cost")
         self.troubles.clear()
 
     def go(self, screen: str, item: str = "") -> Page:

@@ -168,7 +168,7 @@ def test_a_parent_that_stands_still_is_started_by_the_person(shown: Shown, alpha
     """S000-054, S003-031: nothing goes on by itself."""
     parent = made(alpha, "a parent at a stand", policy=Policy.SUPERVISED, run="exec sleep 86400")
     child = made(alpha, "its child", parent=parent)
-    card = need(shown, "a parent at a stand").filter(has_text="stands still")
+    card = need(shown, "a parent at a stand").filter(has_text=f"{parent} stands still")
     card.get_by_role("button", name=f"Start: {parent}").click()
     shown.over(card)
     becomes(alpha, parent, Status.IN_PROGRESS)
