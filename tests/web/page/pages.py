@@ -58,7 +58,7 @@ class Shown:
             self.troubles.append(f"a request to {url}")
 
     def hand_out(self) -> None:
-        """Make the page what the next test expects, whatever the last one left: no dialog, no answered needs, no troubles.
+        """Make the page what the next test expects, whatever the last one left behind.
 
         A late page is loaded anew for each test: any test may be the first one.
         """
