@@ -171,7 +171,7 @@ VARIABLES = {
     "PRO0_GRANT": "The proof that `pro0 member env` gives a program that acts as a member.",
     "PRO0_TASK_ID": "In a session of one task: that task.",
     "PRO0_PARENT_TASK_ID": "In a session of one task: its parent.",
-    "PRO0_PORT_BASE": "In a member's worktree: the first of its twenty ports.",
+    "PRO0_PORT_BASE": "In a member's session, and in the set-up of its worktree: the first of its twenty ports.",
     "PRO0_WORKTREE": "For `worktree: {setup, teardown}`: the worktree.",
     "PRO0_PROJECT": "For `worktree: {setup, teardown}`: the project.",
     "PRO0_NEED": "For the command of `notify`: the need, in one sentence.",

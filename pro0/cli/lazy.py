@@ -16,8 +16,14 @@ Rows = Mapping[str, tuple[str, str]]
 
 
 def helped(command: click.Command) -> click.Command:
-    """Give a command both -h and --help, also when it is called alone: click keeps the first help option."""
+    """Give a command both -h and --help, also when it is called alone, and a word of people's for numbers.
+
+    click keeps the first help option, and calls a number with limits INTEGER RANGE.
+    """
     command.context_settings.setdefault("help_option_names", ["-h", "--help"])
+    for option in command.params:
+        if isinstance(option.type, click.IntRange | click.FloatRange):
+            option.metavar = option.metavar or "N"
     return command
 
 

@@ -18,7 +18,9 @@ from pro0.terminals.colours import code
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-name_option = click.option("-o", "output", type=click.Choice(["name"]), help="Print names only, one per line.")
+name_option = click.option(
+    "-o", "output", type=click.Choice(["name"]), metavar="name", help="Print names only, one per line."
+)
 
 REMINDERS = "pro0.reminders"
 """Where a command leaves, in its context, the function that says what a person should know afterwards."""
