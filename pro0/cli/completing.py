@@ -77,12 +77,12 @@ def _roles(_context: click.Context) -> Iterable[Offer]:
 
 def _agents(_context: click.Context) -> Iterable[Offer]:
     from pro0.cli.context import store
-    from pro0.model.agent import OFFERED
+    from pro0.model.agent import offered
     from pro0.ops import trust
     from pro0.ops.team import project
 
     definitions = trust.settings(store().home, project.root(Path.cwd().resolve()), os.environ).agents
-    return [(name, "") for name in sorted({*OFFERED, *definitions})]
+    return [(name, "") for name in sorted({*offered(), *definitions})]
 
 
 def _layouts(_context: click.Context) -> Iterable[Offer]:

@@ -29,10 +29,13 @@ PROGRAMS = {
 """The one table of the programs that pro0 knows; a new agent is one folder and one row here."""
 AGENTS = {name: places.adapter for name, places in PROGRAMS.items() if places.adapter}
 """pro0's own agents, whose names nobody else's agent may have."""
-OFFERED = tuple(name for name in AGENTS if name != "runner")
-"""Those that a person may name; `pro0 run` alone starts a runner."""
 DRAWN = {name: places.screens for name, places in PROGRAMS.items() if places.screens}
 """The programs whose screens pro0 can read."""
+
+
+def offered() -> list[str]:
+    """Return pro0's own agents that a person may name: `pro0 run` alone starts a runner."""
+    return [name for name in AGENTS if name != "runner"]
 
 
 class Signs(Stored, frozen=True):

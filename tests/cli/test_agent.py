@@ -11,7 +11,7 @@ import pytest
 from pro0.agents.adapter import Adapter, Invocation
 from pro0.agents.drawings import drawing_named
 from pro0.engine.opening.versions import ask_version
-from pro0.model.agent import AGENTS
+from pro0.model.agent import AGENTS, offered
 from pro0.model.runtime import State
 from pro0.ops.context import Context
 from pro0.ops.tasks.drafts import SeatDraft
@@ -57,7 +57,7 @@ def listed(pro0: Pro0) -> dict[str, object]:
     done = pro0("agent", "list", "--json")
     assert done.code == 0
     facts = {agent["agent"]: agent for agent in json.loads(done.out)}
-    assert list(facts) == sorted(AGENTS)
+    assert list(facts) == sorted(offered())
     found = facts["fake"]
     assert isinstance(found, dict)
     return found
@@ -96,7 +96,7 @@ def test_agents_that_ship_with_pro0_are_usable(pro0: Pro0) -> None:
     assert facts["shell"]["usable"]
     assert facts["shell"]["delivery"] == ["mailbox"]
     assert facts["command"]["state"] == ["process"]
-    assert pro0("agent", "list", "-o", "name").out.split() == sorted(AGENTS)
+    assert pro0("agent", "list", "-o", "name").out.split() == sorted(offered())
 
 
 def test_doctor_knows_which_agents_are_installed_and_well(pro0: Pro0, fake: Path) -> None:

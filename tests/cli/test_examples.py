@@ -30,11 +30,12 @@ NEEDS_MORE = (
     r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent (list|prove)|run|delegate|plan|shutdown)\b",
     r"pro0 (mcp|lead|demo|man|verdict|web|uninstall)\b",
     r"pro0 member revoke 3",
+    r"pro0 doctor --host",
     r".*(--watch|--wait| -f$| -f --json)",
     r".*[|<>$;&]",
     r"(claude|codex|gemini) ",
 )
-"""What needs a lead, a session, a request, a terminal or a shell, or waits: only taken apart here; others type them."""
+"""What needs a lead, a session, a request, a terminal, another machine or a shell, or waits: others type it."""
 TYPED = [line for line in HELPS if not any(re.match(pattern, line) for pattern in NEEDS_MORE)]
 FIRST = {
     "pro0 task (complete|release|fail) 3": ["task claim 3"],

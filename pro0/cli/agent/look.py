@@ -12,7 +12,7 @@ from pro0.cli.named_file import data_of
 from pro0.cli.output import json_option, live, name_option, pairs, say, table, write, write_json
 from pro0.config import Settings
 from pro0.errors import BadInput, NotFound
-from pro0.model.agent import AGENTS, DRAWN
+from pro0.model.agent import DRAWN, offered
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
 from pro0.ops import trust
@@ -55,7 +55,7 @@ def list_agents(as_json: bool, output: str | None) -> None:
     """
     agents = _settings().agents
     if output == "name":
-        for name in sorted({*AGENTS, *agents}):
+        for name in sorted({*offered(), *agents}):
             write(name)
         return
     from pro0.cli.agent.programs import programs, switched_off, unproved

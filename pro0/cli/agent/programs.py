@@ -14,7 +14,7 @@ from pro0.agents import defined
 from pro0.agents.adapter import Adapter
 from pro0.agents.installed import how_to_get
 from pro0.engine.opening.versions import ask_version
-from pro0.model.agent import OFFERED, Definition
+from pro0.model.agent import Definition, offered
 from pro0.model.home import AgentAct, Proofs
 from pro0.ops import proofs
 from pro0.rules import proving
@@ -57,7 +57,7 @@ def programs(definitions: Mapping[str, Definition], home: Path, show: Callable[[
     """
     known = proofs.known(home)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        names = sorted({*OFFERED, *definitions})
+        names = sorted({*offered(), *definitions})
         answers = {name: pool.submit(look, defined(name, definitions.get(name)), known) for name in names}
         while waiting := [name for name, answer in answers.items() if not answer.done()]:
             show(f"asking {', '.join(waiting)}")

@@ -9,7 +9,7 @@ from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.config import MAY, PERMISSIONS
 from pro0.errors import Unwritable
-from pro0.model.agent import OFFERED
+from pro0.model.agent import offered
 from pro0.model.runtime import SeatState
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat
@@ -37,7 +37,7 @@ from pro0.rules import text
     type=given,
     shell_complete=completing.agents,
     metavar="AGENT",
-    help=f"One of {', '.join(OFFERED)}; command with a PROGRAM.",
+    help=f"One of {', '.join(offered())}; command with a PROGRAM.",
 )
 @click.option("--role", default="", shell_complete=completing.roles, help="The role id.")
 @click.option("--prompt", default="", help="The first prompt.")

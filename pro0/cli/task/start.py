@@ -5,7 +5,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
 from pro0.cli.output import going_on, json_option, line, live, say, write, write_json
-from pro0.model.agent import OFFERED
+from pro0.model.agent import offered
 from pro0.ops.tasks import trees
 
 
@@ -16,7 +16,7 @@ from pro0.ops.tasks import trees
     type=given,
     shell_complete=completing.agents,
     metavar="AGENT",
-    help=f"One of {', '.join(OFFERED)}; else its role's, or the usual.",
+    help=f"One of {', '.join(offered())}; else its role's, or the usual.",
 )
 @team_option
 @no_wait_option
