@@ -70,11 +70,11 @@ class Agent:
         return self.words[self.words.index(name) + 1] if name in self.words else ""
 
     def work(self, task: str) -> None:
-        """Claim a task, work on it until its signal, ask for what it needs, and complete it."""
-        if not pro0("task", "claim", task):
+        """Claim a task of its own, work on it until its signal, ask for what it needs, and complete it."""
+        title = json.loads(pro0("task", "show", task, "--json") or "{}").get("title")
+        if title not in self.jobs or not pro0("task", "claim", task):
             return
-        title = json.loads(pro0("task", "show", task, "--json"))["title"]
-        job = self.jobs.get(title, {})
+        job = self.jobs[title]
         self.show("working", title)
         if "says" in job:
             pro0("send", "human", job["says"])
