@@ -35,6 +35,7 @@ class Agent:
     def __init__(self, name: str, words: list[str]) -> None:
         self.name, self.words = name, words
         self.kind, self.title, self.command = "idle", "", ""
+        self.said = ["I am ready."]
         self.jobs = json.loads((HOME / "jobs.json").read_text())
 
     def show(self, kind: str, title: str = "", command: str = "") -> None:
@@ -60,9 +61,7 @@ class Agent:
         session = self.option("--session-id") or self.option("--resume")
         if self.name == "claude" and session:
             state = {"sessionId": session, "status": status, "startedAt": 1, "statusUpdatedAt": 10**13}
-            said = {"id": "m1", "model": "claude", "content": [{"type": "text", "text": "I am ready."}]}
-            told = json.dumps({"type": "assistant", "message": said})
-            replace(HOME / ".claude" / "projects" / "all" / f"{session}.jsonl", f"{told}\n")
+            replace(HOME / ".claude" / "projects" / "all" / f"{session}.jsonl", "".join(map(turn, self.said)))
             replace(HOME / ".claude" / "sessions" / f"{os.getpid()}.json", json.dumps(state))
 
     def option(self, name: str) -> str:
@@ -85,6 +84,7 @@ class Agent:
             self.ask(job["asks"])
             self.show("working", title)
         pro0("task", "complete", task, "done")
+        self.said.append("It is done.")
         self.show("idle", title)
 
     def ask(self, command: str) -> None:
@@ -162,6 +162,12 @@ def cut(row: str, columns: int) -> Iterator[str]:
         else:
             yield part[: max(0, columns)]
             columns -= len(part)
+
+
+def turn(words: str) -> str:
+    """Return the line of a turn in Claude Code's transcript, which ends with these words."""
+    message = {"id": words, "model": "claude", "content": [{"type": "text", "text": words}]}
+    return f"{json.dumps({'type': 'assistant', 'message': message})}\n"
 
 
 def quiet(terminal: int) -> None:

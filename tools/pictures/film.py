@@ -27,7 +27,7 @@ JOBS = {
     "Read names as Unicode": {"until": "ada.asks", "asks": "make names"},
     "Document the grammar": {"until": "ben.done"},
 }
-PASSING = "ada has your answer"
+PASSING, LAST = "ada has your answer", "said: It is done."
 _TEAM = " ".join(f"-m {name}={agent}" for name, agent in MEMBERS.items())
 
 
@@ -39,6 +39,7 @@ class Scene(NamedTuple):
     line: str = ""
     keys: tuple[str, ...] = ()
     signal: str = ""
+    also: str = ""
     without: tuple[str, ...] = ()
     """What must be gone again."""
 
@@ -58,11 +59,11 @@ SCENES = (
     Scene("ada working", 2.5, line="pro0 team attach"),
     Scene("Document the grammar", 2.0, keys=("S-Down",)),
     Scene("1 waits", 2.0, signal="ada.asks"),
-    Scene("WAITS FOR YOU", 3.0, keys=("C-t",)),
+    Scene("permission: Bash", 3.0, keys=("C-t",)),
     Scene("y or n", 2.0, keys=("a",)),
-    Scene("2 completed", 2.5, keys=("y",), without=(PASSING,)),
+    Scene("2 completed", 2.5, keys=("y",), also=LAST, without=(PASSING,)),
     Scene("test_unicode", 2.5, keys=("C-t", "S-Down"), without=(PASSING,)),
-    Scene("All done", 3.0, keys=("C-t",), signal="ben.done", without=(PASSING, "working")),
+    Scene("All done", 3.0, keys=("C-t",), signal="ben.done", also=LAST, without=(PASSING, "working")),
     Scene("the team parser goes on", 0.8, keys=("q",)),
     Scene("is removed", 4.0, line="pro0 team stop && pro0 team cleanup parser"),
 )
@@ -117,7 +118,7 @@ def settled(terminal: Terminal, scene: Scene) -> str:
         seen.append(fixed(terminal.screen()))
         words = plain(seen[-1])
         passing = any(text in words for text in scene.without)
-        return scene.shows in words and not passing and len(set(seen[-8:])) == 1
+        return scene.shows in words and scene.also in words and not passing and len(set(seen[-8:])) == 1
 
     until(still, scene.shows, terminal.screen)
     return seen[-1]

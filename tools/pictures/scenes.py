@@ -48,6 +48,7 @@ def at_work(mode: str) -> Iterator[Stage]:
         until(lambda: "old syntax" in stage.pro0("inbox", "--json"), "a letter of ben's", lambda: stage.pro0("inbox"))
         stage.pro0("task", "create", "Read names as Unicode", "--assignee", "ada")
         stage.members(ada="waiting", ben="working", ci="working")
+        until(lambda: "member answer" in stage.pro0("needs"), "a permission", lambda: stage.pro0("needs"))
         stage.pro0("task", "create", "Release 1.0", "--blocked-by", "1")
         stage.pro0("task", "create", "Choose a name for the library")
         stage.pro0("task", "update", "5", "--awaiting", "input", "grammar or parsley?")
