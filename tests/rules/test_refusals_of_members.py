@@ -167,7 +167,7 @@ LAYOUTS: dict[str, Case] = {
     ),
     "an unknown word": (
         layout(windows=[{"name": "w"}]), 2, "bad_layout", "windows, 1: there is no 'name'",
-        "known: agent, effort, layout, model, nudge, panes, permission_mode, role, window_name",
+        "did you mean window_name?",
     ),
     "a wrong value": (
         layout(members={"ada": {"agent": 7}}), 2, "bad_layout",
