@@ -24,9 +24,11 @@ PermitRootLogin yes
 StrictModes no
 UsePAM no
 PidFile none
-MaxStartups 100
+"""
+"""The settings of a daemon that nobody else's files or logins concern."""
+MACHINE = f"""{SSHD}MaxStartups 100
 MaxSessions 100
-SetEnv HOME={home} PRO0_HOME={home}/pro0 PATH={path}
+SetEnv HOME={{home}} PRO0_HOME={{home}}/pro0 PATH={{path}}
 """
 CLIENT = """Host {name}
   HostName 127.0.0.1
@@ -56,7 +58,7 @@ class Machine:
         with socket.create_server(("127.0.0.1", 0)) as chosen:
             self.port = chosen.getsockname()[1]
         path = f"{self.bin}:/usr/local/bin:/usr/bin:/bin"
-        (at / "sshd").write_text(SSHD.format(port=self.port, at=at, home=self.home, path=path))
+        (at / "sshd").write_text(MACHINE.format(port=self.port, at=at, home=self.home, path=path))
         (at / "client").write_text(CLIENT.format(name=name, port=self.port, at=at))
 
     def install(self, words: str = f'exec {sys.executable} -m pro0 "$@"') -> None:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from tests.ops.guarded import MOUNTS, refusal
+from tests.sshd import SSHD
 from tests.waiting import STUCK, wait_until
 
 PACKAGED = ("atd", "cron", "sshd")
@@ -33,16 +34,6 @@ for place in /etc/cron.d /etc/cron.hourly; do [ ! -d $place ] || mount -t tmpfs 
 for place in /var/spool/cron/crontabs /etc/cron.d; do [ ! -d $place ] || touch -d 2000-01-01 $place; done
 echo apart
 exec sleep infinity"""
-SSHD = """ListenAddress 127.0.0.1
-Port {port}
-HostKey {at}/key
-AuthorizedKeysFile {at}/key.pub
-PasswordAuthentication no
-PermitRootLogin yes
-StrictModes no
-UsePAM no
-PidFile none
-"""
 SYSTEMD = Path("/lib/systemd/systemd")
 GROUPS = ("/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified", "/sys/fs/cgroup")
 """Where a manager of services keeps its control groups; in the newest version only the last is one."""
