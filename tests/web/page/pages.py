@@ -60,13 +60,14 @@ class Shown:
     def hand_out(self) -> None:
         """Make the page what the next test expects, whatever the last one left behind.
 
-        A late page is loaded anew for each test: any test may be the first one.
+        A late page is loaded anew for each test: any test may be the first one. So is one that still shows what it
+        told the last test, and one of a team that may be gone is left first.
         """
-        if self.late or self.page.locator("dialog[open]").count():
+        if "/needs" in self.page.url or "#/alpha/" not in self.page.url:
+            self.page.evaluate(SHOW, "#/alpha/cost/")
+        if self.late or self.page.locator("dialog[open], .notice").count():
             self.page.reload()
-            expect(self.page.get_by_role("heading", level=1)).to_be_visible()
-        if "/needs" in self.page.url:
-            self.go("cost")
+        expect(self.page.get_by_role("heading", level=1)).to_be_visible()
         self.troubles.clear()
 
     def go(self, screen: str, item: str = "") -> Page:

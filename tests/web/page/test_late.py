@@ -1,5 +1,6 @@
 """The page says that something is done once it shows it, however late its lists or the PIN come after the call."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -194,6 +195,25 @@ def test_enter_in_the_palette_waits_for_the_names(shown: Shown) -> None:
     page.evaluate("link.free()")
     page.wait_for_url("**/#/alpha/member/ada")
     page.close()
+
+
+def test_a_verdict_is_offered_once_the_task_is_there_that_it_is_about(shown: Shown, alpha: Crew) -> None:
+    """A quick person was told that a digest is missing: the list of needs had come before the one of tasks."""
+    [id] = alpha.give(Draft(title="is approved at once"))
+    gates.hold(alpha.context, id, Awaiting.REVIEW)
+    page = shown.page.context.new_page()
+    can_hold(page)
+    page.add_init_script('link.hold(/"digest"/)')
+    page.goto(f"{shown.origin}#/alpha/needs")
+    wait_until(lambda: page.evaluate("link.held.length > 0"), STUCK, "the tasks are held back")
+    expect(page.get_by_role("link", name="Needs you").locator("visible=true")).to_contain_text(re.compile(r"\d"))
+    approve = page.get_by_role("button", name=f"Approve: {id}")
+    expect(approve).to_have_count(0)
+    page.evaluate("link.free()")
+    approve.click()
+    expect(page.locator(".notice", has_text=f"{id}: approved")).to_be_visible()
+    page.close()
+    assert alpha.task(id).status is Status.COMPLETED
 
 
 PIN = "123456"

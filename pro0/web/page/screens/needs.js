@@ -21,7 +21,8 @@ export function Needs() {
   // The order begins once everything is there; after that a card stays where it is, whatever is new or over.
   const begun = useRef(false);
   const [cards, tidy] = useStill(begun.current ? shown : missing.length ? [] : shown);
-  if (needs.ready.value && !missing.length) begun.current = true;
+  // A verdict is bound to its task as it is shown, so the tasks are there before their needs.
+  if (needs.ready.value && own.tasks.ready.value && !missing.length) begun.current = true;
   if (!begun.current) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
   const open = new Set(shown);
   const sorted = cards.filter((need) => open.has(need)).every((need, place) => need === shown[place]);
