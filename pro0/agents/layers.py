@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pro0.decoding import decode
 from pro0.errors import BadInput
 
 Settings = dict[str, object]
@@ -10,7 +11,7 @@ Settings = dict[str, object]
 def parsed(text: str | bytes, where: str) -> Settings:
     """Parse a person's JSON settings; raises BadInput, since misread settings would be lost."""
     try:
-        return msgspec.json.decode(text, type=Settings)
+        return decode(text, Settings)
     except msgspec.MsgspecError as error:
         raise BadInput(f"{where} is no JSON object: {error}", hint=f"mend {where}, or do without it") from error
 

@@ -10,6 +10,7 @@ from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.agents.variables import ALL
+from pro0.decoding import decode, decoder
 from pro0.model.run import RUNNER as NAME
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State
@@ -18,7 +19,7 @@ from pro0.model.usage import Usage
 
 USED = "used.json"
 """The file of its turns' usage so far, in its session's folder."""
-_USAGE = msgspec.json.Decoder(Usage)
+_USAGE = decoder(Usage)
 
 
 def call(brief: Brief) -> Invocation:
@@ -35,7 +36,7 @@ def passes_of(seat: Seat) -> tuple[str, ...]:
     """Return the variables of one run's agent, for an agent from the settings."""
     definition = None
     with suppress(IndexError, msgspec.MsgspecError):  # a seat edited by hand: its runner will report it
-        definition = msgspec.json.decode(seat.argv[0], type=RunOptions).definition
+        definition = decode(seat.argv[0], RunOptions).definition
     return definition.environment if definition else ()
 
 

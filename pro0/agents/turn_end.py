@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents.transcripts import last_words, value
+from pro0.decoding import decode, decoder
 from pro0.model.message import Mailbox
 from pro0.model.screen import LastWords
 from pro0.rules import mail
@@ -27,7 +28,7 @@ WORDS = "last-words.json"
 _INCARNATION = "PRO0_INCARNATION"
 
 
-_WORDS = msgspec.json.Decoder(LastWords)
+_WORDS = decoder(LastWords)
 
 
 def command(mailbox: str, folder: str) -> str:
@@ -45,7 +46,7 @@ class _Event(msgspec.Struct, rename={"claude": "last_assistant_message", "gemini
 def keep_words(event: bytes, folder: Path) -> None:
     """Keep the agent's words that came with its event."""
     try:
-        told = msgspec.json.decode(event, type=_Event)
+        told = decode(event, _Event)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return
     if words := last_words(told.claude or told.gemini, str(time.time_ns()), source="hook"):
@@ -62,7 +63,7 @@ def kept_words(folder: Path) -> LastWords | None:
 def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:
     """Return the hook's output: empty, or an order to go on."""
     try:
-        box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox)
+        box = decode(mailbox.read_bytes(), Mailbox)
     except (OSError, msgspec.MsgspecError):
         return b""
     news = mail.news(box, incarnation)

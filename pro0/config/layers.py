@@ -14,6 +14,7 @@ import msgspec
 
 from pro0.config.files import PROJECT_FILE, USER_FILE, Written, check_names, quoted, read
 from pro0.config.table import NAMES, SETTINGS, Setting, Settings
+from pro0.decoding import convert
 from pro0.errors import BadInput, ErrorCode, Refused
 
 Powers = Mapping[str, tuple[str, ...]]
@@ -43,7 +44,7 @@ def load(
 ) -> Settings:
     """Return the settings in force; a flag of None is not given; raises BadInput for a bad value."""
     chosen = explain(home, project, environ, flags, agreed)
-    return msgspec.convert({name: value for name, value, _ in chosen}, Settings)
+    return convert({name: value for name, value, _ in chosen}, Settings)
 
 
 def explain(

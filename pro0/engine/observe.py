@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
-import msgspec
-
 from pro0 import processes
 from pro0.agents import adapter_named
 from pro0.config import Settings
+from pro0.decoding import convert
 from pro0.engine.background.ledger import Ledger
 from pro0.engine.background.services import Services
 from pro0.engine.jumps import Jumps
@@ -39,7 +38,7 @@ class Observer:
         self.trouble: list[Pro0Error] = []
         """Errors from the last look. They leave parts of it missing, but supervision goes on."""
         self._team = team
-        self._policy = msgspec.convert(settings, LeadPolicy, from_attributes=True)
+        self._policy = convert(settings, LeadPolicy, from_attributes=True)
         self._services = services
         self._record = record
         self._ledger = Ledger(team)

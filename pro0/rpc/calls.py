@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from pro0.decoding import convert
 from pro0.errors import BadInput, ErrorCode, Pro0Error, TimedOut
 from pro0.ops.signature import arguments_of
 from pro0.rpc.client import RpcClient
@@ -94,9 +95,7 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     if not is_text(params):
         raise BadInput(f"{method.name}: a text is not valid Unicode", code=ErrorCode.INVALID_TEXT, hint="pass UTF-8")
     try:
-        arguments = msgspec.convert(
-            {names[name]: value for name, value in params.items()}, arguments_of(method.function)
-        )
+        arguments = convert({names[name]: value for name, value in params.items()}, arguments_of(method.function))
     except (msgspec.ValidationError, RecursionError) as error:
         raise BadInput(f"{method.name}: {visible(method.worded(validation_message(error)))}", hint=_WHICH) from None
     return {name: getattr(arguments, name) for name in arguments.__struct_fields__}

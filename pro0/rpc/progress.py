@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import msgspec
 from msgspec import Meta
 
+from pro0.decoding import convert
 from pro0.errors import BadInput
 from pro0.rpc.protocol import ID_LIMIT, notice
 from pro0.rules.text import visible
@@ -39,7 +40,7 @@ def taken(params: object) -> tuple[Token | None, object]:
     if not isinstance(params, dict) or TOKEN not in params:
         return None, params
     try:
-        token = msgspec.convert(params[TOKEN], Token)
+        token = convert(params[TOKEN], cast("type[Token]", Token))
     except (msgspec.ValidationError, RecursionError):
         raise BadInput(f"{TOKEN} is a whole number, or a text of at most {ID_LIMIT} letters") from None
     return token, {name: value for name, value in params.items() if name != TOKEN}

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from pro0.decoding import convert
 from pro0.errors import BadInput
 from pro0.model.agent import AGENTS, DRAWN, Definition, is_told
 from pro0.model.ids import NAME
@@ -39,7 +40,7 @@ def _name(name: object) -> str:
 
 def _definition(where: str, value: object) -> Definition:
     try:
-        definition = msgspec.convert(value, Definition)
+        definition = convert(value, Definition)
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: {validation_message(error)}") from None
     for trouble in _troubles(definition):

@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 
 import msgspec
 
+from pro0.decoding import convert
 from pro0.errors import BadInput, ErrorCode
 from pro0.model.layout import Layout, LayoutMember, LayoutRole
 from pro0.rules.spelling import nearest
@@ -72,7 +73,7 @@ def inherit(data: Data) -> Data:
 def checked(data: Data) -> Layout:
     """Return the layout, or raise BadInput for an unknown word, a wrong type, or two of one name."""
     try:
-        layout = msgspec.convert(_camel(data), Layout)
+        layout = convert(_camel(data), Layout)
     except msgspec.ValidationError as error:
         raise _wrong(validation_message(error)) from None
     _unique("member", (member.name.strip().casefold() for member in layout.members))

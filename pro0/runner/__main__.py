@@ -4,8 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-import msgspec
-
+from pro0.decoding import decode
 from pro0.errors import Pro0Error
 from pro0.model.caller import Who
 from pro0.model.run import RunOptions
@@ -23,7 +22,7 @@ def main(words: list[str]) -> int:
     if caller.who is Who.HUMAN or team is None or len(words) != 1:
         print("pro0: the runner runs as a member of a team, started by pro0 run", file=sys.stderr)  # noqa: T201
         return 2
-    options = msgspec.json.decode(words[0], type=RunOptions)
+    options = decode(words[0], RunOptions)
     context = Context(Store(root).team(team), caller, vouch=nobody)
     settings = trust.settings(root, Path(context.team.config.read().project), os.environ)
     return Runner(context, options, settings).work()

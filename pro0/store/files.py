@@ -4,12 +4,12 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
-from typing import Generic, NoReturn, TypeVar, cast
+from typing import Generic, NoReturn, TypeVar
 
 import msgspec
 
+from pro0.decoding import decode
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Pro0Error, StoreError, Unwritable
 from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.rules.size import holds_more_than
@@ -125,7 +125,7 @@ class File(Generic[T]):
         if len(data) > SMALL and holds_more_than(VALUE_LIMIT, data):
             raise _corrupt(self.path, b"", ValueError(f"it holds more than {VALUE_LIMIT} values"))
         try:
-            value = cast("T", decoder(self.kind).decode(data))
+            value = decode(data, self.kind)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise _corrupt(self.path, data, error) from None
         if encode(value) != data and (twice := repeated(data)):  # our own encoding never repeats a key
@@ -159,12 +159,6 @@ def encode(value: msgspec.Struct) -> bytes:
         return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
     except UnicodeEncodeError:
         raise BadInput("a text is not valid Unicode", hint="it holds a lone surrogate; pass UTF-8") from None
-
-
-@cache
-def decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
-    """Return the decoder of a type, made once."""
-    return msgspec.json.Decoder(kind)
 
 
 def translate(error: OSError, path: Path) -> NoReturn:

@@ -13,6 +13,7 @@ import msgspec
 from filelock import lock_descriptor
 
 from pro0 import processes
+from pro0.decoding import decode
 from pro0.model import ids
 from pro0.store import atomic
 from pro0.store.lock import holder
@@ -158,7 +159,7 @@ def held(path: Path) -> Held | None:
 def _holder_text(by: str, since: float) -> str:
     """Return a lock's holder and its time: the locks of changes hold plain words, the lease holds JSON."""
     try:
-        holder_line = msgspec.json.decode(by.partition("\n")[0], type=dict[str, str | int | bool])
+        holder_line = decode(by.partition("\n")[0], dict[str, str | int | bool])
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(since))
         return f"pid {holder_line['pid']} ({holder_line['why']}, pro0 {holder_line['version']}, since {when})"
     except (msgspec.MsgspecError, KeyError, ValueError):

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from pro0.decoding import decode
 from pro0.rules.text import visible
 
 _SHOWN = 60
@@ -28,7 +29,7 @@ def repeated(data: bytes) -> str:
 
 def holds_content(data: bytes) -> bool:
     """Return True when a JSON object has a key besides the keys of all our files."""
-    return bool(msgspec.json.decode(data, type=dict[str, msgspec.Raw]).keys() - _OF_EVERY_FILE)
+    return bool(decode(data, dict[str, msgspec.Raw]).keys() - _OF_EVERY_FILE)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> None:

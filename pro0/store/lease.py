@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from pro0 import __version__
+from pro0.decoding import decode
 from pro0.model.runtime import Process
 from pro0.processes import table
 from pro0.store import atomic
@@ -160,5 +161,5 @@ def _sign(descriptor: int, why: str, *, rests: bool = False) -> None:
 
 def _signed(data: bytes) -> Holder | None:
     with suppress(msgspec.MsgspecError, RecursionError, ValueError):
-        return msgspec.json.decode(data.partition(b"\n")[0], type=Holder)
+        return decode(data.partition(b"\n")[0], Holder)
     return None

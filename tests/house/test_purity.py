@@ -47,7 +47,12 @@ def impure(modules: Modules) -> Iterator[str]:
 
 
 def fits(target: str) -> bool:
-    return target in ALLOWED or target.startswith("msgspec.") or target == "pro0.errors" or room_of(target) in PURE
+    return (
+        target in ALLOWED
+        or target.startswith("msgspec.")
+        or target in {"pro0.errors", "pro0.decoding"}
+        or room_of(target) in PURE
+    )
 
 
 def acts(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
+from pro0 import decoding
 from pro0.model.stored import Document
 from pro0.model.task import Draft
 from pro0.ops.tasks import tasks
@@ -31,12 +32,12 @@ def decoded(team: TeamStore, id: str) -> list[str]:
     """Claim a task and return the documents that were decoded for it."""
     found: list[str] = []
 
-    def noted(kind: type[Document]) -> object:
+    def noted(data: bytes, kind: type[Document]) -> object:
         found.append(kind.__name__)
-        return real(kind)
+        return real(data, kind)
 
-    real = files.decoder
-    with patch.object(files, "decoder", noted):
+    real = decoding.decode
+    with patch.object(files, "decode", noted):
         tasks.claim(human(team), id)
     return found
 

@@ -9,13 +9,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from pro0.decoding import decoder
 from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, TaskList
 from pro0.rules.tasks import changes, editing
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board, why_not_ready
-from pro0.store.files import decoder, encode
+from pro0.store.files import encode
 from tests.rules import model_acts
 from tests.rules.building import LEAD_AGENT, W1, W2, ask, at, make
 from tests.rules.model import CYCLES, Item, Model, mail

@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from pro0.decoding import decoder
 from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, StoreError
 from pro0.model.task import Comments, TaskList
 from pro0.store import atomic, files
-from pro0.store.files import File, decoder, encode, newer, translate
+from pro0.store.files import File, encode, newer, translate
 from pro0.store.paths import LOCK
 from tests.faults import fail_with, fault_at
 

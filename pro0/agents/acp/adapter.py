@@ -15,13 +15,14 @@ from pro0.agents.first_prompt import words
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.agents.turn_end import kept_words
+from pro0.decoding import decoder
 from pro0.model.need import PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
 from pro0.rules.words import prompts
 
-_USAGE = msgspec.json.Decoder(Usage)
+_USAGE = decoder(Usage)
 
 
 def call(argv: tuple[str, ...], brief: Brief) -> Invocation:

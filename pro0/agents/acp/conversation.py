@@ -18,12 +18,13 @@ from pro0.agents.acp.news import Drawn, ToldNews, news_of
 from pro0.agents.acp.opening import AcpOpening, AcpSetting, result_of
 from pro0.agents.bridge.reports import BridgeReport, Settled
 from pro0.agents.transcripts import WORDS, shortened
+from pro0.decoding import decode, decoder
 from pro0.model.need import Choice
 
 Sender = Literal["person", "mail"]
 WAITING = 64
 """Prompts that wait for the end of a turn, at most."""
-_MESSAGE = msgspec.json.Decoder(AcpMessage)
+_MESSAGE = decoder(AcpMessage)
 
 
 class AcpConversation:
@@ -165,13 +166,13 @@ class AcpConversation:
 
     def _notified(self, message: AcpMessage) -> None:
         if message.method == "session/update":
-            told = msgspec.json.decode(message.params, type=messages.SessionNews)
+            told = decode(message.params, messages.SessionNews)
             if told.session_id == self._session:
                 self._news(told.update)
             elif self.opened:
                 self._is_strange(message.method, f"of {told.session_id}, which is not ours")
         elif message.method == "$/cancel_request":
-            withdrawn = msgspec.json.decode(message.params, type=messages.Cancelled)
+            withdrawn = decode(message.params, messages.Cancelled)
             if leave := self.leaves.of(id=withdrawn.request_id):
                 self._close(leave, None, elsewhere=False)
         elif not message.method.startswith(("_", "$/")):  # an extension, which says nothing of the protocol's state
@@ -183,7 +184,7 @@ class AcpConversation:
             if not message.method.startswith(("_", "fs/", "terminal/", "elicitation/")):
                 self._is_strange(message.method, "a request that is not known")
             return
-        asked = msgspec.json.decode(message.params, type=messages.AskedLeave)
+        asked = decode(message.params, messages.AskedLeave)
         if asked.session_id != self._session or not isinstance(asked.tool_call.get("toolCallId"), str):
             raise ValueError("not of this session")
         if len(self.leaves.open) >= OPEN or not asked.options:

@@ -6,6 +6,7 @@ import msgspec
 
 from pro0.agents.acp.leave import Leave
 from pro0.agents.acp.messages import Content, Update
+from pro0.decoding import decoder
 
 Kind = Literal["words", "thought", "tool", "note", "person", "mail", "ask"]
 
@@ -31,9 +32,9 @@ class ToldNews(NamedTuple):
     """True when the agent has just compacted its conversation."""
 
 
-_UPDATE = msgspec.json.Decoder(Update)
-_CONTENT = msgspec.json.Decoder(Content)
-_CALL = msgspec.json.Decoder(dict[str, object])
+_UPDATE = decoder(Update)
+_CONTENT = decoder(Content)
+_CALL = decoder(dict[str, object])
 _CHUNKS: dict[str, Kind] = {
     "user_message_chunk": "person",
     "agent_message_chunk": "words",

@@ -9,6 +9,7 @@ from pro0.agents.acp import messages
 from pro0.agents.acp.messages import AcpFailure, AcpMessage, Initialized, Opened
 from pro0.agents.acp.news import Drawn
 from pro0.agents.transcripts import shortened
+from pro0.decoding import decode
 from pro0.errors import EnvironmentMissing
 
 Answer = TypeVar("Answer")
@@ -110,4 +111,4 @@ def result_of(message: AcpMessage, type: type[Answer]) -> Answer | AcpFailure:
     if isinstance(message.result, msgspec.UnsetType):
         raise ValueError("it holds neither a result nor an error")
     raw = bytes(message.result)
-    return msgspec.json.decode(raw if raw != b"null" else b"{}", type=type)
+    return decode(raw if raw != b"null" else b"{}", type)

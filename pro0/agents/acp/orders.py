@@ -9,6 +9,7 @@ import msgspec
 
 from pro0.agents.acp.conversation import AcpConversation
 from pro0.agents.bridge.reports import ANSWERS, INBOX
+from pro0.decoding import decoder
 from pro0.model.need import Choice
 
 PIPE = "acp.pipe"
@@ -22,7 +23,7 @@ class _Answer(msgspec.Struct):
     text: str = ""
 
 
-_ANSWER = msgspec.json.Decoder(_Answer)
+_ANSWER = decoder(_Answer)
 
 
 class LeadOrders:

@@ -23,6 +23,7 @@ from pro0.agents.acp.typing import LineEditor
 from pro0.agents.bridge.reports import STATE, BridgeReport
 from pro0.agents.own_tools import SERVER
 from pro0.agents.transcripts import last_words, value
+from pro0.decoding import decoder
 from pro0.errors import EnvironmentMissing
 from pro0.model.usage import Usage
 
@@ -31,7 +32,7 @@ LOOK = 2.0
 FAILED = 1
 
 
-_START = msgspec.json.Decoder(AcpStart)
+_START = decoder(AcpStart)
 
 
 class AcpClient:

@@ -12,6 +12,7 @@ from pro0.agents.adapter import SessionView
 from pro0.agents.bridge import handing
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import shortened, value
+from pro0.decoding import decoder
 from pro0.model.need import INPUT_LIMIT, AskedPermission, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
@@ -44,7 +45,7 @@ class BridgeReport(msgspec.Struct, omit_defaults=True):
     settled: Settled = msgspec.field(default_factory=Settled)
 
 
-_REPORT = msgspec.json.Decoder(BridgeReport)
+_REPORT = decoder(BridgeReport)
 STATES = Words(
     source="bridge",
     place="state",

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents.transcripts import FAR, ONCE, Follower
+from pro0.decoding import decoder
 from pro0.model.screen import ChatEntry
 
 SHOWN = 500
@@ -17,7 +18,7 @@ SHOWN = 500
 LETTERS = 4000
 """Letters of an entry's text; whoever wants more asks for it whole."""
 TITLE = 160
-_OBJECT = msgspec.json.Decoder(dict[str, object])
+_OBJECT = decoder(dict[str, object])
 _TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url", "title", "to", "task_id", "description")
 """The arguments that tell most about a call, in this order."""
 

@@ -24,6 +24,7 @@ from pro0.agents.claude.transcript import (
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.agents.variables import RESERVED
+from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.model.team import PermissionMode
@@ -125,7 +126,7 @@ class _Session(msgspec.Struct, rename="camel"):
     waiting_for: object = ""
 
 
-_SESSION = msgspec.json.Decoder(_Session)
+_SESSION = decoder(_Session)
 STATUS = Words(
     source="session file",
     place="status",

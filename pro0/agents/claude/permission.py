@@ -11,6 +11,7 @@ import msgspec
 from pro0.agents import own_tools
 from pro0.agents.claude.transcript import config_folder
 from pro0.agents.transcripts import value
+from pro0.decoding import decode, decoder
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 
 EVENT = "PermissionRequest"
@@ -35,13 +36,13 @@ class _Session(msgspec.Struct):
     status: object = ""
 
 
-_SESSION = msgspec.json.Decoder(_Session)
+_SESSION = decoder(_Session)
 
 
 def read(event: bytes) -> PermissionEvent | None:
     """Return the event; None for an unreadable one, or for a dialog that needs more than yes or no."""
     try:
-        request = msgspec.json.decode(event, type=PermissionEvent)
+        request = decode(event, PermissionEvent)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     return request if request.tool_name and request.tool_name not in _IN_ITS_PANE else None

@@ -11,6 +11,7 @@ import msgspec
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, decoded, head, last_words, shortened, tail
+from pro0.decoding import decoder
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
 
@@ -50,8 +51,8 @@ class _Part(msgspec.Struct):
     text: str = ""
 
 
-_LINE = msgspec.json.Decoder(_Line)
-_PARTS = msgspec.json.Decoder(list[_Part])
+_LINE = decoder(_Line)
+_PARTS = decoder(list[_Part])
 
 
 def config_folder(environment: Mapping[str, str]) -> Path:

@@ -4,6 +4,7 @@ import msgspec
 
 from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
+from pro0.decoding import decoder
 from pro0.model.usage import Usage
 
 WORDS = ("-p", "--output-format", "stream-json", "--verbose")
@@ -25,7 +26,7 @@ class _Result(msgspec.Struct, tag_field="type", tag="result", frozen=True):
     models: dict[str, object] = msgspec.field(default_factory=dict, name="modelUsage")
 
 
-_RESULT = msgspec.json.Decoder(_Result)
+_RESULT = decoder(_Result)
 
 
 def read(output: TurnOutput, line: bytes) -> TurnOutput:

@@ -5,6 +5,7 @@ from typing import TypeVar
 import msgspec
 
 from pro0.agents.codex.websocket import WebSocket
+from pro0.decoding import decode, decoder
 
 Result = TypeVar("Result")
 COMMAND, CHANGE = "item/commandExecution/requestApproval", "item/fileChange/requestApproval"
@@ -88,7 +89,7 @@ class _Over(msgspec.Struct, rename="camel"):
     request_id: int | str | None = None
 
 
-_MESSAGE = msgspec.json.Decoder(ServerMessage)
+_MESSAGE = decoder(ServerMessage)
 
 
 class ServerRefused(OSError):
@@ -137,7 +138,7 @@ class ServerClient:
         self._call("thread/resume", dict[str, object], threadId=thread, excludeTurns=True)
         while not self._asked:
             self._hear()
-        return [(message, msgspec.json.decode(message.params, type=ApprovalRequest)) for message in self._asked]
+        return [(message, decode(message.params, ApprovalRequest)) for message in self._asked]
 
     def changes(self, thread: str, item: str) -> bytes:
         """Return the changes of files that an item is about, as JSON; empty when they are not known."""
@@ -161,7 +162,7 @@ class ServerClient:
             if message.id == self._calls and not message.method:
                 if message.error is not None:
                     raise ServerRefused(bytes(message.error).decode("utf-8", "replace"))
-                return msgspec.json.decode(message.result, type=result)
+                return decode(message.result, result)
 
     def _hear(self) -> ServerMessage:
         """Return the next message; note a request that it makes, or one that it ends."""
@@ -169,7 +170,7 @@ class ServerClient:
         if message.method in (COMMAND, CHANGE) and message.id is not None:
             self._asked.append(message)
         elif message.method == _RESOLVED:
-            self._resolved.append(msgspec.json.decode(message.params, type=_Over).request_id)
+            self._resolved.append(decode(message.params, _Over).request_id)
         return message
 
     def _send(self, message: object) -> None:

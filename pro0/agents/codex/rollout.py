@@ -13,6 +13,7 @@ from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, head, last_words, shortened, tail
+from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
@@ -54,7 +55,7 @@ class _Line(msgspec.Struct):
     payload: _Payload
 
 
-_LINE = msgspec.json.Decoder(_Line)
+_LINE = decoder(_Line)
 EVENTS = Words(
     source=_ROLLOUT,
     place="event",

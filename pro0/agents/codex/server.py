@@ -18,6 +18,7 @@ from pro0.agents.codex.client import CHANGE, COMMAND, ApprovalRequest, ServerCli
 from pro0.agents.codex.websocket import connect
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import changed, value
+from pro0.decoding import decoder
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
@@ -48,7 +49,7 @@ class CodexServer(msgspec.Struct, omit_defaults=True):
     before: tuple[str, ...] = ()
 
 
-_SERVER = msgspec.json.Decoder(CodexServer)
+_SERVER = decoder(CodexServer)
 
 
 def address(folder: str) -> str:

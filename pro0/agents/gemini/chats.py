@@ -12,6 +12,7 @@ from pro0.agents.adapter import SessionView
 from pro0.agents.gemini.memory import begins_with, conversation
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, changed, decoded, head, last_words, shortened, tail
+from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
@@ -52,8 +53,8 @@ KINDS = Words(
     },
 )
 """The kinds of messages; after a message without failure the title tells if the turn goes on."""
-_LINE = msgspec.json.Decoder(_Line)
-_TEXT = msgspec.json.Decoder(str)
+_LINE = decoder(_Line)
+_TEXT = decoder(str)
 
 
 def began(session_view: SessionView) -> bool:

@@ -24,6 +24,7 @@ from pro0.agents.gemini.memory import (
     save_confirmed,
     unconfirmed_texts,
 )
+from pro0.decoding import decode
 from pro0.model.message import Mailbox
 from pro0.rules import mail
 from pro0.rules.words import prompts
@@ -49,8 +50,8 @@ def command(mailbox: str, folder: str) -> str:
 def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
     """Return the output of a hook, empty for nothing to report."""
     try:
-        event = msgspec.json.decode(data, type=HookInput)
-        box = msgspec.json.decode(mailbox.read_bytes(), type=Mailbox) if mailbox.exists() else Mailbox()
+        event = decode(data, HookInput)
+        box = decode(mailbox.read_bytes(), Mailbox) if mailbox.exists() else Mailbox()
     except (OSError, msgspec.MsgspecError):
         return b""
     if event.hook_event_name == "BeforeAgent":

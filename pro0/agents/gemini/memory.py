@@ -13,6 +13,7 @@ import msgspec
 
 from pro0.agents import first_prompt
 from pro0.agents.transcripts import decoded, head
+from pro0.decoding import decoder
 from pro0.model.message import Mailbox, Message
 from pro0.rules import mail
 
@@ -65,9 +66,9 @@ class _Part(msgspec.Struct):
     text: str = ""
 
 
-_LINE = msgspec.json.Decoder(_Line)
-_PARTS = msgspec.json.Decoder(list[_Part])
-_CONFIRMED = msgspec.json.Decoder(Confirmed)
+_LINE = decoder(_Line)
+_PARTS = decoder(list[_Part])
+_CONFIRMED = decoder(Confirmed)
 
 
 def conversation(transcript: Path) -> list[tuple[str, bytes]]:

@@ -7,9 +7,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
-
 from pro0.agents.transcripts import value
+from pro0.decoding import decoder
 
 FOLDERS = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
 """The variable naming the file; the default is trustedFolders.json below ~/.gemini."""
@@ -18,7 +17,7 @@ SESSION = "GEMINI_CLI_TRUST_WORKSPACE"
 _PARENT = "TRUST_PARENT"
 _TRUSTS = {"TRUST_FOLDER": True, _PARENT: True, "DO_NOT_TRUST": False}
 _LARGEST = 1 << 20
-_FILE = msgspec.json.Decoder(dict[str, str])
+_FILE = decoder(dict[str, str])
 
 
 def variables(environment: Mapping[str, str], folder: str, project: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
+from pro0.decoding import decoder
 from pro0.model.usage import Usage
 
 
@@ -28,7 +29,7 @@ class _Line(msgspec.Struct, frozen=True):
     stats: _Stats = _Stats()
 
 
-_LINE = msgspec.json.Decoder(_Line)
+_LINE = decoder(_Line)
 
 
 def read(output: TurnOutput, line: bytes) -> TurnOutput:

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-import msgspec
-
 from pro0.agents.adapter import SessionView
 from pro0.agents.chats.reader import SHOWN, Chat, Result, Told, call, part, signature, text
 from pro0.agents.opencode.database import database, rows
 from pro0.agents.transcripts import decoded
+from pro0.decoding import decoder
 from pro0.model.screen import ChatEntry
 
 _PARTS = """
@@ -19,7 +18,7 @@ _FAILED = """
     select id, data, time_created, time_updated from message
     where session_id = ? and time_updated >= ? and json_extract(data, '$.error') is not null order by id desc limit ?
 """
-_OBJECT = msgspec.json.Decoder(dict[str, object])
+_OBJECT = decoder(dict[str, object])
 
 
 class DatabaseReader:

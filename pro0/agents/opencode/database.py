@@ -15,6 +15,7 @@ from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import decoded, last_words, shortened
+from pro0.decoding import convert, decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
@@ -102,8 +103,8 @@ class _Part(msgspec.Struct):
     text: str = ""
 
 
-_MESSAGE = msgspec.json.Decoder(_Message)
-_PART = msgspec.json.Decoder(_Part)
+_MESSAGE = decoder(_Message)
+_PART = decoder(_Part)
 
 
 def began(session_view: SessionView) -> bool:
@@ -199,7 +200,7 @@ def rows(session_view: SessionView, query: str, row: type[Row], *values: object)
         address = f"{database(session_view.environment).absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
-            return msgspec.convert(connection.execute(query, values).fetchall(), list[row])  # type: ignore[valid-type]
+            return convert(connection.execute(query, values).fetchall(), list[row])  # type: ignore[valid-type]
     except (sqlite3.Error, msgspec.MsgspecError, ValueError, OverflowError):
         return []
 

@@ -14,6 +14,7 @@ from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.opencode.database import learned, turn
 from pro0.agents.transcripts import shortened, value
+from pro0.decoding import decoder
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
@@ -60,10 +61,10 @@ class _Asked(msgspec.Struct, rename="camel"):
 _SESSION = re.compile(r"ses_\w+")
 _REQUEST = re.compile(r"per_\w+")
 _REPLIES = {Choice.ALLOW: "once", Choice.ALWAYS: "always", Choice.DENY: "reject"}
-_SERVER = msgspec.json.Decoder(OpenCodeServer)
-_STATUSES = msgspec.json.Decoder(dict[str, _Status])
-_PERMISSIONS = msgspec.json.Decoder(list[_Asked])
-_QUESTIONS = msgspec.json.Decoder(list[msgspec.Raw])
+_SERVER = decoder(OpenCodeServer)
+_STATUSES = decoder(dict[str, _Status])
+_PERMISSIONS = decoder(list[_Asked])
+_QUESTIONS = decoder(list[msgspec.Raw])
 _FAILURES = (OSError, http.client.HTTPException, msgspec.MsgspecError, ValueError, RecursionError)
 
 

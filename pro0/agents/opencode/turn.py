@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded, shortened
+from pro0.decoding import decoder
 from pro0.model.usage import Usage
 
 
@@ -32,7 +33,7 @@ class _Line(msgspec.Struct, frozen=True):
     error: msgspec.Raw = msgspec.Raw(b"")
 
 
-_LINE = msgspec.json.Decoder(_Line)
+_LINE = decoder(_Line)
 
 
 def read(output: TurnOutput, line: bytes) -> TurnOutput:

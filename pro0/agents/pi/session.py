@@ -10,6 +10,7 @@ import msgspec
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, decoded, last_words, tail
+from pro0.decoding import decoder
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
 
@@ -50,8 +51,8 @@ class _Line(msgspec.Struct):
     message: _Message | None = None
 
 
-_LINE = msgspec.json.Decoder(_Line)
-_PARTS = msgspec.json.Decoder(list[_Part])
+_LINE = decoder(_Line)
+_PARTS = decoder(list[_Part])
 _FINAL = ("stop", "length")
 """Why an answer ended that ends its turn."""
 

@@ -4,6 +4,7 @@ import msgspec
 
 from pro0.agents.adapter import TurnOutput
 from pro0.agents.transcripts import decoded
+from pro0.decoding import decoder
 from pro0.model.usage import Usage
 
 WORDS = ("-p", "--mode", "json")
@@ -38,8 +39,8 @@ class _Line(msgspec.Struct, tag_field="type", tag="message_end", frozen=True):
     message: _Message
 
 
-_LINE = msgspec.json.Decoder(_Line)
-_PARTS = msgspec.json.Decoder(list[_Part])
+_LINE = decoder(_Line)
+_PARTS = decoder(list[_Part])
 
 
 def read(output: TurnOutput, line: bytes) -> TurnOutput:

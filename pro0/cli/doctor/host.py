@@ -7,6 +7,7 @@ import msgspec
 
 from pro0 import __version__, ssh
 from pro0.cli.doctor.checks import Check, Health
+from pro0.decoding import decode
 from pro0.errors import EnvironmentMissing
 
 PATIENCE = 60.0
@@ -55,7 +56,7 @@ def _pro0(name: str, answer: ssh.Heard, said: str) -> Check:
 
 def _machine(name: str, text: str) -> Iterator[Check]:
     try:
-        told = msgspec.json.decode(text, type=_Told)
+        told = decode(text, _Told)
     except msgspec.MsgspecError:
         yield Check("doctor", Health.FAIL, "its pro0 does not say how it is", f"look there: ssh {name} pro0 doctor")
         return

@@ -10,6 +10,7 @@ import msgspec
 from pro0 import processes
 from pro0.cli.interrupts import is_interrupt
 from pro0.cli.output import json_text, line, local, write
+from pro0.decoding import decoder
 from pro0.errors import Pro0Error, Refused
 from pro0.model.run import RunEvent
 from pro0.model.runtime import ENDED, Process, SeatState
@@ -22,7 +23,7 @@ LOOK = 0.1
 """Seconds between two looks at what a run tells."""
 ENDING = 30.0
 """Seconds that a run may take to end, beyond which whoever waits for it goes on."""
-_EVENT = msgspec.json.Decoder(RunEvent)
+_EVENT = decoder(RunEvent)
 
 
 class Shown(Protocol):

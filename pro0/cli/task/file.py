@@ -6,6 +6,7 @@ import msgspec
 
 from pro0.cli.named_file import data_of, value_of
 from pro0.cli.output import words
+from pro0.decoding import convert
 from pro0.errors import BadInput
 from pro0.model.ids import task_id
 from pro0.model.task import Draft
@@ -57,7 +58,7 @@ def _draft(item: object, where: str) -> Draft:
     if isinstance(item.get("labels"), str):
         fields["labels"] = words((str(item["labels"]),))
     try:
-        return msgspec.convert({key: value for key, value in fields.items() if value is not None}, Draft)
+        return convert({key: value for key, value in fields.items() if value is not None}, Draft)
     except msgspec.ValidationError as error:
         raise BadInput(
             f"{where}: {validation_message(error)}", hint="pro0 task create --help lists the fields"

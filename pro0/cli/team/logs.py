@@ -11,6 +11,7 @@ import msgspec
 from pro0.cli.context import here, named_team
 from pro0.cli.output import json_option, json_text, write
 from pro0.cli.team.log_lines import Event, text_of
+from pro0.decoding import decode
 from pro0.store.journal import Journal
 from pro0.store.keys import repeated
 from pro0.store.paths import EVENTS, LEAD_LOG
@@ -61,7 +62,7 @@ def _events(lines: Iterable[bytes]) -> list[Event]:
     events = []
     for text in lines:
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            event = msgspec.json.decode(text, type=Event)
+            event = decode(text, Event)
             if not repeated(text):
                 events.append(event)
     return sorted(events, key=lambda event: str(event.get("at")))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from pro0.decoding import convert
 from pro0.errors import BadInput, ErrorCode, Pro0Error, Refused
 from pro0.mcp.protocol import Call
 from pro0.mcp.tool_context import ToolContext
@@ -68,7 +69,7 @@ def _arguments(tool: Tool, tool_context: ToolContext, call: Call) -> dict[str, o
         hint = "it holds a lone surrogate; pass UTF-8"
         raise BadInput(f"{tool.name}: a text is not valid Unicode", code=ErrorCode.INVALID_TEXT, hint=hint)
     try:
-        arguments = msgspec.convert(tool.spelled(call.arguments), arguments_of(tool.function))
+        arguments = convert(tool.spelled(call.arguments), arguments_of(tool.function))
     except (msgspec.ValidationError, RecursionError) as error:
         raise BadInput(f"{tool.name}: {validation_message(error)}", hint="its inputSchema says what it takes") from None
     return {name: getattr(arguments, name) for name in arguments.__struct_fields__}

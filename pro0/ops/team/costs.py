@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0 import resources
+from pro0.decoding import decode
 from pro0.errors import BadInput
 from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.runtime import SessionUsage
@@ -83,7 +84,7 @@ def _model(name: str) -> Model | None:
 
 @cache
 def _prices() -> PriceList:
-    return msgspec.json.decode(resources.PRICES.read_bytes(), type=PriceList)
+    return decode(resources.PRICES.read_bytes(), PriceList)
 
 
 def _sum(agent_id: str, entries: Iterable[SessionUsage]) -> Cost:

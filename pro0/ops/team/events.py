@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from pro0.decoding import convert, decode
 from pro0.model.caller import IN_CHARGE, PEOPLE_AND_AGENTS
 from pro0.ops.context import Context, operation
 from pro0.store.journal import Journal
@@ -57,8 +58,8 @@ class EventFeed:
         """Yield lines as events; one that is not sound JSON is passed over."""
         for line in lines:
             with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                known = msgspec.json.decode(line, type=dict[str, object])
-                at = msgspec.convert(known.pop("at", None), datetime)
+                known = decode(line, dict[str, object])
+                at = convert(known.pop("at", None), datetime)
                 if at.tzinfo and not repeated(line):
                     yield self._event(line, at, known)
 

@@ -6,6 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0 import processes
+from pro0.decoding import decode
 from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Who
 from pro0.model.ids import task_id
@@ -100,5 +101,5 @@ def _is_free(context: Context, name: str) -> bool:
 
 
 def _is_wanted(seat: Seat) -> bool:
-    client = msgspec.json.decode(seat.argv[0], type=RunOptions).client
+    client = decode(seat.argv[0], RunOptions).client
     return client is None or processes.alive(client)

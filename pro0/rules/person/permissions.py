@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
+from pro0.decoding import decode
 from pro0.errors import BadInput, ErrorCode, NotFound, Refused
 from pro0.model.need import Choice, Outcome, PermissionAnswer, PermissionRequest, PermissionRequests
 from pro0.model.runtime import ENDED, SeatState, State
@@ -121,7 +122,7 @@ def summary(request: PermissionRequest) -> str:
 
 def _fields(written: str) -> dict[str, object]:
     try:
-        return msgspec.json.decode(written, type=dict[str, object])
+        return decode(written, dict[str, object])
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return {}
 

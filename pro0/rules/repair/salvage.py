@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
+from pro0.decoding import convert
 from pro0.model.stored import SCHEMA_VERSION, Document, Stored
 
 D = TypeVar("D", bound=Document)
@@ -113,7 +114,7 @@ def _from_mapping(whole: Mapping[str, object], kind: type[D], remains: Remains[D
 
 def _field(field: msgspec.structs.FieldInfo, value: object, remains: Remains[D]) -> None:
     try:
-        remains.fields[field.name] = msgspec.convert(value, field.type)
+        remains.fields[field.name] = convert(value, field.type)
     except UNREADABLE:
         remains.lost.append(f"its {field.encode_name} ({_short(value)})")
 
@@ -180,7 +181,7 @@ def _whole_values(data: bytes) -> bytes:
 def fit(raw: object, kind: type[S], losses: Remains[D]) -> S | None:
     """Build an object from its fitting fields, or return None. Unfit fields go into `said`."""
     try:
-        return msgspec.convert(raw, kind)
+        return convert(raw, kind)
     except UNREADABLE:
         if not isinstance(raw, dict):
             return None
@@ -192,7 +193,7 @@ def fit(raw: object, kind: type[S], losses: Remains[D]) -> S | None:
         # With most fields unfit it is probably an object of another kind.
         if len(fitting) < len(raw) - len(fitting):
             return None
-        value = msgspec.convert(fitting | {key: items for key, items in shorter.items() if items}, kind)
+        value = convert(fitting | {key: items for key, items in shorter.items() if items}, kind)
     except UNREADABLE:
         return None
     name = str(raw.get("id") or raw.get("agentId") or "")[:SHOWN]
@@ -203,7 +204,7 @@ def fit(raw: object, kind: type[S], losses: Remains[D]) -> S | None:
 
 def _fits(value: object, kind: object) -> bool:
     try:
-        msgspec.convert(value, cast(type, kind))
+        convert(value, cast(type, kind))
     except UNREADABLE:
         return False
     return True

@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from pro0.decoding import decoder
 from pro0.errors import BadInput
 from pro0.model.task import Awaiting, Gate, Kind
 from pro0.rules.tickets.importing import Note, Ticket
@@ -38,7 +39,7 @@ class _Tick(msgspec.Struct):
     closed_reason: str = ""
 
 
-_TICK = msgspec.json.Decoder(_Tick)
+_TICK = decoder(_Tick)
 
 
 def read(data: bytes, file: str) -> Ticket:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0.decoding import decode
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.sessions.starting import surroundings
 
@@ -69,7 +70,7 @@ def sessions() -> list[SessionRow]:
     """Return every session of iTerm2; raises EnvironmentMissing, naming the missing part and its fix."""
     output = call("session", "list", "--json")
     try:
-        rows = msgspec.json.decode(output, type=list[SessionRow])
+        rows = decode(output, list[SessionRow])
     except msgspec.MsgspecError:
         message = f"{shutil.which('it2')} is not the it2 that pro0 knows: its list of sessions cannot be read"
         raise EnvironmentMissing(message, hint=INSTALL) from None
