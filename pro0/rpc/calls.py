@@ -71,8 +71,8 @@ def call(client: RpcClient, name: str, params: object) -> object:
 
 def news(client: RpcClient) -> list[JSON]:
     """Return what a client's subscriptions have to tell now."""
+    veil = client.veil()  # first: what fails after the changes are taken would lose them
     changes = client.subscriptions.changes()
-    veil = client.veil() if changes else str
     return [_told(methods_of(client)[f"{topic}.subscribe"], topic, change, veil) for topic, change in changes]
 
 

@@ -197,6 +197,10 @@ class Rescan:
         """Take what is there now for seen."""
         self._seen, self._due = self._look(), time.monotonic() + self._pause
 
+    def forget(self) -> None:
+        """Take everything for new at the next look."""
+        self._seen = None
+
     def changed(self) -> bool:
         """Return True when it was time for a look, and something is another."""
         if time.monotonic() < self._due:

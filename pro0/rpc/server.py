@@ -246,8 +246,10 @@ class RpcServer:
         from pro0.rpc.calls import news
 
         notices: list[JSON] = []
-        with suppress(Pro0Error):  # what cannot be read now is told when it can be
+        with suppress(Pro0Error):  # the team has gone
             notices = news(connection.client)
+        if connection.client.subscriptions.behind:
+            self._finish(self._rescan.forget)
         self._finish(lambda: self._tell(connection, notices))
 
     def _finish(self, act: Finished) -> None:

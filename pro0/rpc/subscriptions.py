@@ -210,6 +210,8 @@ class Subscriptions:
         self._by_id: dict[str, Subscription] = {}
         self.owing = False
         """True when one goes on that may have missed something."""
+        self.behind = False
+        """True when a list could not be read at the last look."""
 
     def __bool__(self) -> bool:
         return bool(self._by_id)
@@ -230,7 +232,12 @@ class Subscriptions:
         del self._by_id[id]
 
     def changes(self) -> list[tuple[str, ListChange]]:
-        """Return what is to be told now, each with its topic."""
-        return [
-            (subscription.topic, change) for subscription in self._by_id.values() for change in subscription.changes()
-        ]
+        """Return what is to be told now, each with its topic; a list that cannot be read now is told later."""
+        self.behind = False
+        changes: list[tuple[str, ListChange]] = []
+        for subscription in self._by_id.values():
+            try:
+                changes += [(subscription.topic, change) for change in subscription.changes()]
+            except Exception:  # noqa: BLE001 - the news of the others are taken already, and told only here
+                self.behind = True
+        return changes

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from pro0.errors import ErrorCode, StoreError
 from pro0.model.runtime import SessionUsage
+from pro0.model.task import Draft
 from pro0.ops.mail import messages
-from pro0.ops.mail.listing import LETTERS
+from pro0.ops.mail.listing import LETTERS, ListedMessage, MailFeed
+from pro0.ops.tasks import tasks
 from pro0.ops.team import events
 from pro0.rpc.server import serving
 from pro0.store.paths import EVENTS, LEAD_LOG, SOCKET
@@ -20,6 +23,7 @@ from tests.rpc.calling import Failed, call, client
 from tests.rpc.conftest import Connect
 from tests.rpc.sockets import Wire
 from tests.teams import NOW, human, make_team, member
+from tests.waiting import STUCK
 
 
 def said(found: Any) -> list[tuple[str, str, str]]:
@@ -68,6 +72,44 @@ class TestMessages:
         assert [(one["operation"], one["message"]["read"]) for one in read] == [("update", True)] * 30
         assert [one["message"]["id"] for one in read] == [one["message"]["id"] for one in told]
         assert [one["seq"] for one in (*told, *read)] == [*range(1, 61)]
+
+
+class TestTrouble:
+    """A list that cannot be read for a while."""
+
+    def test_it_costs_the_other_lists_no_news(self, connect: Connect, team: TeamStore) -> None:
+        wire = connect()
+        for topic in ("task.list", "message.list"):
+            wire.result(f"{topic}.subscribe")
+        head = team.mailbox("w1").head.path
+        sound = head.read_bytes()
+        head.write_bytes(b"{")
+        [made] = tasks.create(human(team), [Draft(title="heard of")])
+        assert wire.told()["task"]["id"] == made.id
+        messages.send(human(team), "w2", "later")
+        head.write_bytes(sound)
+        assert wire.told()["message"]["content"] == "later"
+
+    @pytest.mark.parametrize("fault", [StoreError("busy", code=ErrorCode.STORE_ERROR), RuntimeError("not foreseen")])
+    def test_what_failed_is_told_though_nothing_changes_any_more(
+        self, fault: Exception, connect: Connect, team: TeamStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real, faults = MailFeed.news, list[Exception]()
+        failed = threading.Event()
+
+        def news(feed: MailFeed) -> list[ListedMessage]:
+            if faults:
+                failed.set()
+                raise faults.pop()
+            return real(feed)
+
+        monkeypatch.setattr(MailFeed, "news", news)
+        wire = connect()
+        wire.result("message.list.subscribe")
+        faults.append(fault)
+        messages.send(human(team), "w1", "heard of")
+        assert failed.wait(STUCK)
+        assert wire.told()["message"]["content"] == "heard of"
 
 
 class TestEvents:
