@@ -17,6 +17,7 @@ import pytest
 from hypothesis import settings
 
 import pro0
+from pro0.store.paths import LEAD_ERRORS
 from tests import exits, memory
 from tests.crash.lanes import now_running
 from tests.leftovers import end, still_under
@@ -102,14 +103,19 @@ def short_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A PRO0_HOME that does not exist yet, with a HOME of its own and no identity of any session."""
+def home(tmp_path: Path, short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A PRO0_HOME that does not exist yet, with a HOME of its own and no identity of any session.
+
+    A lead that crashes fails the test, though it is revived and nothing else may show it.
+    """
     user, sockets = tmp_path / "user", Path(tempfile.mkdtemp(dir=short_folder))
     user.mkdir()
     monkeypatch.setenv("HOME", str(user))
     monkeypatch.setenv("PRO0_HOME", str(tmp_path / "pro0"))
     monkeypatch.setenv("TMUX_TMPDIR", str(sockets))
-    return tmp_path / "pro0"
+    yield tmp_path / "pro0"
+    errors = [path.read_text(errors="replace") for path in tmp_path.rglob(LEAD_ERRORS) if path.is_file()]
+    assert [text for text in errors if "Traceback" in text or "Fatal Python error" in text] == []
 
 
 def let_scripts(home: Path) -> None:

@@ -1,5 +1,6 @@
 """The lead process itself, without what only a person's command line needs."""
 
+import faulthandler
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pro0.store.teams import Store, TeamStore
 
 def lead(name: str, *, revived: bool) -> int:
     """Be the lead of a team, and return the exit code; `revived` ends without a word when there is one already."""
+    faulthandler.enable()  # what a crash of a library leaves is read where other last words are
     awaits = os.environ.pop(AWAITS, "")
     mark.take_off()  # a member may have started it, and it goes on without that
     with warm() as serve_commands:  # before there is a lease, which it must not hold

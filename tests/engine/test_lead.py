@@ -150,6 +150,14 @@ def test_a_hang_up_is_none_of_a_leads_business(alpha: Crew) -> None:
     assert lead.poll() is None
 
 
+def test_a_crash_of_a_library_is_written_down(alpha: Crew) -> None:
+    lead = alpha.lead()
+    lead.send_signal(signal.SIGSEGV)
+    assert lead.wait() == -signal.SIGSEGV
+    assert "Fatal Python error: Segmentation fault" in alpha.team.paths.lead_errors.read_text()
+    alpha.team.paths.lead_errors.write_text("")  # no test may leave that
+
+
 def test_a_corrupt_file_is_said_once_and_work_goes_on_when_it_is_mended(alpha: Crew) -> None:
     """anchors F5"""
     lead = alpha.lead()
