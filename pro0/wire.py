@@ -10,6 +10,8 @@ DEPTH_LIMIT = 32
 
 JSON = str
 """A value as JSON text."""
+TOOLS_LISTED = "PRO0_TOOLS_LISTED"
+"""The variable that names a file which the MCP server makes once its client has been sent the tools."""
 
 
 PARSE_ERROR = -32700

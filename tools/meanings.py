@@ -179,6 +179,7 @@ VARIABLES = {
     "PRO0_LEAD": "In processes that are no session's: leads, guards and servers.",
     "PRO0_AWAITS_TEAM": "For a lead that starts while its team is still being made; set by pro0 alone.",
     "PRO0_RUN": "In a command that pro0 runs: the id of that run.",
+    "PRO0_TOOLS_LISTED": "For a server of tools: the file that it makes once its tools are listed; set by pro0 alone.",
     "PRO0_BRIDGE": "In a session of pi: the folder of pro0's extension.",
     "PRO0_DIRECT": "1 has each command done by its own process.",
     "PRO0_DEBUG": "1 prints the traceback of a fault of pro0.",

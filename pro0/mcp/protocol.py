@@ -92,6 +92,8 @@ class Conversation:
         self._start = start
         self._later = later
         self._version = ""
+        self.listed = False
+        """Whether the client has asked for the tools."""
         self._calls: dict[Key, Call] = {}
         self._sent: dict[Key, Call] = {}
         """Calls that are answered, whose results the client may not have taken in yet."""
@@ -249,6 +251,7 @@ class Conversation:
     def _tools(self, params: dict[str, object]) -> dict[str, JSON]:
         if params.get("cursor") is not None:
             raise Fault(INVALID_PARAMS, "there is one page of tools: no cursor was given out")
+        self.listed = True
         return {"tools": self._listing.tools}
 
     def _call(self, key: Key, params: dict[str, object], answer: Answer, *, stateless: bool) -> None:

@@ -12,7 +12,7 @@ from pro0.errors import Pro0Error
 from pro0.mcp.channel import Channel
 from pro0.mcp.listing import kind_of_caller, listing
 from pro0.mcp.protocol import Call, Conversation
-from pro0.wire import JSON, Fault, LineSplitter
+from pro0.wire import JSON, TOOLS_LISTED, Fault, LineSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class Server:
         self._asked = False
         """Whether a signal asks this process to end."""
         self._pause = 0.0
+        self._tells = os.environ.get(TOOLS_LISTED, "")
+        """The file to make once the client has been sent the tools, empty for none."""
 
     def run(self) -> None:
         """Run until the client has gone, and a little longer for its earlier calls."""
@@ -75,6 +77,8 @@ class Server:
         return HURRY if self._asked else LAST
 
     def _round(self, seconds: float | None) -> None:
+        if self._tells and self._conversation.listed and self._channel.idle:
+            self._tell()
         taken = self._conversation.unsure and self._channel.taken
         for line in self._lines.feed(self._channel.wait(self._patient(seconds, taken=taken))):
             self._conversation.receive(line)
@@ -82,6 +86,13 @@ class Server:
             self._conversation.taken()
         while self._finished:
             self._conversation.finish(*self._finished.popleft())
+
+    def _tell(self) -> None:
+        """Make the file on which a hook of the client's waits."""
+        flags = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW
+        with suppress(OSError):
+            os.close(os.open(self._tells, flags, 0o600))
+        self._tells = ""
 
     def _patient(self, seconds: float | None, *, taken: bool) -> float | None:
         """Return how long to wait: less while it is to be seen whether the client takes a result in."""

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -16,6 +17,8 @@ from pro0.agents.opencode import adapter as opencode
 from pro0.errors import BadInput
 from pro0.model.agent import AGENTS
 from pro0.model.team import PermissionMode, Seat
+from pro0.wire import TOOLS_LISTED
+from tests.waiting import STUCK
 
 REAL = tuple(name for name in sorted(AGENTS) if adapter_named(name).program)
 ID = "22222222-2222-4222-8222-222222222222"
@@ -224,7 +227,21 @@ def test_every_session_of_opencode_has_its_own_password_and_port() -> None:
 
 def test_the_server_of_claude() -> None:
     servers = json.loads(call("claude").files["mcp.json"])["mcpServers"]
-    assert servers == {"pro0": {"type": "stdio", "command": "/bin/python", "args": SERVER, "alwaysLoad": True}}
+    tells = {TOOLS_LISTED: f"{BRIEF.folder}/tools.listed"}
+    server = {"type": "stdio", "command": "/bin/python", "args": SERVER, "alwaysLoad": True, "env": tells}
+    assert servers == {"pro0": server}
+
+
+def test_claude_begins_once_it_has_its_tools(tmp_path: Path) -> None:
+    """Its first request goes out when its hook of the start ends; what it has no tool for yet would be lost."""
+    hooks = json.loads(call("claude", folder=str(tmp_path)).files["settings.json"])["hooks"]["SessionStart"]
+    [hook] = [hook for entry in hooks if entry.get("matcher") == "startup|resume" for hook in entry["hooks"]]
+    with subprocess.Popen(["sh", "-c", hook["command"]]) as waiting:
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(2)
+        (tmp_path / "tools.listed").touch()
+        assert waiting.wait(STUCK) == 0
+    assert hook["timeout"] > 31
 
 
 def test_the_server_of_codex_gets_named_variables() -> None:

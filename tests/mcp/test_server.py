@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pro0 import processes
-from pro0.wire import LINE_LIMIT
+from pro0.wire import LINE_LIMIT, TOOLS_LISTED
 from tests.mcp.conftest import Serve
 from tests.mcp.served import ENVELOPE, PATIENCE, program
 from tests.waiting import wait_until
@@ -39,6 +39,22 @@ def test_the_stateless_era_line_by_line(serve: Serve) -> None:
     old = ENVELOPE | {"io.modelcontextprotocol/protocolVersion": "2025-11-25"}
     assert server.ask("tools/list", {"_meta": old})["error"]["code"] == -32022
     assert server.close() == 0
+
+
+def test_a_file_tells_that_its_tools_are_listed(serve: Serve, tmp_path: Path) -> None:
+    told = tmp_path / "tools.listed"
+    server = serve(**{TOOLS_LISTED: str(told)}).open()
+    assert server.ask("ping") == {"jsonrpc": "2.0", "id": 2, "result": {}}
+    assert not told.exists()
+    assert server.ask("tools/list")["result"]["tools"]
+    wait_until(told.exists, PATIENCE, "the file is there")
+    assert (told.read_bytes(), told.stat().st_mode & 0o777) == (b"", 0o600)
+
+
+def test_a_file_that_cannot_be_made_is_no_fault(serve: Serve, tmp_path: Path) -> None:
+    server = serve(**{TOOLS_LISTED: str(tmp_path / "none" / "tools.listed")}).open()
+    assert server.ask("tools/list")["result"]["tools"]
+    assert server.ask("ping")["result"] == {}
 
 
 def test_garbage_in_between_spoils_nothing(serve: Serve) -> None:

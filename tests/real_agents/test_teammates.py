@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pro0.scripted_model.server import Provider
+from pro0.scripted_model.tools import is_offered
 from pro0.scripted_model.turns import shell, use
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.states import PATIENCE
@@ -28,6 +29,8 @@ def test_a_teammate_works_and_leaves(agent: str, user: Path, provider: Provider,
     provider.script(marker("w2"), teammate())
     team.begin("--lead", "none", "--task", "make the file made.txt", w1=agent, w2=PARTNERS[agent])
     team.eventually(lambda: team.task("task-1")["status"] == "completed", "the task is completed")
+    [claim] = WORK[0].calls
+    assert is_offered(claim, provider.of(marker("w1"))[0].request.tools) is (agent != "pi"), "it began with its tools"
     assert (team.task("task-1")["assignee"], team.task("task-1")["result"]) == ("w1", "made.txt")
     assert (team.project / "made.txt").read_text() == "made by $AGENT\n"
     team.eventually(lambda: LETTER in team.read("w2"), "w2 has read it")

@@ -30,6 +30,7 @@ from pro0.model.screen import Reading
 from pro0.model.team import PermissionMode
 from pro0.rules.screens.words import Words
 from pro0.rules.words import prompts
+from pro0.wire import TOOLS_LISTED
 
 MODES = {
     PermissionMode.ASK: "default",
@@ -44,6 +45,8 @@ _ALLOW = f"echo {shlex.quote(_ALLOWED)}"
 """A hook that allows a call: planning, Claude asks before a tool that changes something, whatever its rules allow."""
 SETTINGS = "settings.json"
 SERVERS = "mcp.json"
+LISTED = "tools.listed"
+"""The file that our server makes once Claude has been sent the tools."""
 
 
 def call(brief: Brief) -> Invocation:
@@ -78,8 +81,7 @@ def turn(brief: Brief) -> Invocation:
 
 def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
     allowed = [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
-    # Claude sends its first request before its MCP servers are connected; a hook of one second delays it.
-    start = {"matcher": "startup|resume", "hooks": [_command("sleep 1")]}
+    start = {"matcher": "startup|resume", "hooks": [_command(_awaiting_tools(brief.folder)) | {"timeout": 60}]}
     compacted = {"matcher": "compact", "hooks": [_command(_printing(_who(brief)))]}
     hooks: dict[str, list[object]] = {"SessionStart": [start, compacted]}
     if brief.mode is PermissionMode.PLAN:
@@ -107,6 +109,15 @@ def _printing(text: str) -> str:
     return f"printf %s {shlex.quote(text)}"
 
 
+def _awaiting_tools(folder: str) -> str:
+    """Return the shell command of a hook that ends once Claude has got the tools of our server, or in 31 seconds.
+
+    Claude sends its first request when this hook ends, with the tools that it has then; it connects meanwhile.
+    """
+    listed = shlex.quote(f"{folder}/{LISTED}")
+    return f"n=0; until [ -e {listed} ] || [ $n -ge 300 ]; do sleep 0.1; n=$((n+1)); done; sleep 1"
+
+
 def _command(line: str) -> dict[str, object]:
     return {"type": "command", "command": line, "timeout": 10}
 
@@ -114,7 +125,8 @@ def _command(line: str) -> dict[str, object]:
 def _servers(brief: Brief) -> dict[str, object]:
     program, *arguments = own_tools.server(brief)
     # alwaysLoad: the tools are present from the start, not behind a search for tools.
-    server = {"type": "stdio", "command": program, "args": arguments, "alwaysLoad": True}
+    tells = {TOOLS_LISTED: f"{brief.folder}/{LISTED}"}
+    server = {"type": "stdio", "command": program, "args": arguments, "alwaysLoad": True, "env": tells}
     return {"mcpServers": {own_tools.SERVER: server}}
 
 
