@@ -1,11 +1,10 @@
 """The installer of this pro0, its commit, and the commands to upgrade or remove it."""
 
-import json
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +28,7 @@ class Installation(NamedTuple):
 
 def here() -> Installation:
     """Return how this pro0 was installed."""
-    return of_prefix(Path(sys.prefix), clone(), _origin(_recorded()))
+    return of_prefix(Path(sys.prefix), clone(), lambda: _origin(_recorded()))
 
 
 def adding(extra: str) -> str:
@@ -40,24 +39,33 @@ def adding(extra: str) -> str:
 
 def about() -> str:
     """Return the commit, as far as it is known, and how this pro0 was installed."""
-    known = commit()
-    return f"commit {known[:12]}, {here().by}" if known else here().by
+    known, by = commit(), _installer(Path(sys.prefix), clone())
+    return f"commit {known[:12]}, {by}" if known else by
 
 
-def of_prefix(prefix: Path, source: Path | None = None, origin: str = "") -> Installation:
+def of_prefix(prefix: Path, source: Path | None = None, origin: Callable[[], str] = str) -> Installation:
     """Return how an environment was made, by its place; with the clone that it runs, and whence it was installed."""
+    by = _installer(prefix, source)
     pip = f"{prefix / 'bin' / 'python'} -m pip"
     if source and prefix.is_relative_to(source):
-        return Installation(
-            f"the clone {source}", f"{pip} install -e '{source}[{{}}]'", f"rm -r {shlex.quote(str(source))}"
-        )
-    wanted = f"'pro0[{{}}] @ {origin}'" if origin else "'pro0[{}]'"
-    if "pipx" in prefix.parts:
-        return Installation("pipx", f"pipx inject {prefix.name} {wanted}", f"pipx uninstall {prefix.name}")
-    if "uv" in prefix.parts and "tools" in prefix.parts:
-        return Installation("uv", f"uv tool install {wanted}", "uv tool uninstall pro0")
-    by = f"pip, of the clone {source}" if source else "pip"
+        return Installation(by, f"{pip} install -e '{source}[{{}}]'", f"rm -r {shlex.quote(str(source))}")
+    place = origin()
+    wanted = f"'pro0[{{}}] @ {place}'" if place else "'pro0[{}]'"
+    if by == "pipx":
+        return Installation(by, f"pipx inject {prefix.name} {wanted}", f"pipx uninstall {prefix.name}")
+    if by == "uv":
+        return Installation(by, f"uv tool install {wanted}", "uv tool uninstall pro0")
     return Installation(by, f"{pip} install {wanted}", f"{pip} uninstall pro0")
+
+
+def _installer(prefix: Path, source: Path | None) -> str:
+    if source and prefix.is_relative_to(source):
+        return f"the clone {source}"
+    if "pipx" in prefix.parts:
+        return "pipx"
+    if "uv" in prefix.parts and "tools" in prefix.parts:
+        return "uv"
+    return f"pip, of the clone {source}" if source else "pip"
 
 
 def clone() -> Path | None:
@@ -82,6 +90,9 @@ def _told() -> str:
 
 def _recorded() -> dict[str, Any]:
     """Return what the installer has written down about whence pro0 came, empty for an index of packages."""
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution  # three quarters of what --version cost
+
     with suppress(PackageNotFoundError, ValueError, TypeError):
         return _mapping({"all": json.loads(distribution("pro0").read_text("direct_url.json") or "{}")}, "all")
     return {}

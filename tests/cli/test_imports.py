@@ -54,6 +54,7 @@ def ready(home: Path, project: Path) -> None:
 def test_version_imports_what_tells_the_installation_alone() -> None:
     found = modules("--version") - bare()
     assert not foreign(found)
+    assert not found & {"importlib.metadata", "json", "email"}
     ours = {name for name in found if name.startswith("pro0")}
     assert ours == {"pro0", "pro0.cli", "pro0.cli.interrupts", "pro0.cli.main", "pro0.installation"}
 
