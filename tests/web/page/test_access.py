@@ -124,6 +124,17 @@ def test_a_keyboard_alone_makes_answers_and_closes(shown: Shown, alpha: Crew) ->
     tasks.delete(alpha.context, made.id)
 
 
+def test_no_key_reaches_what_an_open_task_covers(shown: Shown, task: str) -> None:
+    """Where it lies beside the list, Tab goes on to the list."""
+    page = shown.go("tree", task)
+    covers = shown.panel.evaluate("panel => getComputedStyle(panel).position === 'fixed'")
+    around = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        around.add(page.evaluate("document.activeElement.closest('.list, .top, .side, .tabs, .skip') !== null"))
+    assert around == ({False} if covers else {True, False})
+
+
 def test_the_board_needs_no_mouse(shown: Shown, alpha: Crew, task: str) -> None:
     [id] = alpha.give(Draft(title="taken by keys"))
     page = shown.go("board", id)
