@@ -113,8 +113,8 @@ def test_everything_stands_still_and_goes_on(alpha: Crew, lane: str) -> None:
     alpha.reaches("w1", State.WORKING)
     stopped = stop_all(alpha, lead)
     time.sleep(SUSPENDED.get(lane, 3))
-    for one in stopped:
-        assert processes.signal_process(one, signal.SIGCONT)
+    gone = [one for one in stopped if not processes.signal_process(one, signal.SIGCONT)]
+    assert not {lead, *alpha.seen} & {*gone}  # a sleep may have ended while its shell was yet to be stopped
     assert [task.assignee for task in alpha.settled(*alpha.give(Draft(title="t", run="true")))] == ["w2"]
     (alpha.project / "go").touch()
     assert alpha.settled(id)[0].status is Status.COMPLETED
