@@ -1,6 +1,7 @@
 """Groups of commands that are imported only when they are called."""
 
 from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
 from typing import cast
 
@@ -16,15 +17,20 @@ Rows = Mapping[str, tuple[str, str]]
 
 
 def helped(command: click.Command) -> click.Command:
-    """Give a command both -h and --help, also when it is called alone, and a word of people's for numbers.
+    """Give a command both -h and --help, also when it is called alone, and words of people's for numbers.
 
-    click keeps the first help option, and calls a number with limits INTEGER RANGE.
+    click keeps the first help option, calls a number with limits INTEGER RANGE, and its limits 1<=x<=9.
     """
     command.context_settings.setdefault("help_option_names", ["-h", "--help"])
     for option in command.params:
         if isinstance(option.type, click.IntRange | click.FloatRange):
             option.metavar = option.metavar or "N"
+            option.type._describe_range = partial(_limits, option.type)  # type: ignore[method-assign]
     return command
+
+
+def _limits(allowed: click.IntRange | click.FloatRange) -> str:
+    return f"{allowed.min:.15g} " + ("and above" if allowed.max is None else f"to {allowed.max:.15g}")
 
 
 class HintingGroup(click.Group):

@@ -34,6 +34,12 @@ def test_options_are_explained(name: str) -> None:
             assert parameter.help, parameter.opts
 
 
+def test_limits_of_numbers_are_words(pro0: Pro0) -> None:
+    assert "[1 to 65535]" in pro0("web", "--help").out
+    assert "0 and above]" in pro0("team", "logs", "--help").out
+    assert "0 is not in the range 1 to 10000" in pro0("member", "peek", "w1", "-n", "0").err
+
+
 @pytest.mark.parametrize("name", [name for name in EVERY if any(p.name == "as_json" for p in EVERY[name].params)])
 def test_what_json_prints_is_documented(name: str) -> None:
     assert "--json" in (EVERY[name].help or "")
