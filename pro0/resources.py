@@ -39,6 +39,11 @@ def lead_argv(team: str, *, revived: bool = False) -> tuple[str, ...]:
     return (sys.executable, "-I", "-m", "pro0", "lead", team, *((REVIVED,) if revived else ()))
 
 
+def link_argv(record: Path) -> tuple[str, ...]:
+    """Return the argv of the program of a session whose agent is on another machine."""
+    return (sys.executable, "-I", "-m", "pro0.link", str(record.absolute()))
+
+
 def data(name: str) -> Path:
     """Return the folder of the shipped `layouts`, `man`, `man5` or `man7`; KeyError for any other name."""
     installed = Path(sys.prefix) / _INSTALLED[name]

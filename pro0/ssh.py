@@ -19,6 +19,8 @@ NO_PROGRAM = 127
 _NAME = re.compile(r"(?!-)[A-Za-z0-9._@%:\[\]-]{1,255}")
 _OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes")
 """Ask nobody anything, and lend nothing of this machine: no terminal, no keys, no display, no ports."""
+_ALIVE = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2")
+"""A machine that says nothing for so long is out of reach, whatever the network pretends."""
 _THERE = 'PATH=$PATH:$HOME/.local/bin; export PATH; exec "$@"'
 """What makes the usual place of installed programs count, which a command over ssh does not have on its PATH."""
 
@@ -43,7 +45,7 @@ def host(name: str) -> str:
 def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
     """Return the words that run a command there; `ssh` is the person's own command line of it."""
     line = f"exec {shlex.join(('/bin/sh', '-c', _THERE, 'sh', *words))}"
-    return [*shlex.split(ssh), *_OPTIONS, "--", host(name), line]
+    return [*shlex.split(ssh), *_OPTIONS, *_ALIVE, "--", host(name), line]
 
 
 def run(ssh: str, name: str, words: tuple[str, ...], patience: float) -> Heard:

@@ -168,6 +168,7 @@ VARIABLES = {
     "PRO0_INCARNATION": "In a session: its id.",
     "PRO0_MEMBER_OF": "In a session: the home of its team.",
     "PRO0_TEAM_UID": "In a session or a hook: the team's own id, which outlives its name.",
+    "PRO0_HOSTED": "In a session of another machine's team: its folder here; its commands are done at home.",
     "PRO0_GRANT": "The proof that `pro0 member env` gives a program that acts as a member.",
     "PRO0_TASK_ID": "In a session of one task: that task.",
     "PRO0_PARENT_TASK_ID": "In a session of one task: its parent.",

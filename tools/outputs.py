@@ -165,6 +165,7 @@ OUTPUTS: dict[str, Any] = {
     ),
     "member env": dict[str, str],
     "member grants": list[GrantStatus],
+    "member forget": list[str],
     "member revoke": list[str],
     "member approve-plan": Plan,
     "member reject-plan": Plan,

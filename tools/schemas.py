@@ -9,7 +9,7 @@ from pro0.model.caller import Pin
 from pro0.model.home import Consent, Devices, Proofs, Roles
 from pro0.model.message import Mailbox, Segment
 from pro0.model.need import Announced, Troubles
-from pro0.model.runtime import Launch, Report, Runtime, UsageBook
+from pro0.model.runtime import Hosted, Launch, Report, Runtime, UsageBook
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
 from tools.file_schemas import WRITTEN
@@ -31,6 +31,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "ports": (PortRanges, "teams/{team}/ports.json"),
     "environment": (Environment, "teams/{team}/environment.json"),
     "report": (Report, "teams/{team}/sessions/{incarnation}.json"),
+    "hosted": (Hosted, "teams/{team}/sessions/{incarnation}.host.json"),
     "launch": (Launch, "teams/{team}/sessions/{incarnation}.start.json"),
     "tasks": (TaskList, "tasks/{team}/tasks.json"),
     "comments": (Comments, "tasks/{team}/{task-id}/comments.json"),

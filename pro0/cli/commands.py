@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("pro0.cli.demo.command:demo", "Watch a whole team at work, from start to cleanup"),
     "events": ("pro0.cli.team.logs:logs", "Show what happened in a team"),
     "import": ("pro0.cli.task.importing:import_tasks", "Make tasks of the tickets of other programs"),
+    "hosted": ("pro0.cli.member.hosted:hosted", "Run a member for another machine; called by pro0 there"),
     "lead": ("pro0.cli.lead:lead", "Be the lead of a team; started by the other commands"),
 }
 """Every command: "module:attribute", and its line in the help."""
@@ -44,5 +45,5 @@ GROUPS = {
 }
 """The commands as the help shows them, by what they are about."""
 
-HIDDEN = frozenset({"events", "help", "import", "lead"})
+HIDDEN = frozenset({"events", "help", "hosted", "import", "lead"})
 """Shown in no help: what other commands call, and second names of `--help`, `pro0 team logs` and `pro0 task import`."""

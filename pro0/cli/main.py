@@ -25,6 +25,10 @@ SHORT = {
 def entry() -> int:
     """Run the program as the shell called it; returns the exit code."""
     interrupts.leave_at_once()
+    if "PRO0_HOSTED" in os.environ and not is_about_itself(sys.argv[1:]):
+        from pro0.link.calling import call_home
+
+        return call_home(os.environ["PRO0_HOSTED"], sys.argv[1:])
     if is_short(sys.argv[1:]):
         from pro0.cli.warm.client import call
 
@@ -80,6 +84,11 @@ def _lead(arguments: list[str]) -> int:
         from pro0.cli.call import failed
 
         return failed(error)
+
+
+def is_about_itself(arguments: list[str]) -> bool:
+    """Return True for what each machine's own pro0 answers: its version, and its help."""
+    return not arguments or arguments == ["--version"] or not {"-h", "--help"}.isdisjoint(arguments)
 
 
 def is_short(arguments: list[str]) -> bool:

@@ -48,7 +48,7 @@ from pro0.ops.tasks import tasks, trees
 from pro0.ops.team import members
 from pro0.ops.work import checkouts, hiring, readying
 from pro0.store import atomic
-from pro0.store.paths import trees_of
+from pro0.store.paths import HOSTED, trees_of
 from pro0.store.teams import TeamStore
 
 
@@ -77,7 +77,7 @@ class Applier:
         self._uid = config.uid
         self._backend = backend_of(config)
         self._place = place_of(team, config)
-        self._opener = Opener(team, config, log, self._grace, revive=settings.revive_lead)
+        self._opener = Opener(team, config, log, self._grace, revive=settings.revive_lead, ssh=settings.ssh)
         self._ending: set[str] = set()
         self._owed: set[Action] = set()
         self._labels: dict[Handle, str] = {}
@@ -151,6 +151,8 @@ class Applier:
             checkouts.clear_unused(trees_of(self._team.paths.home, self._team.name, self._uid), self._place.project)
         with suppress(OSError), atomic.folder(self._team.paths.sessions) as folder:
             for name in os.listdir(folder):
+                if name.endswith(HOSTED):  # nobody knows yet that it is over there
+                    continue
                 with suppress(OSError):
                     os.unlink(name, dir_fd=folder)
 

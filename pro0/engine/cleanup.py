@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pro0 import config, processes
+from pro0.engine import hosts
 from pro0.engine.opening.launch import awake, leads
 from pro0.engine.outcomes import Show, stopped
 from pro0.engine.places import backend_of, place_of
@@ -201,3 +202,4 @@ def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
                 code=ErrorCode.LIVE_SESSIONS,
                 hint="pro0 doctor",
             )
+    hosts.end_all(team)

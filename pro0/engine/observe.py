@@ -75,6 +75,7 @@ class Observer:
             reports=reports,
             guards_alive=alive,
             leftovers=self._leftovers(runtime, reports, alive),
+            elsewhere=services.host_sweep.look(runtime, alive),
             unopened=unopened,
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(runtime),

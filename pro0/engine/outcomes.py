@@ -10,6 +10,7 @@ from functools import partial
 
 from pro0 import processes
 from pro0.agents import adapter_of
+from pro0.engine.hosts import OtherEnds
 from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut, Unwritable
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
@@ -166,7 +167,7 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
 
     Raises TimedOut after `patience` seconds, at the latest `ENDING_PATIENCE` after the request's own time-out.
     """
-    answers, lead, room = _Answers(show), _Lead(team), _Room(team)
+    answers, lead, room, elsewhere = _Answers(show), _Lead(team), _Room(team), OtherEnds(team)
     gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
     deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
@@ -180,6 +181,7 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
                 show(f"{state.agent_id} has ended ({state.state})")
         if refusal := _refusal(team_roster.runtime, wish):
             raise _stayed(refusal)
+        elsewhere.look(team_roster.runtime)
         if team_roster.runtime.phase is Phase.STOPPED and Lease(team.paths.team).holder() is None:
             return
         time.sleep(PAUSE)

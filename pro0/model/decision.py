@@ -104,7 +104,6 @@ class Person(msgspec.Struct, frozen=True):
     older: int = 0
     troubles: tuple[Trouble, ...] = ()
     requests: tuple[PermissionRequest, ...] = ()
-    """The requests for permission without an answer."""
     left_alone: bool = False
     announced: tuple[str, ...] = ()
     """The announcements that are recorded, by their keys."""
@@ -127,6 +126,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Incarnations whose guard process is alive."""
     leftovers: frozenset[str] = frozenset()
     """Incarnations whose guard is gone while processes that carry their tag are alive."""
+    elsewhere: frozenset[str] = frozenset()
+    """Incarnations whose guard is gone here, while another machine has not said that its part is over."""
     unopened: dict[str, bool] = {}
     """Incarnations recorded as starting that no guard has; true when the launch file for it is there already."""
     handles: dict[str, Handle] = {}

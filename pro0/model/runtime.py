@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pro0.model.home import AgentAct
 from pro0.model.message import Unread as Unread
-from pro0.model.stored import AgentId, Argument, Count, Document, Moment, Pid, Stored, Tag, TaskId
+from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Pid, Stored, Tag, TaskId
 from pro0.model.stored import Process as Process
 from pro0.model.team import Seat
 
@@ -116,6 +116,23 @@ class Launch(Stored, frozen=True):
     gone: float = 5.0
     revival: Revival | None = None
     terminal: Terminal | None = None
+
+
+class Hosted(Document, frozen=True, kw_only=True):
+    """sessions/{incarnation}.host.json: what another machine runs for a session, until it is proven over there."""
+
+    agent_id: AgentId
+    incarnation: Tag
+    there: Tag
+    """What names the session there: two sessions may be on one machine."""
+    host: Argument
+    ssh: Argument
+    """The command that reaches it."""
+    team: AgentId
+    project: Folder
+    argv: tuple[Argument, ...]
+    first_state: State = State.STARTING
+    grace: float = 10.0
 
 
 class Handle(Stored, frozen=True):

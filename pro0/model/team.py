@@ -191,6 +191,8 @@ class Seat(Stored, frozen=True):
     """How its agent is run, for one that the settings define."""
     gate: PlanGate | None = None
     """The plan that it must have approved before it changes anything, None when it need not."""
+    host: Argument = ""
+    """The machine that has its agent, by its name for OpenSSH; empty for this one."""
     unattended: bool = False
     """Whether nobody waits for its start: one that fails then leaves the seat, so that the person sees it."""
 

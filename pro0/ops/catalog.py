@@ -5,7 +5,18 @@ from pro0.ops.context import OPERATIONS
 from pro0.ops.mail import delivery, listing, messages
 from pro0.ops.repair import repair
 from pro0.ops.tasks import gates, importing, roles, tasks, trees
-from pro0.ops.team import costs, events, feed, members, needs, outside, plan_approval, progress, status, teams
+from pro0.ops.team import (
+    costs,
+    events,
+    feed,
+    members,
+    needs,
+    outside,
+    plan_approval,
+    progress,
+    status,
+    teams,
+)
 from pro0.ops.work import diffs, hiring, runs, sessions, workers
 
 NOUNS = (

@@ -14,6 +14,8 @@ AGENT_ID = "PRO0_AGENT_ID"
 INCARNATION = "PRO0_INCARNATION"
 MEMBER_OF = "PRO0_MEMBER_OF"
 """The home of an environment's identity variables; they mean nothing in another home (behaviour 2.3)."""
+HOSTED = "PRO0_HOSTED"
+"""The folder of a session that is run here for another machine: its commands are done at home."""
 GRANT = "PRO0_GRANT"
 """A token from a person; with it a program acts as a member from outside."""
 TASK_ID = "PRO0_TASK_ID"
@@ -99,6 +101,8 @@ def hidden(home: str | os.PathLike[str]) -> bool:
 def _agree(environment: Mapping[str, str], home: str, proven: Session, granted: Session | None) -> None:
     """Raise Refused when the environment names a session other than the proven one."""
     team, incarnation, agent = proven
+    if team is None:
+        return
     claims = [(TEAM, team), (AGENT_ID, agent), (INCARNATION, incarnation)] if _is_about(environment, home) else []
     proven_values = [(name, value) for name, value in claims if value != UNKNOWN]
     wrong = next((name for name, value in proven_values if environment.get(name) not in (None, "", value)), None)
@@ -146,7 +150,7 @@ def _guarded(home: str, pid: int | None) -> Session | None:
     Anybody may name a program like a guard, so a command line alone proves no session.
     """
     from pro0.processes import table
-    from pro0.store.root import launched, shared, teams_of
+    from pro0.store.root import hosted, launched, shared, teams_of
 
     doubtful: Session | None = None
     # The nearest ancestor comes first; an unconfirmed look-alike must not hide a confirmed guard above it.
@@ -154,6 +158,8 @@ def _guarded(home: str, pid: int | None) -> Session | None:
         called = table.command_line(ancestor.pid).removesuffix(b"\0").rpartition(b"\0")[2]
         launch = launched(os.fsdecode(called))
         if launch is None:
+            if doubtful is None and (there := hosted(os.fsdecode(called))):
+                doubtful = None, there, UNKNOWN  # another machine's member: nobody here, and no person
             continue
         launch_home, team, incarnation = launch
         identity = (ancestor.pid, ancestor.start, ancestor.boot_id)

@@ -8,6 +8,8 @@ from pro0.model import ids
 from pro0.rules.text import visible
 from pro0.store.root import DOCUMENT as DOCUMENT
 from pro0.store.root import HOME_VARIABLE as HOME_VARIABLE
+from pro0.store.root import HOSTED_LAUNCH as HOSTED_LAUNCH
+from pro0.store.root import HOSTS as HOSTS
 from pro0.store.root import LAUNCH as LAUNCH
 from pro0.store.root import RUNTIME as RUNTIME
 
@@ -53,6 +55,13 @@ TRASH = ".trash-"
 NEW = ".new-"
 ASIDE = ".corrupt-"
 """Stands between a corrupt file's old name and the time of moving it aside."""
+HOSTED = ".host.json"
+"""The end of the name of what another machine runs for a session, in `sessions`."""
+HOSTED_REPORT, HOSTED_OVER = "report.json", "over.json"
+HOSTED_TERMINAL, HOSTED_SOCKET, HOSTED_LOG = "terminal.sock", "home.sock", "guard.log"
+"""In the folder of a session that is run for another machine."""
+HOSTED_NEWS = rf"{HOSTED_REPORT}|{HOSTED_OVER}"
+"""A pattern for file names: a change of these files there concerns home."""
 LAYOUT_SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -98,6 +107,10 @@ class TeamPaths:
         """Return the file name of a guard's launch order, in `sessions`."""
         return f"{ids.incarnation(incarnation)}{LAUNCH}"
 
+    def hosted(self, incarnation: str) -> str:
+        """Return the file name of what another machine runs for a session, in `sessions`."""
+        return f"{ids.incarnation(incarnation)}{HOSTED}"
+
     def agent_folder(self, incarnation: str) -> Path:
         """Return the folder of an agent's start files: settings and MCP servers of one session."""
         return self.sessions / ids.incarnation(incarnation)
@@ -118,6 +131,11 @@ class TeamPaths:
 def _session_owner(agent_id: str) -> str:
     """Return the name of a member or of the lead agent, or raise BadInput."""
     return agent_id if agent_id == ids.LEAD else ids.agent_id(agent_id)
+
+
+def hosted(home: Path, there: str) -> Path:
+    """Return the folder of a session that is run for another machine."""
+    return home / HOSTS / ids.incarnation(there)
 
 
 def web(home: Path) -> Path:

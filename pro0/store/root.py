@@ -11,6 +11,8 @@ RUNTIME = "runtime.json"
 LAUNCH = ".start.json"
 """The end of a launch file's name, in `sessions`."""
 DOCUMENT = ".json"
+HOSTS, HOSTED_LAUNCH = "hosted", "start.json"
+"""The folder of the sessions that are run for other machines, and the launch file of each."""
 
 
 def root(environment: Mapping[str, str]) -> str:
@@ -26,6 +28,12 @@ def launched(argument: str) -> tuple[str, str, str] | None:
     if not home.startswith("/") or "/" in team + name or not team or incarnation in ("", name):
         return None
     return home, team, incarnation
+
+
+def hosted(argument: str) -> str | None:
+    """Return the session that a guard's argument names and another machine has here; None for any other text."""
+    folder, _, there = argument.removesuffix(f"/{HOSTED_LAUNCH}").rpartition(f"/{HOSTS}/")
+    return there if folder and there and "/" not in there and argument.endswith(f"/{HOSTED_LAUNCH}") else None
 
 
 def teams_of(home: str, kind: str = TEAMS) -> list[str]:

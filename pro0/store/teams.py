@@ -11,7 +11,7 @@ from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreE
 from pro0.model import ids
 from pro0.model.home import Roles
 from pro0.model.need import Announced, PermissionRequests, Troubles
-from pro0.model.runtime import Report, Runtime, UsageBook
+from pro0.model.runtime import Hosted, Report, Runtime, UsageBook
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
@@ -26,6 +26,7 @@ from pro0.store.paths import (
     CONFIG,
     ENVIRONMENT,
     EVENTS,
+    HOSTED,
     NEW,
     PERMISSIONS,
     PORTS,
@@ -96,6 +97,26 @@ class TeamStore:
     def report(self, incarnation: str) -> Report | None:
         """Return a guard's report on its session, or None before the first report."""
         return File(self.paths.sessions, self.paths.report(incarnation), Report).find()
+
+    def elsewhere(self) -> list[str]:
+        """Return the sessions of which another machine's part is not proven over, by incarnation."""
+        with _translated(self.paths.sessions), suppress(FileNotFoundError):
+            names = os.listdir(self.paths.sessions)
+            return sorted(name.removesuffix(HOSTED) for name in names if name.endswith(HOSTED))
+        return []
+
+    def hosted(self, incarnation: str) -> Hosted | None:
+        """Return what another machine runs for a session, None for nothing; raises StoreError when corrupt."""
+        return File(self.paths.sessions, self.paths.hosted(incarnation), Hosted).find()
+
+    def all_hosted(self) -> list[Hosted]:
+        """Return what other machines run for sessions, as far as it is not proven over."""
+        found = (self.hosted(incarnation) for incarnation in self.elsewhere())
+        return [hosted for hosted in found if hosted]
+
+    def drop_hosted(self, incarnation: str) -> None:
+        """Take what another machine runs for a session for over."""
+        (self.paths.sessions / self.paths.hosted(incarnation)).unlink(missing_ok=True)
 
     def log_event(self, now: datetime, actor: str, event: str, **details: str | int | None) -> None:
         """Append one line to events.jsonl; the line is for people, never the truth, so a failed write is ignored."""

@@ -53,7 +53,7 @@ OTHERS += "|task approve 1|task reject 1 x|task retry 1|task continue 1|task clo
 OTHERS += "|shutdown approve|shutdown reject x|agent list|config get teammateMode"
 OTHERS += "|worker list|worker show 1|worker logs 1|worker merge 1|worker kill 1|plan x|import .|task import ."
 OTHERS += "|team show|diff w1|member merge w1"
-OTHERS += "|member answer x allow|events"
+OTHERS += "|member answer x allow|member forget w1|events"
 OTHERS += (
     "|member approve-plan w1|member reject-plan w1 x|config trust|config list|config set bell true|config unset bell"
 )
@@ -65,6 +65,7 @@ NOWHERE = {
     "completion",
     "demo",
     "help",
+    "hosted",
     "lead",
     "man",
     "mcp",

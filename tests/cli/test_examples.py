@@ -25,7 +25,7 @@ DOCUMENTS = [str(page) for page in PAGES if any(of_a_document(str(page)))]
 HELPS = list(dict.fromkeys(line for _, line in of_the_helps()))
 NEEDS_MORE = (
     r"pro0 team (start|attach|wait|stop|resume|cleanup|forget|show .*--archived)",
-    r"pro0 member (spawn|restart|shutdown|peek|focus|approve-plan|reject-plan|answer|merge)",
+    r"pro0 member (spawn|restart|shutdown|forget|peek|focus|approve-plan|reject-plan|answer|merge)",
     r"pro0 diff\b",
     r"pro0 (task (start|watch)|worker (show|logs|kill|merge t1)|agent (list|prove)|run|delegate|plan|shutdown)\b",
     r"pro0 (mcp|lead|demo|man|verdict|web|uninstall)\b",

@@ -54,6 +54,7 @@ ELSEWHERE = {
     "member approve-plan": "below",
     "member reject-plan": "below",
     "member answer": "below",
+    "member forget": "tests/e2e/test_hosts.py",
     "agent prove": "tests/cli/test_prove.py",
     "demo": "tests/scenarios/test_demo.py",
 }

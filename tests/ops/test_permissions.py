@@ -19,7 +19,18 @@ from pro0.ops.context import Context
 from pro0.ops.mail import delivery, listing, messages
 from pro0.ops.repair import repair
 from pro0.ops.tasks import gates, importing, roles, tasks, trees
-from pro0.ops.team import costs, events, feed, members, needs, outside, plan_approval, progress, status, teams
+from pro0.ops.team import (
+    costs,
+    events,
+    feed,
+    members,
+    needs,
+    outside,
+    plan_approval,
+    progress,
+    status,
+    teams,
+)
 from pro0.ops.work import diffs, hiring, runs, sessions, workers
 from pro0.store.teams import Store
 from tests.faults import contents
@@ -52,6 +63,7 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "member.list": (ANYONE, lambda c: members.members(c)),
     "member.env": ({HUMAN}, lambda c: grants.make(c, "w1")),
     "member.grants": ({HUMAN}, lambda c: grants.grants(c)),
+    "member.forget": ({HUMAN}, lambda c: sessions.forget(c, "w1")),
     "member.revoke": ({HUMAN}, lambda c: grants.revoke(c, "w1")),
     "message.send": (PEOPLE, lambda c: messages.send(c, "w1", "hello")),
     "message.broadcast": (PEOPLE, lambda c: messages.broadcast(c, "hello")),

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.caller import PEOPLE_AND_AGENTS, Who
-from pro0.model.runtime import SessionUsage
+from pro0.model.runtime import Hosted, SessionUsage
 from pro0.model.task import Awaiting, Draft, Gate
 from pro0.model.team import PlanGate
 from pro0.ops import permissions
@@ -19,6 +19,7 @@ from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import members, plan_approval
 from pro0.rpc.discovery import DISCOVER, callers, document
 from pro0.rpc.table import METHODS, NOT_SERVED
+from pro0.store.files import File
 from pro0.store.teams import TeamStore
 from pro0.wire import INVALID_PARAMS, METHOD_NOT_FOUND
 from tests.conftest import let_scripts
@@ -108,6 +109,14 @@ def granted(team: TeamStore) -> None:
     call(client(team), "member.env", name="w1")
 
 
+def elsewhere(team: TeamStore) -> None:
+    """Another machine may still run what a session that is over has begun."""
+    hosted = Hosted(
+        agent_id="w1", incarnation="inc-9", there="t-9", host="h", ssh="ssh", team="alpha", project="/", argv=("x",)
+    )
+    File(team.paths.sessions, team.paths.hosted("inc-9"), Hosted).create(hosted)
+
+
 W1 = Who.MEMBER
 IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "agent.role.list": (None, W1, {}),
@@ -132,6 +141,7 @@ IN_ORDER: dict[str, tuple[Prepare | None, Who, dict[str, object]]] = {
     "member.shutdown": (None, Who.LEAD_AGENT, {"name": "w1", "reason": "enough", "timeout": 5, "force": True}),
     "member.env": (None, Who.HUMAN, {"name": "w1"}),
     "member.grants": (granted, Who.HUMAN, {}),
+    "member.forget": (elsewhere, Who.HUMAN, {"name": "w1"}),
     "member.revoke": (granted, Who.HUMAN, {"named": "w1"}),
     "message.send": (None, W1, {"to": "w2", "content": "hello", "urgent": True}),
     "message.broadcast": (None, W1, {"content": "hello"}),

@@ -17,11 +17,12 @@ COMMANDS = {
     "answer": ("pro0.cli.member.permission:answer", "Answer an agent that asks for a permission"),
     "permission-hook": ("pro0.cli.member.permission:hook", "Ask the person what an agent is about to ask"),
     "merge": ("pro0.cli.diff.merge:merge", "Merge what members have committed into the project's checkout"),
+    "forget": ("pro0.cli.member.elsewhere:forget", "Give up what a machine out of reach runs for an ended member"),
     "shutdown": ("pro0.cli.member.acts:shutdown", "Ask a member to shut down"),
 }
 
 GROUPS = {
-    "Start and end": ("spawn", "restart", "shutdown", "merge"),
+    "Start and end": ("spawn", "restart", "shutdown", "forget", "merge"),
     "Look": ("list", "show", "peek", "focus"),
     "Answer": ("answer", "approve-plan", "reject-plan"),
     "Act as a member": ("env", "grants", "revoke"),

@@ -26,7 +26,7 @@ from pro0.rules import text
     cls=SectionedCommand,
     sections={
         "Its agent": "--agent --model --effort --nudge",
-        "Its work": "--role --prompt --task --worktree",
+        "Its work": "--role --prompt --task --host --worktree",
         "What it may do": "--permission-mode --plan",
     },
 )
@@ -52,6 +52,7 @@ from pro0.rules import text
 )
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
 @click.option("--plan", is_flag=True, help="It hands in a plan first, and changes nothing until that is approved.")
+@click.option("--host", default="", metavar="HOST", help="Run its program on another machine, by its name for ssh.")
 @click.option("--worktree/--shared", default=None, help="Give it a git worktree of its own, or the shared checkout.")
 @team_option
 @no_wait_option
@@ -68,6 +69,7 @@ def spawn(
     mode: str | None,
     nudge: bool,
     plan: bool,
+    host: str,
     worktree: bool | None,
     team: str | None,
     no_wait: bool,
@@ -84,6 +86,7 @@ def spawn(
       pro0 member spawn w4
       pro0 member spawn "Test Runner" --agent shell --task "run the tests"
       pro0 member spawn server -- python -m http.server 8000
+      pro0 member spawn bob --host build1 -- make -C src check
     """
     context = acting(team)
     settings = settings_to_hire(context)
@@ -97,6 +100,7 @@ def spawn(
         model=model,
         effort=effort,
         permission_mode=PermissionMode(mode) if mode else None,
+        host=host,
         worktree=worktree,
         plan=plan,
         unattended=no_wait,

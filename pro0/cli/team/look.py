@@ -251,9 +251,10 @@ def counted(tasks: Mapping[str, int]) -> str:
 
 
 def _agent(member: MemberStatus) -> str:
-    """Return the agent's name, with its chosen model and effort."""
+    """Return the agent's name, with its machine, and with its chosen model and effort."""
     chosen = ", ".join(filter(None, (member.model, member.effort)))
-    return f"{member.agent} ({chosen})" if chosen else member.agent
+    agent = f"{member.agent}@{member.host}" if member.host else member.agent
+    return f"{agent} ({chosen})" if chosen else agent
 
 
 def _member_row(member: MemberStatus) -> list[str]:

@@ -11,6 +11,7 @@ from pro0.engine.background.nudging import Nudger
 from pro0.engine.background.relaying import PermissionRelay
 from pro0.engine.background.stuck import StuckWatch
 from pro0.engine.background.worktree_jobs import WorktreeJobs
+from pro0.engine.hosts import HostSweep
 from pro0.engine.log import Log
 from pro0.store.teams import TeamStore
 
@@ -25,6 +26,7 @@ class Services(NamedTuple):
     hooking: Hooking
     announcer: Announcer
     relay: PermissionRelay
+    host_sweep: HostSweep
 
 
 def services_of(team: TeamStore, settings: Settings, log: Log, woken: Callable[[], None]) -> Services:
@@ -40,4 +42,5 @@ def services_of(team: TeamStore, settings: Settings, log: Log, woken: Callable[[
         hooking=hooking,
         announcer=Announcer(team, settings, log, hooking, woken),
         relay=PermissionRelay(team, nudger.agent_states, log, woken),
+        host_sweep=HostSweep(team, log, woken),
     )

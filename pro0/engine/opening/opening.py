@@ -12,6 +12,7 @@ from pro0.agents import adapter_of, limited
 from pro0.agents.adapter import Adapter, Invocation
 from pro0.agents.installed import require
 from pro0.engine.log import Log
+from pro0.engine.opening import elsewhere
 from pro0.engine.opening.briefs import Briefs
 from pro0.engine.opening.environment import lead_variables, member_environment, of_agent, start_environment
 from pro0.engine.opening.versions import off_for
@@ -39,11 +40,14 @@ class Opener:
     With `revive` the guards of these sessions restart a dead lead.
     """
 
-    def __init__(self, team: TeamStore, config: TeamConfig, log: Log, grace: float, *, revive: bool = False) -> None:
+    def __init__(
+        self, team: TeamStore, config: TeamConfig, log: Log, grace: float, *, revive: bool = False, ssh: str = "ssh"
+    ) -> None:
         self._team = team
         self._config = config
         self._log = log
         self._grace = grace
+        self._ssh = ssh
         self._revival = _revival(team, config) if revive else None
         self._backend = backend_of(config)
         self._place = place_of(team, config)
@@ -116,11 +120,16 @@ class Opener:
         call = adapter.call(brief)
         self._sessions[start.incarnation] = brief.session
         launch = self._launch(state, adapter, call, environment)
+        hosted = None
+        if seat.host:
+            hosted, launch = elsewhere.linked(self._team, seat, launch, self._ssh)
         _startable(launch)
         name = paths.launch(start.incarnation)
         # An existing launch file stays. The guard that removes it owns the session, so none starts twice.
         if not start.prepared:
             self._briefs.write_agent_files(start.incarnation, call)
+            if hosted:
+                elsewhere.write(self._team, hosted)
             with atomic.folder(paths.sessions) as folder:
                 atomic.replace(folder, name, encode(launch))
         return Opening(

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import defined
-from pro0.errors import BadInput
+from pro0.errors import BadInput, Refused
 from pro0.model.agent import AGENTS, Definition
 from pro0.model.run import RUNNER
 from pro0.model.team import PermissionMode
@@ -35,6 +35,8 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
     """True when it needs an approved plan before any change."""
     unattended: bool = False
     """True when nobody waits for its start."""
+    host: str = ""
+    """The machine that its agent is to be on; empty for this one."""
     definition: Definition | None = None
     """The definition of its agent, for an agent from the settings."""
 
@@ -87,6 +89,24 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
     from pro0.agents.installed import require  # late: a command about tasks starts nobody
 
     require(adapter, path)
+
+
+def hostable(draft: SeatDraft, mode: str) -> None:
+    """Check a member on another machine; raises BadInput for what cannot be there, Refused without a terminal here."""
+    if not draft.host:
+        return
+    from pro0 import ssh  # late: a command about tasks reaches no machine
+
+    ssh.host(draft.host)
+    if draft.agent != "command" or draft.leads:
+        hint = f"pro0 member spawn {draft.name} --host {draft.host} -- PROGRAM [ARG ...]"
+        raise BadInput(f"only a program can be a member on another machine, not the agent {draft.agent}", hint=hint)
+    if draft.worktree:
+        hint = "leave --worktree out: the program begins in your home directory there"
+        raise BadInput("a member on another machine has no worktree of this one", hint=hint)
+    if mode == "headless":
+        hint = "start the team with --mode in-process or --mode tmux"
+        raise Refused(f"{draft.name} needs a terminal here, to be shown in from {draft.host}", hint=hint)
 
 
 def _instructed(draft: SeatDraft) -> bool:

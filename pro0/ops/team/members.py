@@ -16,7 +16,7 @@ from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, op
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.tasks.drafts import SeatDraft as SeatDraft
-from pro0.ops.tasks.drafts import startable, taken
+from pro0.ops.tasks.drafts import hostable, startable, taken
 from pro0.ops.team import costs
 from pro0.rules import text
 from pro0.rules.lead.permissions import permission_mode, within
@@ -31,6 +31,7 @@ def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
         spawning(context, change.value)
         seats = []
         for draft in drafts:
+            hostable(draft, context.team.config.read().mode)
             change.value, seat = _seated(context, change.value, draft, limit)
             seats.append(seat)
         for seat in seats:  # before the seats are there: a seat without a mailbox would break status and broadcasts
@@ -223,6 +224,7 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
         window=draft.window,
         model=suits.model,
         effort=suits.effort,
+        host=draft.host,
         permission_mode=draft.permission_mode,
         delegates=draft.delegates,
         worktree=_in_worktree(context, draft),
@@ -233,8 +235,7 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     startable(draft, permission_mode(seat, desired, config), path_of(context))
     if context.caller.who is Who.LEAD_AGENT:
         within(seat, desired, config)
-    seat = replace(seat, gate=PlanGate() if draft.plan else None)
-    return with_seat(desired, seat), seat
+    return with_seat(desired, seat := replace(seat, gate=PlanGate() if draft.plan else None)), seat
 
 
 def _taken(seat: Seat) -> Refused:
@@ -244,7 +245,7 @@ def _taken(seat: Seat) -> Refused:
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:
     """Return True for a member's own worktree; a lead agent works in the project, where others' work is merged."""
     if draft.worktree is None:
-        return context.team.config.read().worktrees and not draft.leads
+        return context.team.config.read().worktrees and not (draft.leads or draft.host)
     return draft.worktree
 
 

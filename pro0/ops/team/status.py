@@ -57,6 +57,8 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The folder of its own worktree."""
     branch: str = ""
     """The starting branch of its worktree."""
+    host: str = ""
+    """The machine that has its agent; empty for this one."""
     turn: TurnEnd | None = None
     """The end of its last turn: when, how, its last words, its claims, and what it left running."""
 
@@ -173,6 +175,7 @@ def _member(
         unread=unread,
         model=seat.model,
         effort=seat.effort,
+        host=seat.host,
         plan=seat.gate.stage if seat.gate else "",
         permission_mode=permission_mode(seat, team_roster.wanted, context.team.config.read()) if _limited(seat) else "",
     )

@@ -4,9 +4,9 @@ from datetime import datetime
 
 import msgspec
 
-from pro0.errors import NotFound
-from pro0.model.caller import PEOPLE_AND_AGENTS, Who
-from pro0.model.runtime import State
+from pro0.errors import NotFound, Refused
+from pro0.model.caller import HUMAN_ONLY, PEOPLE_AND_AGENTS, Who
+from pro0.model.runtime import ENDED, Hosted, State
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import roster
 
@@ -68,3 +68,22 @@ def show(context: Context, session_id: str) -> TeamSession:
 def _may_read(context: Context, session: TeamSession) -> bool:
     caller = context.caller
     return caller.who is Who.HUMAN or session.id == caller.incarnation
+
+
+@operation("member.forget", HUMAN_ONLY, verdict=True)
+def forget(context: Context, name: str) -> list[Hosted]:
+    """Give up what a machine runs for an ended member: it counts as over, and nobody ends it there any more."""
+    team, members = context.team.require(), roster(context.team)
+    agent_id = members.find(name).agent_id
+    left = [hosted for hosted in team.all_hosted() if hosted.agent_id == agent_id]
+    if not left:
+        raise NotFound(f"no other machine runs anything for {agent_id}", hint=f"pro0 member show {agent_id}")
+    for hosted in left:
+        state = members.runtime.session(hosted.incarnation)
+        if state and state.state not in ENDED:
+            hint = f"end it first: pro0 member shutdown {agent_id} --force"
+            raise Refused(f"{agent_id} has not ended here", hint=hint)
+    for hosted in left:
+        team.drop_hosted(hosted.incarnation)
+        team.log_event(context.now(), context.caller.agent_id, "member.forget", agent=agent_id, host=hosted.host)
+    return left

@@ -248,7 +248,8 @@ def _whole_team(view: View, plans: list[Plan]) -> tuple[Runtime, list[Action]]:
         actions.append(Withdraw(wish.id))
     phase = Phase.STOPPING if view.stopping else Phase.RUNNING
     to_end = any(isinstance(action, End) for plan in plans for action in plan.actions)
-    if wanted.wish is Wish.STOP and not (actions or to_end) and all(_gone(view, plan) for plan in plans):
+    waits = bool(actions or to_end or view.snapshot.elsewhere)
+    if wanted.wish is Wish.STOP and not waits and all(_gone(view, plan) for plan in plans):
         phase = Phase.STOPPED
         actions.append(Finish())
     return replace(runtime, phase=phase, seats=seats, refusals=tuple(refusals[-MEMORY:])), actions
@@ -263,7 +264,7 @@ def _gone(view: View, plan: Plan) -> bool:
 
 
 def _is_left(view: View, state: SeatState) -> bool:
-    return state.incarnation in view.snapshot.guards_alive | view.snapshot.leftovers
+    return state.incarnation in (seen := view.snapshot).guards_alive | seen.leftovers | seen.elsewhere
 
 
 def _remember_notice(state: SeatState, key: str) -> SeatState:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 _PHRASES = {
     "member.env": "see the variables of a member",
     "member.grants": "list what was granted",
+    "member.forget": "give up what another machine runs",
     "member.revoke": "take a grant back",
     "need.seen": "drop a need",
     "permission.settle": "settle a permission",

@@ -7,10 +7,10 @@ from pathlib import Path
 from pro0.store import atomic, health
 from pro0.store.files import translate
 from pro0.store.lock import locked
-from pro0.store.paths import ARCHIVES, ASIDE, LOCK, NEW, PIN, PROOFS, QUEUE, ROLES, TRASH, TRUSTED, WORKTREES
+from pro0.store.paths import ARCHIVES, ASIDE, HOSTS, LOCK, NEW, PIN, PROOFS, QUEUE, ROLES, TRASH, TRUSTED, WORKTREES
 from pro0.store.removal import trees
 
-_OWN = frozenset({"teams", "tasks", "mailboxes", "web", "layouts", ARCHIVES, WORKTREES})
+_OWN = frozenset({"teams", "tasks", "mailboxes", "web", "layouts", ARCHIVES, HOSTS, WORKTREES})
 _OWN |= {ROLES, TRUSTED, PROOFS, PIN, LOCK, QUEUE}
 _HALF = (NEW, TRASH, atomic.TEMPORARY)
 

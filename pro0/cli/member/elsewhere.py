@@ -1,0 +1,32 @@
+"""`pro0 member forget`: give up what a machine out of reach runs."""
+
+import click
+
+from pro0.cli import completing
+from pro0.cli.context import here, team_option
+from pro0.cli.output import json_option, say, write_json
+from pro0.ops.work import sessions
+
+
+@click.command()
+@click.argument("name", shell_complete=completing.members)
+@team_option
+@json_option
+def forget(name: str, team: str | None, as_json: bool) -> None:
+    """Give up what a machine out of reach runs for an ended member.
+
+    Its tasks are given back, though its program may go on there. What ends it there is printed.
+
+    --json prints a list of these commands.
+
+    \b
+    Examples:
+      pro0 member forget bob
+    """
+    given_up = sessions.forget(here(team), name)
+    commands = [f"{hosted.ssh} {hosted.host} pro0 hosted end {hosted.there}" for hosted in given_up]
+    if as_json:
+        write_json(commands)
+        return
+    for command in commands:
+        say(f"given up; once it is in reach, end it there: {command}")

@@ -1,0 +1,107 @@
+"""What other machines run for sessions: its end is proven by that machine's own word, never by a silence."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Collection
+
+from pro0 import ssh
+from pro0.engine.log import Log
+from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error, Refused
+from pro0.model.runtime import ENDED, Hosted, Runtime
+from pro0.store.teams import TeamStore
+
+SLACK = 10.0
+"""Seconds beyond the grace for KILL, and for the machine's own look."""
+AGAIN = 2.0
+"""Seconds between two tries."""
+LATE = 5.0
+"""Seconds beyond its grace for another machine to say that a session there is over."""
+
+
+def end(hosted: Hosted) -> None:
+    """End what a machine runs for a session; raises EnvironmentMissing unless the machine says that it is over."""
+    patience = hosted.grace + SLACK
+    words = ("pro0", "hosted", "end", hosted.there, "--patience", f"{patience:g}")
+    answer = ssh.run(hosted.ssh, hosted.host, words, patience + 2 * ssh.CONNECT)
+    try:
+        if answer.code == 0 and isinstance(json.loads(answer.out), dict):
+            return
+    except ValueError:
+        pass
+    said = answer.errors.splitlines()[-1:] or ["it does not say that it is over"]
+    raise EnvironmentMissing(f"{hosted.host}: {said[0]}", code=ErrorCode.UNREACHED)
+
+
+def end_all(team: TeamStore) -> None:
+    """End what machines still run for dead sessions; raises Refused for the first that does not say it is over."""
+    refusal: Refused | None = None
+    for hosted in team.all_hosted():
+        try:
+            end(hosted)
+            team.drop_hosted(hosted.incarnation)
+        except EnvironmentMissing as error:
+            refusal = refusal or unreached(hosted, error.message)
+    if refusal:
+        raise refusal
+
+
+def unreached(hosted: Hosted, why: str = "") -> Refused:
+    """Return the error for a session that may still run on a machine."""
+    text = f"{hosted.agent_id} may still run on {hosted.host}" + (f": {why}" if why else "")
+    hint = f"reach {hosted.host} again, or give it up: pro0 member forget {hosted.agent_id}"
+    return Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=hint)
+
+
+class OtherEnds:
+    """Reports what only another machine keeps from ending, instead of waiting for that machine."""
+
+    def __init__(self, team: TeamStore) -> None:
+        self._team = team
+        self._since: float | None = None
+
+    def look(self, runtime: Runtime) -> None:
+        """Raise Refused when all is over here, and a machine has not said in time that it is over there."""
+        if any(state.state not in ENDED for state in runtime.seats) or not (left := self._team.all_hosted()):
+            self._since = None
+            return
+        now = time.monotonic()
+        self._since = self._since or now
+        if now - self._since > left[0].grace + LATE:
+            raise unreached(left[0])
+
+
+class HostSweep:
+    """Knows the sessions that may still run elsewhere. It calls `woken` when one is over there."""
+
+    def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
+        self._team = team
+        self._log = log
+        self._woken = woken
+        self._asking: set[str] = set()
+        self._due: dict[str, float] = {}
+
+    def look(self, runtime: Runtime, alive: Collection[str]) -> frozenset[str]:
+        """Return the dead sessions that may still run elsewhere, and ask their machines to end them."""
+        left = [incarnation for incarnation in self._team.elsewhere() if incarnation not in alive]
+        for incarnation in left:
+            state, now = runtime.session(incarnation), time.monotonic()
+            is_over = state is None or state.state in ENDED
+            if is_over and incarnation not in self._asking and self._due.get(incarnation, now) <= now:
+                self._asking.add(incarnation)
+                threading.Thread(target=self._end, args=(incarnation,), daemon=True).start()
+        return frozenset(left)
+
+    def _end(self, incarnation: str) -> None:
+        try:
+            if hosted := self._team.hosted(incarnation):
+                end(hosted)
+                self._team.drop_hosted(incarnation)
+                self._log.write("ended there", agent=hosted.agent_id, host=hosted.host)
+        except Pro0Error as error:
+            if incarnation not in self._due:
+                self._log.write("not ended there", incarnation=incarnation, why=error.message)
+        finally:
+            self._due[incarnation] = time.monotonic() + AGAIN
+            self._asking.discard(incarnation)
+            self._woken()

@@ -1,0 +1,43 @@
+"""Sessions whose agents are on other machines: what a machine is asked for, and the session at home that asks."""
+
+import uuid
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from pro0 import resources, ssh
+from pro0.model.runtime import Hosted, Launch, State
+from pro0.model.team import Seat
+from pro0.store.files import File
+from pro0.store.teams import TeamStore
+
+MORE = 10.0
+"""Seconds that a session at home may take to end beyond the grace of its agent."""
+
+
+def linked(team: TeamStore, seat: Seat, launch: Launch, command: str) -> tuple[Hosted, Launch]:
+    """Return what a seat's machine is asked for, and the launch at home; `command` reaches the machine."""
+    hosted = Hosted(
+        agent_id=seat.agent_id,
+        incarnation=launch.incarnation,
+        there=str(uuid.uuid4()),
+        host=ssh.host(seat.host),
+        ssh=command,
+        team=team.name,
+        project=team.config.read().project,
+        argv=launch.argv,
+        first_state=launch.first_state,
+        grace=launch.grace,
+    )
+    argv = resources.link_argv(_place(team, hosted.incarnation))
+    return hosted, replace(launch, argv=argv, first_state=State.STARTING, grace=launch.grace + MORE)
+
+
+def write(team: TeamStore, hosted: Hosted) -> None:
+    """Note it before anything can begin there: from now on it is there until that machine says otherwise."""
+    place = _place(team, hosted.incarnation)
+    File(place.parent, place.name, Hosted).create(hosted)
+
+
+def _place(team: TeamStore, incarnation: str) -> Path:
+    return team.paths.sessions / team.paths.hosted(incarnation)

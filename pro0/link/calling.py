@@ -1,0 +1,66 @@
+"""A command of pro0 below an agent that another machine's team has here: it is done at home, once.
+
+The command waits while home is out of reach, and asks again by the same id.
+"""
+
+import os
+import socket
+import sys
+import time
+
+from pro0.errors import Refused
+from pro0.link.streams import ANSWER, ASK
+from pro0.store import paths
+from pro0.terminals import address, protocol
+
+AGAIN = 0.2
+"""Seconds between two tries."""
+SILENT = 5.0
+"""Seconds until it says that it waits."""
+INPUT = 1 << 20
+"""Bytes that are read from stdin."""
+
+
+def call_home(folder: str, words: list[str]) -> int:
+    """Let home do a command; print what it printed, and return its exit code."""
+    given = sys.stdin.buffer.read(INPUT + 1) if "-" in words else b""
+    if len(given) > INPUT:
+        return _refused(f"stdin holds more than {INPUT} bytes")
+    ask = {"id": os.urandom(16).hex(), "words": words, "input": given.decode(errors="surrogateescape")}
+    message, began, told = protocol.packed(ASK, ask), time.monotonic(), False
+    while (answer := _asked(f"{folder}/{paths.HOSTED_SOCKET}", message)) is None:
+        if os.path.exists(f"{folder}/{paths.HOSTED_OVER}") or not os.path.isdir(folder):  # noqa: PTH110, PTH112
+            return _refused("this session is over")
+        if not told and time.monotonic() - began > SILENT:
+            told = True
+            sys.stderr.write("pro0: home is out of reach; this waits until it is back\n")
+            sys.stderr.flush()
+        time.sleep(AGAIN)
+    for stream, name in ((sys.stdout, "out"), (sys.stderr, "errors")):
+        stream.flush()
+        stream.buffer.write(str(answer.get(name, "")).encode(errors="surrogateescape"))
+        stream.flush()
+    code = answer.get("code")
+    return code if isinstance(code, int) else 1
+
+
+def _asked(path: str, message: bytes) -> dict[str, object] | None:
+    """Return the answer, None when there is nobody to ask now."""
+    inbox = protocol.MessageReader(protocol.FRAME_LIMIT)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            with address.reachable(path) as short:
+                connection.connect(short)
+            connection.sendall(message)
+            while data := connection.recv(1 << 16):
+                for kind, payload in inbox.take(data):
+                    if kind == ANSWER:
+                        return protocol.unpacked(payload)
+    except (OSError, protocol.Broken):
+        pass
+    return None
+
+
+def _refused(why: str) -> int:
+    sys.stderr.write(f"pro0: {why}\n")
+    return Refused.exit_code

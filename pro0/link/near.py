@@ -1,0 +1,207 @@
+"""The link at home: it keeps one connection to the other machine until the session there is over."""
+
+import json
+import os
+import select
+import signal
+import time
+from pathlib import Path
+
+from pro0 import __version__
+from pro0.link import streams
+from pro0.link.asks import Asks
+from pro0.link.screen import LinkScreen
+from pro0.link.streams import Stream, StreamEnd
+from pro0.link.tunnel import Tunnel
+from pro0.model.runtime import Hosted
+from pro0.ssh import NO_PROGRAM
+from pro0.terminals import protocol
+
+AGAIN = 1.0
+"""Seconds between two tries to reach the machine."""
+CODE = 1
+"""The exit code when nothing was started there."""
+LOST = 70
+"""The exit code when nobody knows how the agent ended."""
+STATE = "PRO0_STATE_FD"
+
+
+class Link:
+    """The link of one session."""
+
+    def __init__(self, hosted: Hosted, record: Path, screen: LinkScreen) -> None:
+        self._hosted, self._record, self._screen = hosted, record, screen
+        self._woken, self._waker = os.pipe()
+        for descriptor in (self._woken, self._waker):
+            os.set_blocking(descriptor, False)
+        self._asks = Asks(Path(hosted.project), self._ring)
+        self._tunnel: Tunnel | None = None
+        self._connect_at = 0.0
+        self._asked = False
+        """Whether the machine may have begun: it was asked to."""
+        self._begun = self._ending = self._cut = False
+        self._typing = self._heard = True
+        self._report: dict[str, object] = {"state": "starting", "task": None, "note": ""}
+        self._over: dict[str, object] | None = None
+        self._proven = True
+
+    def run(self) -> dict[str, object]:
+        """Return how the session there ended: {code, signal, reason}."""
+        self._heed_signals()
+        while self._over is None:
+            self._turn()
+        if self._tunnel:
+            self._tunnel.close()
+        if self._proven:
+            self._record.unlink(missing_ok=True)
+        return self._over
+
+    def _turn(self) -> None:
+        if self._tunnel is None and time.monotonic() >= self._connect_at:
+            self._connect()
+        tunnel = self._tunnel
+        sources = [self._woken]
+        if tunnel:
+            sources += [tunnel.stream.source, *([tunnel.errors] if self._heard else [])]
+            if self._typing and self._begun and not self._cut and not tunnel.stream.clogged:
+                sources.append(0)
+        sinks = [tunnel.stream.sink] if tunnel and tunnel.stream.sending else []
+        patience = None if tunnel else max(0.0, self._connect_at - time.monotonic())
+        ready, room, _ = select.select(sources, sinks, [], patience)
+        if self._woken in ready:
+            self._wake()
+        if tunnel is None:
+            return
+        try:
+            self._exchange(tunnel, ready, room)
+        except StreamEnd as gone:
+            self._lose(tunnel, str(gone))
+
+    def _exchange(self, tunnel: Tunnel, ready: list[int], room: list[int]) -> None:
+        if tunnel.errors in ready:
+            self._heard = tunnel.listen()
+        if room:
+            tunnel.stream.flush()
+        if 0 in ready:
+            self._type(tunnel.stream)
+        if tunnel.stream.source in ready:
+            for kind, payload in tunnel.stream.read():
+                self._take(tunnel.stream, kind, payload)
+        for answer in self._asks.answers() if self._begun and not self._cut else ():
+            tunnel.stream.send(streams.ANSWER, answer)
+
+    def _connect(self) -> None:
+        self._connect_at = time.monotonic() + AGAIN
+        self._heard = True
+        try:
+            self._tunnel = Tunnel(self._hosted)
+        except OSError as error:
+            self._miss(f"{self._hosted.ssh} cannot be run: {error.strerror}")
+
+    def _lose(self, tunnel: Tunnel, why: str) -> None:
+        """Note that the connection is gone, and how; the agent there goes on."""
+        said = tunnel.close()
+        self._tunnel = None
+        if tunnel.code == NO_PROGRAM and not self._asked:
+            said = f"pro0 is not installed there; pro0 doctor --host {self._hosted.host}"
+        if self._over is None:
+            self._miss(said or why)
+
+    def _miss(self, why: str) -> None:
+        if not self._asked:  # nothing can have begun there
+            self._over = {"code": CODE, "reason": f"{self._hosted.host} is not reached: {why}"}
+        elif not self._cut:
+            self._cut = True
+            since = time.strftime("%H:%M:%S")
+            self._tell({"state": "unknown", "note": f"{self._hosted.host} is not reached since {since}: {why}"})
+
+    def _take(self, stream: Stream, kind: bytes, payload: bytes) -> None:
+        """Take a message of the other machine; one that is not understood changes nothing."""
+        try:
+            value = protocol.unpacked(payload)
+        except protocol.Broken:
+            return
+        match kind:
+            case streams.HELLO:
+                self._greet(stream, value)
+            case streams.BEGUN:
+                self._begun, self._cut = True, False
+                self._tell(self._report)
+            case streams.REPORT:
+                self._report = {key: value.get(key) for key in ("state", "task", "note")}
+                self._tell(self._report)
+            case protocol.FRAME:
+                self._screen.draw(value)
+            case streams.ASK:
+                self._asks.take(value)
+            case streams.REFUSED if not self._begun:
+                self._proven = False  # an earlier connection may have begun it: the lead asks again
+                self._over = {"code": CODE, "reason": str(value.get("why"))}
+            case streams.OVER:
+                self._over = value
+
+    def _greet(self, stream: Stream, hello: dict[str, object]) -> None:
+        if hello.get("version") != __version__:
+            raise StreamEnd(f"pro0 {str(hello.get('version'))[:40]} there, {__version__} here")
+        if self._ending:
+            stream.send(streams.END, {})
+        else:
+            hosted = self._hosted
+            stream.send(
+                streams.BEGIN,
+                {
+                    "team": hosted.team,
+                    "agentId": hosted.agent_id,
+                    "argv": hosted.argv,
+                    "firstState": hosted.first_state,
+                    "grace": hosted.grace,
+                    "again": self._begun,
+                    **self._screen.size(),
+                },
+            )
+        self._asked = True
+
+    def _type(self, stream: Stream) -> None:
+        try:
+            data = os.read(0, streams.READ)
+        except OSError:
+            data = b""
+        if data:
+            stream.pass_on(protocol.INPUT, data)
+        self._typing = bool(data)
+
+    def _wake(self) -> None:
+        numbers = os.read(self._woken, 4096)
+        stream = self._tunnel.stream if self._tunnel else None
+        try:
+            if signal.SIGWINCH in numbers and stream and self._begun:
+                stream.send(protocol.SIZE, self._screen.size())
+            if signal.SIGTERM in numbers and not self._ending:
+                self._end(stream)
+        except StreamEnd:
+            pass  # the next read of it says so, too
+
+    def _end(self, stream: Stream | None) -> None:
+        self._ending = True
+        if not self._asked:
+            self._over = {"code": CODE, "reason": "ended before it began"}
+        elif stream:
+            stream.send(streams.END, {})
+
+    def _ring(self) -> None:
+        try:
+            os.write(self._waker, b"\0")
+        except BlockingIOError:
+            pass
+
+    def _tell(self, report: dict[str, object]) -> None:
+        """Tell the guard; it passes over what is no state."""
+        try:
+            os.write(int(os.environ[STATE]), json.dumps(report).encode() + b"\n")
+        except (KeyError, ValueError, OSError):
+            pass
+
+    def _heed_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGWINCH):
+            signal.signal(number, lambda *_: None)
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)

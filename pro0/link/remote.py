@@ -1,0 +1,209 @@
+"""A session on the machine that has its agent: one folder, the guard that outlives connections, and how it ended."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from pro0 import processes, resources
+from pro0.decoding import decode
+from pro0.engine.opening.environment import member_environment, start_environment
+from pro0.model.runtime import Launch, Report, State, Terminal
+from pro0.model.stored import Process
+from pro0.ops.context import AGENT_ID, TEAM
+from pro0.ops.identity import HOSTED, INCARNATION
+from pro0.processes.ending import FIRM
+from pro0.sessions.starting import started_for_others
+from pro0.store import atomic, paths
+from pro0.store.files import delete, encode, make_folder
+from pro0.terminals.library import library
+
+COMING_UP = 15.0
+"""Seconds that a guard may take until it reports."""
+KEPT = 30 * 86400.0
+"""Seconds that is remembered how a session ended."""
+_PAUSE = 0.05
+NEVER = "it never came up"
+KILLED = "its guard there was killed"
+LOST = "its files there are gone"
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What home asks for: a session to start, or to go on with when it was begun before (`again`)."""
+
+    team: str
+    agent_id: str
+    argv: tuple[str, ...]
+    first_state: State
+    grace: float
+    again: bool
+    columns: int
+    lines: int
+
+
+class Remote:
+    """One session here, named by its own id; any number of processes may look after it."""
+
+    def __init__(self, home: Path, there: str) -> None:
+        self._place = paths.hosted(home, there)
+        self._there = there
+        self._since = time.monotonic()
+        self._told = False
+
+    @property
+    def folder(self) -> Path:
+        """Return its folder, with the socket for commands."""
+        return self._place
+
+    @property
+    def terminal(self) -> Path:
+        """Return the socket of its terminal."""
+        return self._place / paths.HOSTED_TERMINAL
+
+    def begin(self, order: Order) -> None:
+        """Start it, or go on with a start that was cut off; what has begun or ended once is never begun again."""
+        if not self._place.exists():
+            if order.again:
+                self._end_as({"code": None, "signal": None, "reason": LOST})
+                return
+            _forget_old(self._place.parent)
+            self._make(paths.HOSTED_LAUNCH, encode(self._launched(order)))
+        if self._launch.exists():
+            self._spawn()
+
+    def report(self) -> Report | None:
+        """Return what its guard reports, None before it does."""
+        try:
+            return decode((self._place / paths.HOSTED_REPORT).read_bytes(), Report)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    def over(self) -> dict[str, object] | None:
+        """Return how it ended once its whole tree has, None before."""
+        with suppress(OSError, ValueError):
+            ended = json.loads((self._place / paths.HOSTED_OVER).read_bytes())
+            if isinstance(ended, dict):
+                return ended
+        report = self.report()
+        if report is None:
+            if self._launch.exists() or time.monotonic() - self._since < COMING_UP or self._comes_up():
+                return None
+            return self._end_as({"code": None, "signal": None, "reason": NEVER})
+        if processes.alive(report.guard):
+            return None
+        report = self.report() or report  # its last words came before its end
+        if report.exit is None:
+            return self._end_as({"code": None, "signal": None, "reason": KILLED})
+        end = report.exit
+        return self._end_as({"code": end.code, "signal": end.signal, "reason": end.reason})
+
+    def end(self) -> None:
+        """Ask it to end; call it again until `over`."""
+        if not self._place.exists():
+            self._end_as({"code": None, "signal": None, "reason": NEVER})
+        elif (report := self.report()) and not self._told:
+            for number in (signal.SIGTERM, signal.SIGCONT):
+                processes.signal_process(report.guard, number)
+            self._told = True
+        elif report is None:
+            with suppress(FileNotFoundError):
+                self._launch.unlink()  # whoever removes it has the session: no guard starts it now
+                self._end_as({"code": None, "signal": None, "reason": NEVER})
+
+    @property
+    def _launch(self) -> Path:
+        return self._place / paths.HOSTED_LAUNCH
+
+    def _make(self, name: str, data: bytes) -> None:
+        """Make its folder with one file, whole or not at all; one that is there stays as it is."""
+        new = self._place.with_name(f"{paths.NEW}{self._there}-{os.getpid()}")
+        make_folder(new)
+        with atomic.folder(new) as folder:
+            atomic.replace(folder, name, data)
+        try:
+            new.rename(self._place)
+        except OSError:  # another process was faster
+            delete(new)
+
+    def _launched(self, order: Order) -> Launch:
+        identity = {TEAM: order.team, AGENT_ID: order.agent_id, HOSTED: str(self._place)}
+        terminal = Terminal(socket=str(self.terminal), library=str(library()), columns=order.columns, lines=order.lines)
+        return Launch(
+            agent_id=order.agent_id,
+            incarnation=self._there,
+            team=order.team,
+            team_uid=self._there,
+            argv=order.argv,
+            cwd=str(Path.home()),
+            env=member_environment(start_environment(os.environ), identity),
+            report=str(self._place / paths.HOSTED_REPORT),
+            first_state=order.first_state,
+            grace=order.grace,
+            team_folder=str(self._place),
+            terminal=terminal,
+        )
+
+    def _spawn(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        log = os.open(self._place / paths.HOSTED_LOG, flags, atomic.FILE_MODE)
+        try:
+            guard = subprocess.Popen(
+                resources.guard_argv(self._launch),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=started_for_others(),
+                start_new_session=True,
+            )
+        finally:
+            os.close(log)
+        threading.Thread(target=guard.wait, daemon=True).start()  # no zombie is left
+
+    def _end_as(self, how: dict[str, object]) -> dict[str, object] | None:
+        """End what a killed guard left, and remember the end; None while something of it lives."""
+        if processes.end(self._left, FIRM):
+            return None
+        if not self._place.exists():
+            self._make(paths.HOSTED_OVER, json.dumps(how).encode())
+            return self.over()
+        with atomic.folder(self._place) as folder:
+            atomic.replace(folder, paths.HOSTED_OVER, json.dumps(how).encode())
+            for name in os.listdir(folder):
+                if name != paths.HOSTED_OVER:
+                    with suppress(OSError):
+                        os.unlink(name, dir_fd=folder)
+        return how
+
+    def _comes_up(self) -> bool:
+        """Return True while there is a guard that has not reported yet."""
+        return bool(processes.called_with({str(self._launch): self._there}))
+
+    def _left(self) -> list[Process]:
+        return processes.proven(INCARNATION, [self._there])[self._there]
+
+
+def end(home: Path, there: str, patience: float) -> dict[str, object] | None:
+    """End a session here and return how it ended, None when it has not within `patience` seconds."""
+    remote, deadline = Remote(home, there), time.monotonic() + patience
+    while time.monotonic() < deadline:
+        remote.end()
+        if over := remote.over():
+            return over
+        time.sleep(_PAUSE)
+    return None
+
+
+def _forget_old(folder: Path) -> None:
+    """Remove the ends that are long ago."""
+    make_folder(folder)
+    for place in folder.iterdir():
+        with suppress(OSError):
+            if time.time() - (place / paths.HOSTED_OVER).stat().st_mtime > KEPT:
+                delete(place)

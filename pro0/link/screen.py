@@ -1,0 +1,93 @@
+"""The other machine's terminal, drawn on this one: whole rows, since rows that were missed need no history."""
+
+import fcntl
+import os
+import re
+import struct
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+SIZE = (160, 48)
+"""Columns and lines without a terminal."""
+_ROWS = 1000
+_HELD = "\x1b[?2026h\x1b[?25l\x1b[?7l"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+class LinkScreen:
+    """What the link's own terminal shows."""
+
+    def __init__(self, descriptor: int = 1) -> None:
+        self._descriptor = descriptor
+        self._modes: set[int] = set()
+        self._title = ""
+
+    def size(self) -> dict[str, int]:
+        """Return its columns and lines."""
+        with suppress(OSError):
+            packed = fcntl.ioctl(self._descriptor, termios.TIOCGWINSZ, bytes(8))
+            lines, columns, _, _ = struct.unpack("HHHH", packed)
+            if columns > 1 and lines > 1:
+                return {"columns": columns, "lines": lines}
+        return {"columns": SIZE[0], "lines": SIZE[1]}
+
+    def draw(self, frame: dict[str, object]) -> None:
+        """Draw the rows that changed; another shape of frame draws nothing."""
+        rows, cursor = frame.get("rows"), frame.get("cursor")
+        if not isinstance(rows, dict):
+            return
+        parts = [_HELD]
+        parts += [f"\x1b[{int(index) + 1};1H\x1b[0m\x1b[2K{row}" for index, row in rows.items() if _is_row(index, row)]
+        parts += ["\x1b[0m", *self._titled(frame.get("title")), *self._switched(frame.get("modes"))]
+        if isinstance(cursor, list) and len(cursor) == 2 and all(isinstance(place, int) for place in cursor):
+            parts.append(f"\x1b[{cursor[1] + 1};{cursor[0] + 1}H")
+        if frame.get("visible"):
+            parts.append("\x1b[?25h")
+        self.write("".join((*parts, "\x1b[?2026l")))
+
+    def tell(self, sentence: str) -> None:
+        """Write a line of the link's own."""
+        self.write(f"\r\n\x1b[0mpro0: {_CONTROL.sub(' ', sentence)}\r\n")
+
+    def write(self, text: str) -> None:
+        """Write all of a text; a terminal that is gone shows nothing."""
+        data = text.encode(errors="replace")
+        with suppress(OSError):
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+
+    def _titled(self, title: object) -> list[str]:
+        if not isinstance(title, str) or title == self._title:
+            return []
+        self._title = title
+        return [f"\x1b]2;{_CONTROL.sub(' ', title[:200])}\x07"]
+
+    def _switched(self, modes: object) -> list[str]:
+        """Return what repeats the modes of keys, mouse, focus and paste."""
+        now = {mode for mode in modes if isinstance(mode, int)} if isinstance(modes, list) else self._modes
+        switches = [f"\x1b[?{mode}h" for mode in sorted(now - self._modes)]
+        switches += [f"\x1b[?{mode}l" for mode in sorted(self._modes - now)]
+        self._modes = now
+        return switches
+
+
+@contextmanager
+def raw(descriptor: int = 0) -> Iterator[None]:
+    """Let every key pass as it is meanwhile."""
+    try:
+        before = termios.tcgetattr(descriptor)
+    except termios.error:
+        yield
+        return
+    tty.setraw(descriptor)
+    try:
+        yield
+    finally:
+        with suppress(termios.error):
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def _is_row(index: object, row: object) -> bool:
+    return isinstance(index, str) and index.isdecimal() and int(index) < _ROWS and isinstance(row, str)

@@ -1,0 +1,84 @@
+"""Messages both ways over descriptors that never block, and what they mean (`terminals/protocol.py` frames them)."""
+
+import os
+
+from pro0.terminals import protocol
+
+HELLO = b"v"
+"""There to home, first: {version}."""
+BEGIN = b"b"
+"""Home to there: start the session, or go on with it (`model.runtime.Hosted`, with `again` and a size)."""
+BEGUN = b"g"
+REFUSED = b"x"
+"""There to home: {why}; this connection cannot go on."""
+REPORT = b"r"
+"""There to home: {state, task, note}, as the guard there reports."""
+ASK = b"q"
+"""There to home: {id, words, input}: a command of pro0 to be done at home, once for each id."""
+ANSWER = b"a"
+"""Home to there: {id, code, out, errors}."""
+END = b"e"
+"""Home to there: end the session."""
+OVER = b"o"
+"""There to home: {code, signal, reason}: the whole tree has ended."""
+
+READ = 1 << 16
+CLOGGED = 1 << 20
+"""Bytes that wait to be taken at which nothing more is read for this stream."""
+
+
+class StreamEnd(Exception):
+    """The other end is closed, or speaks something else."""
+
+
+class Stream:
+    """Messages from one descriptor and to another, or the same one."""
+
+    def __init__(self, source: int, sink: int, limit: int = protocol.FRAME_LIMIT) -> None:
+        self.source, self.sink = source, sink
+        for descriptor in (source, sink):
+            os.set_blocking(descriptor, False)
+        self._inbox = protocol.MessageReader(limit)
+        self._out = bytearray()
+
+    @property
+    def sending(self) -> bool:
+        """Return True when something waits to be taken."""
+        return bool(self._out)
+
+    @property
+    def clogged(self) -> bool:
+        """Return True when too much waits to be taken."""
+        return len(self._out) > CLOGGED
+
+    def read(self) -> list[tuple[bytes, bytes]]:
+        """Return the messages that have arrived; raises StreamEnd."""
+        try:
+            data = os.read(self.source, READ)
+            if data:
+                return self._inbox.take(data)
+        except BlockingIOError:
+            return []
+        except (OSError, protocol.Broken) as error:
+            raise StreamEnd(str(error)) from error
+        raise StreamEnd("closed")
+
+    def send(self, kind: bytes, value: object) -> None:
+        """Send a message as JSON, now or when there is room; raises StreamEnd."""
+        self._out += protocol.packed(kind, value)
+        self.flush()
+
+    def pass_on(self, kind: bytes, payload: bytes) -> None:
+        """Send a message as it is, now or when there is room; raises StreamEnd."""
+        self._out += protocol.message(kind, payload)
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what waits, as far as there is room; raises StreamEnd."""
+        try:
+            while self._out:
+                del self._out[: os.write(self.sink, self._out[:READ])]
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            raise StreamEnd(str(error)) from error

@@ -1,0 +1,366 @@
+"""Members on another machine: a real sshd on 127.0.0.1 with a home of its own."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pro0.terminals import protocol
+from pro0.terminals.connection import Connection
+from tests import sshd
+from tests.conftest import let_scripts
+from tests.e2e.conftest import Team, kill
+from tests.sshd import Machine
+
+pytestmark = pytest.mark.skipif(bool(sshd.lacks()), reason=sshd.lacks())
+
+LIVES = "echo hello; while :; do sleep 0.1; done"
+
+
+@pytest.fixture
+def build1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "2")
+    with sshd.machine(tmp_path / "build1") as made:
+        made.install()
+        monkeypatch.setenv("PRO0_SSH", made.ssh)
+        yield made
+
+
+@pytest.fixture
+def led(build1: Machine, team: Team) -> Team:
+    """A team, which is removed before the machine's sshd ends."""
+    team("team", "start", team.name, "--detach", "--mode", "in-process", "--lead", "none")
+    return team
+
+
+def spawn(team: Team, name: str, script: str, *options: str) -> None:
+    team("member", "spawn", name, "--host", "build1", *options, "--", "sh", "-c", script)
+    team.until(lambda: team.state(name) == "running", "it runs there")
+
+
+def called_with(text: str) -> list[psutil.Process]:
+    """The living processes that were called with a text."""
+    return _living(lambda process: text in "\0".join(process.cmdline()))
+
+
+def sessions(machine: Machine) -> list[psutil.Process]:
+    """The processes of sessions there: guards, agents and all below."""
+    folder = str(machine.home / "pro0" / "hosted")
+    return _living(lambda process: folder in "\0".join((*process.cmdline(), *process.environ().values())))
+
+
+def _living(fits: Callable[[psutil.Process], bool]) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if fits(process):
+                found.append(process)
+    return found
+
+
+def guard_there(machine: Machine) -> int:
+    [report] = (machine.home / "pro0" / "hosted").glob("*/report.json")
+    return int(json.loads(report.read_text())["guard"]["pid"])
+
+
+def cut(machine: Machine) -> None:
+    """Cut every connection to the machine, and let nobody in."""
+    machine.stop()
+    for process in called_with(f"{machine.at}/client"):
+        with suppress(psutil.Error):
+            process.kill()
+
+
+def unreached(team: Team, name: str) -> bool:
+    return "is not reached since" in team.member(name)["note"]
+
+
+def records(team: Team) -> list[Path]:
+    return list(team.home.glob("teams/*/sessions/*.host.json"))
+
+
+def nothing_left(team: Team, machine: Machine) -> None:
+    team.until(lambda: not sessions(machine), "nothing runs there")
+    team.until(lambda: not records(team), "home knows")
+    team.until(lambda: not called_with(f"{machine.at}/client"), "no ssh is left")
+
+
+def test_a_program_there_is_a_member_here(led: Team, build1: Machine) -> None:
+    """Issue 19, build 1 and 2."""
+    led("task", "create", "one")
+    spawn(led, "bob", "pro0 task list --json > list; pro0 task claim task-1; pwd; " + LIVES)
+    led.until(lambda: "hello" in led("member", "peek", "bob").out, "its terminal is shown here")
+    assert str(build1.home) in led("member", "peek", "bob").out
+    assert led.tasks()["task-1"]["assignee"] == "bob"
+    assert json.loads((build1.home / "list").read_text())[0]["title"] == "one"
+    assert led.member("bob")["host"] == "build1"
+    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    assert led.state("bob") == "shutdown"
+    nothing_left(led, build1)
+    led.until(lambda: not led.tasks()["task-1"].get("assignee"), "its task is given back")
+
+
+def test_it_ends_here_as_it_ends_there(led: Team, build1: Machine) -> None:
+    """Issue 19, build 1."""
+    spawn(led, "good", "read _; exit 0")
+    spawn(led, "bad", "read _; echo broken; exit 7")
+    spawn(led, "killed", "read _; kill -9 $$")
+    for name in ("good", "bad", "killed"):
+        type_into(led, name, b"\r")
+    led.until(lambda: led.state("good") == "exited", "it has ended")
+    led.until(lambda: led.state("bad") == "crashed", "it has ended")
+    led.until(lambda: led.state("killed") == "crashed", "it has ended")
+    assert led.member("bad")["note"].startswith("exit code 7: broken")
+    assert led.member("killed")["note"] == "killed by signal 9"
+    nothing_left(led, build1)
+
+
+def type_into(team: Team, name: str, data: bytes) -> None:
+    """Type into a member's terminal at home, as a view does."""
+    incarnation = team.member(name)["incarnation"]
+    with Connection(f"{team.home}/teams/{team.name}/sessions/{incarnation}.sock") as terminal:
+        assert terminal.ask(protocol.INPUT, data, protocol.TAKEN)["taken"]
+
+
+def test_a_program_that_is_not_there_says_so(led: Team, build1: Machine) -> None:
+    """Issue 19, build 1."""
+    led("member", "spawn", "bob", "--host", "build1", "--", "no-such-program", code=0)
+    led.until(lambda: led.state("bob") == "crashed", "it cannot start")
+    assert "cannot start no-such-program" in led.member("bob")["note"]
+    nothing_left(led, build1)
+
+
+def test_a_machine_that_is_not_reached_starts_nothing(led: Team, build1: Machine) -> None:
+    """Issue 19, build 1."""
+    build1.stop()
+    led("member", "spawn", "bob", "--host", "build1", "--", "true")
+    led.until(lambda: led.state("bob") == "crashed", "it cannot start")
+    assert "build1 is not reached" in led.member("bob")["note"]
+    assert not records(led)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("spawn", "bob", "--agent", "shell", "--host", "build1"), "only a program can be a member"),
+        (("spawn", "bob", "--host", "-oProxyCommand=id", "--", "true"), "cannot be the name of a host"),
+        (("spawn", "bob", "--worktree", "--host", "build1", "--", "true"), "has no worktree"),
+    ],
+)
+def test_what_is_not_done_yet_is_refused(led: Team, build1: Machine, words: tuple[str, ...], says: str) -> None:
+    """Issue 19, build 1."""
+    assert says in led("member", *words, code=2).err
+
+
+def test_a_cut_link_ends_nobody(led: Team, build1: Machine) -> None:
+    """Issue 19, build 4 and must show 2."""
+    led("task", "create", "one")
+    spawn(
+        led,
+        "bob",
+        "pro0 task claim task-1; while ! test -e go; do sleep 0.1; done; "
+        'for n in 1 2 3; do pro0 send human "report $n"; done; pro0 task complete task-1 done; ' + LIVES,
+    )
+    led.until(lambda: led.tasks()["task-1"].get("assignee"), "it has claimed its task")
+    agents = {process.pid for process in sessions(build1)}
+    cut(build1)
+    led.until(lambda: unreached(led, "bob"), "home notices")
+    (build1.home / "go").touch()
+    led.until(lambda: len(sessions(build1)) > len(agents) - 1, "it goes on there")
+    assert led.state("bob") not in ("crashed", "exited", "shutdown")
+    assert led.tasks()["task-1"]["assignee"] == "bob"
+    build1.start()
+    led.until(lambda: led.tasks()["task-1"]["status"] == "completed", "what it did arrives")
+    assert led.mail("bob") == ["report 1", "report 2", "report 3"]
+    led.until(lambda: led.state("bob") == "running", "its state is known again")
+    led.until(lambda: "hello" in led("member", "peek", "bob").out, "its terminal is shown again")
+    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    nothing_left(led, build1)
+
+
+def test_a_message_is_sent_once_however_often_the_link_is_cut(led: Team, build1: Machine) -> None:
+    """Issue 19, must show 2."""
+    count = 12
+    spawn(led, "bob", f'for n in $(seq {count}); do pro0 send human "report $n"; done; touch done; ' + LIVES)
+    for n in range(4):
+        led.until(lambda n=n: len(led.mail("bob")) >= min(count, 3 * n + 1), "some have come")  # type: ignore[misc]
+        cut(build1)
+        build1.start()
+    led.until((build1.home / "done").exists, "it has sent all")
+    assert led.mail("bob") == [f"report {n}" for n in range(1, count + 1)]
+    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    nothing_left(led, build1)
+
+
+def test_a_killed_lead_changes_nothing_there(led: Team, build1: Machine) -> None:
+    """Issue 19, must show 2."""
+    spawn(led, "bob", LIVES)
+    before = guard_there(build1)
+    kill(led.json("team", "status")["lead"]["pid"])
+    led("team", "resume")
+    led.until(lambda: led.state("bob") == "running", "the next lead finds it")
+    assert guard_there(build1) == before
+    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    nothing_left(led, build1)
+
+
+@pytest.mark.parametrize("whose", ["guard", "link", "both"])
+def test_a_session_that_is_killed_here_ends_there(led: Team, build1: Machine, whose: str) -> None:
+    """Issue 19, build 4: nothing is given to others before the machine has said that it is over."""
+    led("task", "create", "one")
+    spawn(led, "bob", "pro0 task claim task-1; " + LIVES)
+    led.until(lambda: led.tasks()["task-1"].get("assignee"), "it has claimed its task")
+    [record] = records(led)
+    incarnation = record.name.partition(".")[0]
+    report = json.loads((record.parent / f"{incarnation}.json").read_text())
+    for part in {"guard": ("guard",), "link": ("agent",), "both": ("guard", "agent")}[whose]:
+        kill(report[part]["pid"])
+    led.until(lambda: led.state("bob") == "crashed", "its end here is seen")
+    nothing_left(led, build1)
+    led.until(lambda: not led.tasks()["task-1"].get("assignee"), "its task is given back")
+
+
+def test_a_guard_that_is_killed_there_is_a_crash(led: Team, build1: Machine) -> None:
+    """Issue 19, build 4."""
+    spawn(led, "bob", LIVES)
+    kill(guard_there(build1))
+    led.until(lambda: led.state("bob") == "crashed", "it is seen")
+    assert "its guard there was killed" in led.member("bob")["note"]
+    nothing_left(led, build1)
+
+
+def test_what_is_out_of_reach_keeps_its_claim_until_it_is_over_there(led: Team, build1: Machine) -> None:
+    """Issue 19, build 4."""
+    led("task", "create", "one")
+    spawn(led, "bob", "pro0 task claim task-1; " + LIVES)
+    led.until(lambda: led.tasks()["task-1"].get("assignee"), "it has claimed its task")
+    cut(build1)
+    led.until(lambda: unreached(led, "bob"), "home notices")
+    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    assert led.state("bob") == "shutdown"
+    assert len(records(led)) == 1
+    assert led.tasks()["task-1"]["assignee"] == "bob"
+    assert sessions(build1)
+    said = led("team", "cleanup", led.name, "--force", code=4).err
+    assert "bob may still run on build1" in said
+    assert "pro0 member forget bob" in said
+    build1.start()
+    nothing_left(led, build1)
+    led.until(lambda: not led.tasks()["task-1"].get("assignee"), "its task is given back")
+    led("team", "cleanup", led.name)
+
+
+def test_the_person_gives_up_what_is_out_of_reach(led: Team, build1: Machine) -> None:
+    """Issue 19, build 4."""
+    let_scripts(led.home)
+    led("task", "create", "one")
+    spawn(led, "bob", "pro0 task claim task-1; " + LIVES)
+    led.until(lambda: led.tasks()["task-1"].get("assignee"), "it has claimed its task")
+    assert "has not ended here" in led("member", "forget", "bob", code=4).err
+    cut(build1)
+    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    [command] = led.json("member", "forget", "bob")
+    led.until(lambda: not led.tasks()["task-1"].get("assignee"), "its task is given back")
+    assert not records(led)
+    build1.start()
+    subprocess.run(command.split(), check=True, capture_output=True)
+    assert not sessions(build1)
+
+
+def test_another_machine_gets_a_members_rights_and_no_more(led: Team, build1: Machine) -> None:
+    """Issue 19, must show 4."""
+    (led.project / "secret").write_text("- title: secret\n")
+    tries = [
+        "task create -f secret",
+        "member spawn eve -- touch taken",
+        "team stop",
+        "config set ssh evil",
+        "mcp",
+        "inbox --wait 60",
+        "task approve task-1",
+        "-t other task list",
+    ]
+    script = "; ".join(f"pro0 {words}; echo $? >> codes" for words in tries)
+    here = f"env -u PRO0_HOSTED PRO0_HOME={led.home} pro0"  # this is the same machine
+    tries += ["as the person here"] * 2
+    script += f"; {here} team stop -t alpha; echo $? >> codes; {here} task create x -t alpha; echo $? >> codes"
+    spawn(led, "bob", f"{script}; env > env; touch done; {LIVES}")
+    led.until((build1.home / "done").exists, "it has tried all")
+    assert (build1.home / "codes").read_text().split() == ["4"] * len(tries)
+    assert not led.tasks()
+    assert not (led.project / "taken").exists()
+    names = {line.partition("=")[0] for line in (build1.home / "env").read_text().splitlines()}
+    assert not names & {"PRO0_MEMBER_OF", "PRO0_GRANT", "SSH_AUTH_SOCK"}
+    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    nothing_left(led, build1)
+
+
+EVIL = """
+import os, sys, time
+from pro0 import __version__
+from pro0.link import streams
+from pro0.terminals import protocol
+
+def say(kind, value):
+    os.write(1, protocol.packed(kind, value))
+
+if "end" in sys.argv:
+    print("{{}}")
+    sys.exit()
+say(streams.HELLO, {{"version": __version__}})
+say(streams.BEGUN, {{}})
+time.sleep(0.2)
+{act}
+say(streams.OVER, {{"code": 0, "signal": None, "reason": ""}})
+time.sleep(30)
+"""
+"""A program in the place of pro0 there."""
+ASKED = 'say(streams.ASK, {{"id": "{words}", "words": {words!r}.split(), "input": "- title: evil"}}); time.sleep(0.5)'
+ACTS = {
+    "a command": ASKED.format(words="task create evil"),
+    "tasks from stdin": ASKED.format(words="task create -f -"),
+    "another member": ASKED.format(words="member spawn eve -- touch taken"),
+    "a verdict": ASKED.format(words="task approve task-1"),
+    "another's claim": ASKED.format(words="task complete task-1"),
+    "another team": ASKED.format(words="task list -t other"),
+    "forged ends": 'say(streams.REPORT, {"state": "crashed", "task": "task-1", "note": "x"})',
+    "odd reports": 'say(streams.REPORT, {"state": 7, "task": [], "note": {}}); say(streams.REPORT, {})',
+    "a long note": 'say(streams.REPORT, {"state": "idle", "task": None, "note": "x" * 100000})',
+    "odd frames": 'say(protocol.FRAME, {"rows": {"x": 1, "-1": "a", "99999999": "b"}, "cursor": ["a", None]})',
+    "odd screens": 'say(protocol.FRAME, {"rows": {"0": "\\x1b]52;c;aGk=\\x07"}, "modes": [9**9], "title": "\\x1b[J"})',
+    "odd asks": 'say(streams.ASK, {"id": 1}); say(streams.ASK, {"id": "a", "words": [1], "input": ""})',
+    "unknown words": 'say(b"?", {}); say(streams.REFUSED, {"why": "no"}); say(streams.BEGUN, {})',
+    "no JSON": 'os.write(1, protocol.message(protocol.FRAME, b"no")); os.write(1, protocol.message(b"o", b"[]"))',
+    "a flood of frames": 'for n in range(3000): say(protocol.FRAME, {"rows": {"0": "x" * 500}})',
+    "a flood of asks": 'for n in range(3000): say(streams.ASK, {"id": str(n), "words": ["mcp"], "input": ""})',
+    "odd ends": 'say(streams.OVER, {"code": "0", "signal": 999999, "reason": ["x"]})',
+    "a deadly signal": 'say(streams.OVER, {"code": None, "signal": 19, "reason": ""})',
+}
+
+
+ENDS = ("exited", "crashed")
+
+
+def test_a_hostile_machine_harms_nothing_here(led: Team, build1: Machine) -> None:
+    """Issue 19, must show 4."""
+    led("task", "create", "one")
+    led("member", "spawn", "ada", "--", "sh", "-c", f"pro0 task claim task-1; {LIVES}")
+    led.until(lambda: led.tasks()["task-1"].get("assignee"), "ada has claimed it")
+    before = led.json("team", "status")["lead"]
+    build1.install(f'exec {sys.executable} {build1.at}/evil.py "$@"')
+    for number, act in enumerate(ACTS.values()):
+        (build1.at / "evil.py").write_text(EVIL.format(act=act))
+        led("member", "spawn", f"bob{number}", "--host", "build1", "--no-wait", "--", "true")
+
+        led.until(lambda name=f"bob{number}": led.state(name) in ENDS, f"the end of {act}")  # type: ignore[misc]
+    assert led.json("team", "status")["lead"] == before
+    assert list(led.tasks()) == ["task-1"]
+    assert led.tasks()["task-1"]["assignee"] == "ada"
+    assert led.state("ada") == "running"
+    assert not (led.project / "taken").exists()
+    nothing_left(led, build1)

@@ -1,0 +1,139 @@
+"""A session on the machine that has its agent: begun once, ended for certain, whoever looks after it."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pro0 import processes
+from pro0.link import remote
+from pro0.link.remote import KILLED, LOST, NEVER, Order, Remote
+from pro0.model.runtime import Report, State
+from pro0.ops.identity import INCARNATION
+from pro0.store import paths
+from tests.waiting import STUCK, wait_until
+
+THERE = "there-1"
+
+
+def order(*argv: str, again: bool = False) -> Order:
+    return Order(
+        team="alpha",
+        agent_id="bob",
+        argv=argv,
+        first_state=State.RUNNING,
+        grace=1.0,
+        again=again,
+        columns=80,
+        lines=24,
+    )
+
+
+LASTING = order("sh", "-c", "echo begun >> begun; while :; do sleep 0.1; done")
+
+
+@pytest.fixture
+def place(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The home of pro0 there; nothing runs below it at the end."""
+    monkeypatch.chdir(os.environ["HOME"])
+    yield home
+    remote.end(home, THERE, STUCK)
+    assert not processes.proven(INCARNATION, [THERE])[THERE]
+
+
+def up(session: Remote) -> Report:
+    """Wait until the agent runs."""
+    wait_until(lambda: (report := session.report()) and report.agent, STUCK, "its agent runs")
+    report = session.report()
+    assert report
+    return report
+
+
+def over(session: Remote) -> dict[str, object]:
+    wait_until(session.over, STUCK, "it is over")
+    return session.over() or {}
+
+
+def test_it_begins_once_however_often_it_is_asked_to(place: Path) -> None:
+    """Issue 19, must show 2."""
+    first, second = Remote(place, THERE), Remote(place, THERE)
+    for session in (first, second, first):
+        session.begin(LASTING)
+    agent = up(first).agent
+    assert up(second).agent == agent
+    wait_until(Path("begun").exists, STUCK, "it has begun")
+    assert Path("begun").read_text() == "begun\n"
+    assert first.over() is second.over() is None
+
+
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        ("exit 0", {"code": 0, "signal": None, "reason": ""}),
+        ("exit 7", {"code": 7, "signal": None, "reason": ""}),
+        ("kill -9 $$", {"code": None, "signal": 9, "reason": ""}),
+    ],
+)
+def test_how_it_ended_is_told_as_often_as_somebody_asks(place: Path, script: str, how: dict[str, object]) -> None:
+    """Issue 19, build 4: the telling may be cut off, too."""
+    session = Remote(place, THERE)
+    session.begin(order("sh", "-c", script))
+    assert over(session) == how
+    assert Remote(place, THERE).over() == how
+    assert remote.end(place, THERE, STUCK) == how
+    session.begin(LASTING)
+    assert not Path("begun").exists()
+    assert [path.name for path in session.folder.iterdir()] == [paths.HOSTED_OVER]
+
+
+def test_what_was_ended_before_it_began_never_begins(place: Path) -> None:
+    """Issue 19, must show 2: a word to begin may come late."""
+    ended = remote.end(place, THERE, STUCK)
+    assert ended
+    assert ended["reason"] == NEVER
+    session = Remote(place, THERE)
+    session.begin(LASTING)
+    assert session.over() == ended
+    assert not Path("begun").exists()
+
+
+def test_a_session_whose_files_are_gone_is_not_begun_again(place: Path) -> None:
+    """Issue 19, must show 2."""
+    session = Remote(place, THERE)
+    session.begin(order("touch", "begun", again=True))
+    assert over(session)["reason"] == LOST
+    assert not Path("begun").exists()
+
+
+def test_a_killed_guard_leaves_nothing(place: Path) -> None:
+    """Issue 19, build 4."""
+    session = Remote(place, THERE)
+    session.begin(LASTING)
+    report = up(session)
+    processes.signal_process(report.guard, signal.SIGKILL)
+    assert over(session)["reason"] == KILLED
+    assert report.agent
+    assert not processes.alive(report.agent)
+
+
+def test_it_ends_with_all_that_it_has_started(place: Path) -> None:
+    """Issue 19, build 1."""
+    session = Remote(place, THERE)
+    session.begin(order("sh", "-c", "trap '' TERM; setsid sh -c 'trap \"\" TERM; while :; do sleep 0.1; done' & wait"))
+    up(session)
+    assert remote.end(place, THERE, STUCK)
+    assert not processes.proven(INCARNATION, [THERE])[THERE]
+
+
+def test_a_folder_that_is_removed_takes_the_session_along(place: Path) -> None:
+    """S004-063: whoever takes pro0 away leaves no agent behind."""
+    session = Remote(place, THERE)
+    session.begin(LASTING)
+    agent = up(session).agent
+    for path in session.folder.iterdir():
+        path.unlink()
+    session.folder.rmdir()
+    assert agent
+    wait_until(lambda: not processes.alive(agent), STUCK, "its guard has ended it")
