@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,11 +58,31 @@ def test_a_tool_of_pro0_alone_is_allowed_by_the_hook_itself(tool: str, own: bool
 
 
 def test_a_claude_that_no_longer_waits_has_gone_on(tmp_path: Path) -> None:
-    sessions = tmp_path / "sessions"
-    sessions.mkdir()
-    environment = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
-    me = os.getpid()
-    assert not permission.has_gone_on([me], environment)
+    dialog, tell = shown(tmp_path)
+    assert not dialog.has_gone_on()
     for status, gone_on in (("waiting", False), ("busy", True), ("idle", True)):
-        (sessions / f"{me}.json").write_text(json.dumps({"status": status}))
-        assert permission.has_gone_on([1, me], environment) is gone_on
+        tell(status)
+        assert dialog.has_gone_on() is gone_on
+
+
+def test_a_dialog_is_over_once_claude_has_waited_and_no_longer_does(tmp_path: Path) -> None:
+    """Not before it is drawn, nor where another one follows at once."""
+    dialog, tell = shown(tmp_path)
+    seen = []
+    for now, status in enumerate(("", "busy", "busy", "waiting", "busy", "waiting", "idle", "busy")):
+        if status:
+            tell(status)
+        seen.append((dialog.is_over(now * permission.FOR_GOOD), dialog.may_be_over))
+    assert seen == [(False, False)] * 4 + [(False, True), (False, False), (False, True), (True, True)]
+
+
+def shown(folder: Path) -> tuple[permission.Dialog, Callable[[str], None]]:
+    """Return the dialog of this process as a Claude Code, and what tells its status."""
+    file = folder / "sessions" / f"{os.getpid()}.json"
+    file.parent.mkdir()
+    dialog = permission.Dialog([1, os.getpid()], {"CLAUDE_CONFIG_DIR": str(folder)})
+
+    def tell(status: str) -> None:
+        file.write_text(json.dumps({"status": status}))
+
+    return dialog, tell

@@ -21,6 +21,8 @@ NAME = "claude"
 _IN_ITS_PANE = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools whose dialog takes more than a yes or a no."""
 REFUSED = "The person refused this."
+FOR_GOOD = 0.5
+"""Seconds without a dialog after which the one that stood is over: of several at once each follows at once."""
 
 
 class PermissionEvent(msgspec.Struct):
@@ -80,8 +82,38 @@ def _output(decision: dict[str, object]) -> bytes:
     return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": EVENT, "decision": decision}})
 
 
-def has_gone_on(pids: Iterable[int], environment: Mapping[str, str]) -> bool:
-    """Return True when one of these processes is a Claude Code that no longer waits for a person."""
-    folder: Path = config_folder(environment) / "sessions"
-    sessions = (value(folder / f"{pid}.json", _SESSION) for pid in pids)
-    return any(session is not None and session.status != "waiting" for session in sessions)
+class Dialog:
+    """The dialog of one request, as the Claude Code above its hook tells of it.
+
+    Claude ends the hook when the person says yes in its pane, but not when they press Esc.
+    """
+
+    def __init__(self, pids: Iterable[int], environment: Mapping[str, str]) -> None:
+        self.folder: Path = config_folder(environment) / "sessions"
+        self.files = tuple(f"{pid}.json" for pid in pids)
+        """The names that Claude's file may have there: one for each process above the hook."""
+        self._stood = False
+        self._gone_since: float | None = None
+
+    @property
+    def may_be_over(self) -> bool:
+        """Return True when it stood and did not at the last look."""
+        return self._gone_since is not None
+
+    def has_gone_on(self) -> bool:
+        """Return True when Claude no longer waits for a person."""
+        return self._waits() is False
+
+    def is_over(self, now: float) -> bool:
+        """Look, and return True once Claude has waited and then has not for a while; `now` in seconds."""
+        waits = self._waits()
+        self._stood = self._stood or waits is True
+        if waits is not False or not self._stood:
+            self._gone_since = None
+            return False
+        self._gone_since = now if self._gone_since is None else self._gone_since
+        return now - self._gone_since >= FOR_GOOD
+
+    def _waits(self) -> bool | None:
+        sessions = [session for name in self.files if (session := value(self.folder / name, _SESSION))]
+        return all(session.status == "waiting" for session in sessions) if sessions else None

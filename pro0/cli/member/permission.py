@@ -1,8 +1,10 @@
 """`pro0 member answer`: a person's answer to a permission request, and the hook that asks and waits."""
 
 import os
+import re
 import select
 import sys
+import time
 from contextlib import closing, suppress
 
 import click
@@ -98,15 +100,17 @@ def hook(team: str | None) -> None:
 def _awaited(context: Context, asked: PermissionRequest) -> PermissionAnswer | None:
     """Return the person's answer; None once the request is over without it."""
     agent = [process.pid for process in processes.ancestors(os.getpid())]
-    with closing(Watch([context.team.paths.team], PERMISSIONS.replace(".", r"\."))) as changed:
+    dialog = claude.Dialog(agent, os.environ)
+    folders = [context.team.paths.team, *([dialog.folder] if dialog.folder.is_dir() else [])]
+    with closing(Watch(folders, "|".join(map(re.escape, (PERMISSIONS, *dialog.files))))) as changed:
         while True:
             request = permissions.show(context, asked.id)
             if request.outcome or agent[0] != os.getppid():
                 return None
+            if dialog.is_over(time.monotonic()) or (request.answer and dialog.has_gone_on()):
+                permissions.settle(context, {asked.id: "elsewhere"})
+                return None
             if request.answer:
-                if claude.has_gone_on(agent, os.environ):
-                    permissions.settle(context, {asked.id: "elsewhere"})
-                    return None
                 return request.answer
-            select.select([changed], [], [], LOOK)
+            select.select([changed], [], [], claude.FOR_GOOD if dialog.may_be_over else LOOK)
             changed.drain()
