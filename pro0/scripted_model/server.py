@@ -160,7 +160,7 @@ class _Conversation(BaseHTTPRequestHandler):
                 return
         if turn.status != 200:
             waits = {} if turn.retry_after is None else {"Retry-After": str(turn.retry_after)}
-            self._send(turn.status, family.error(turn.status, f"scripted error {turn.status}"), waits)
+            self._send(turn.status, family.error(turn.status, turn.text or f"scripted error {turn.status}"), waits)
             return
         calls = [named(call, request.tools) for call in turn.calls]
         if request.stream:

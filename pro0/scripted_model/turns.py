@@ -57,9 +57,9 @@ def shell(command: str, *, outside: bool = False, after: Event | None = None) ->
     return ModelTurn(calls=(ToolCall("shell", {"command": command, "outside": outside}),), after=after)
 
 
-def fail(status: int, retry_after: int | None = None) -> ModelTurn:
+def fail(status: int, retry_after: int | None = None, why: str = "") -> ModelTurn:
     """Answer with an error of the API."""
-    return ModelTurn(status=status, retry_after=retry_after)
+    return ModelTurn(why, status=status, retry_after=retry_after)
 
 
 def hang() -> ModelTurn:

@@ -11,6 +11,7 @@ MAIL = re.compile(r"You have \d+ unread message")
 OFFER = re.compile(r"\d+ tasks? (?:is|are) ready for you")
 ASKED_TO_LEAVE = "Please shut down"
 SUBTASK_OVER = re.compile(r"\b(?:completed|failed) task-\d+ \(")
+NOBODY_YET = "is not a member of"
 NO_TASK = re.compile(r'"tasks":\s*\[\]')
 LEAD = "You are the lead agent of the team"
 """What the first prompt of a lead agent begins with."""
@@ -25,19 +26,28 @@ def teammate(*work: ModelTurn, offered: Mapping[str, tuple[ModelTurn, ...]] | No
     """Do the turns of the work one by one; read mail when told of it; approve to be shut down when asked.
 
     When told that tasks are ready, look which, and do the work that is kept for the first that is known, by its id.
+    What was for somebody who is no member yet is done again; some agents stop a model that does the same twice in a
+    row, so it reads its mail in between.
     """
-    left, later = list(work), dict(offered or {})
+    left, later, done = list(work), dict(offered or {}), [say("I begin.")]
+    looks = False
 
     def script(request: ModelRequest) -> ModelTurn:
+        nonlocal looks
+        looks = looks or _told(request, OFFER)
+        if any(NOBODY_YET in result for result in request.results()):
+            left[:0] = use("check_messages"), done[0]
         if _asked_to_leave(request):
             return use("approve_shutdown")
         if _told(request, MAIL):
             return use("check_messages")
-        if later and _told(request, OFFER):
+        if later and looks:
+            looks = False
             return use("get_claimable_tasks")
         if ready := next((id for id in later if any(f'"{id}"' in result for result in request.results())), None):
             left.extend(later.pop(ready))
-        return left.pop(0) if left else say("Nothing is left to do.")
+        done[0] = left.pop(0) if left else say("Nothing is left to do.")
+        return done[0]
 
     return script
 
@@ -93,4 +103,5 @@ def _asked_to_leave(request: ModelRequest) -> bool:
 
 
 def _told(request: ModelRequest, line: re.Pattern[str]) -> bool:
-    return any(line.search(entry.text) for entry in request.news if entry.who == "user")
+    """Return True when a line is new to the model; Claude Code passes on as the system what comes in mid-turn."""
+    return any(line.search(entry.text) for entry in request.news if entry.who in ("user", "system"))

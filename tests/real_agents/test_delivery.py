@@ -15,7 +15,8 @@ import pytest
 from pro0.agents import adapter_named
 from pro0.scripted_model.server import Provider
 from tests.crash.lanes import LANES, SOAK, counted
-from tests.real_agents.moments import DEAF, MOMENTS, Scene, Steps, files_made
+from tests.real_agents.moments import DEAF, MOMENTS, files_made
+from tests.real_agents.scene import Scene, Steps
 from tests.real_agents.scripts import marker
 from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Client

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from pro0.scripted_model import chat
-from pro0.scripted_model.request import ModelRequest
+from pro0.scripted_model.request import ModelRequest, Utterance
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.tools import is_offered
 from pro0.scripted_model.turns import ModelTurn, TurnUsage, fail, in_turn, say, shell, use
-from tests.real_agents.scripts import LEAD, lead
+from tests.real_agents.scripts import LEAD, lead, teammate
 
 Json = dict[str, Any]
 TOOL_NAMES = {
@@ -189,6 +189,14 @@ def test_an_error_is_one(provider: Provider, family: str, status: int) -> None:
         assert f"scripted error {status}" in str(json.loads(error.read())["error"])
 
 
+def test_an_error_says_why(provider: Provider) -> None:
+    provider.script("w1", in_turn(fail(429, why="try again in 20s")))
+    with pytest.raises(urllib.error.HTTPError) as raised:
+        ask(provider, "responses", "w1")
+    with raised.value as error:
+        assert json.loads(error.read())["error"]["message"] == "try again in 20s"
+
+
 def test_a_script_sees_what_its_tools_answered(provider: Provider) -> None:
     """What came after the model's last word is news, and the marker counts only before its first."""
     news: list[list[str]] = []
@@ -229,3 +237,35 @@ def test_a_scripted_lead_waits_for_its_tools() -> None:
     script = lead(create)
     early, late = (chat.read(_chat(LEAD, names), "") for names in (["bash"], ["bash", "pro0_create_task"]))
     assert [script(early), script(late)] == [shell("sleep 1"), create]
+
+
+def test_a_scripted_teammate_writes_again_to_who_was_not_there_yet() -> None:
+    """It reads its mail in between: some agents stop a model that does the same again and again."""
+    write, after = use("message", to="w2", content="x"), say("Done.")
+    script = teammate(write, after)
+    stranger = "'w2' is not a member of alpha"
+    turns = [script(_answered(text)) for text in ("", stranger, "no mail", stranger, "no mail", "sent", "")]
+    check = use("check_messages")
+    assert turns == [write, check, write, check, write, after, say("Nothing is left to do.")]
+
+
+def test_a_scripted_teammate_forgets_no_offer_that_comes_with_mail() -> None:
+    script = teammate(offered={"task-1": (say("I take it."),)})
+    both = script(_answered("", "You have 1 unread message", "1 task is ready for you"))
+    assert [both, script(_answered("no mail")), script(_answered('"task-1"'))] == [
+        use("check_messages"),
+        use("get_claimable_tasks"),
+        say("I take it."),
+    ]
+
+
+def test_a_scripted_teammate_hears_what_comes_in_the_middle_of_a_turn() -> None:
+    """Claude Code passes it on as the system, with the answer of a tool."""
+    script = teammate(offered={"task-1": ()})
+    assert script(_answered("no mail", "1 task is ready for you", who="system")) == use("get_claimable_tasks")
+
+
+def _answered(result: str, *words: str, who: str = "user") -> ModelRequest:
+    """Return what a model is asked after its tool has answered, with what else it is told."""
+    entries = (Utterance("tool", result), *(Utterance(who, text) for text in words))
+    return ModelRequest(family="chat", model="scripted", entries=entries, tools={}, stream=False, body={})
