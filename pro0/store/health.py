@@ -25,6 +25,8 @@ STALE = 60.0
 
 _TEMPORARY = re.compile(re.escape(atomic.TEMPORARY) + r"[0-9a-f]{32}")
 _OURS = re.compile(r".*\.(?:json|jsonl|lock|log|err)(?:" + re.escape(ASIDE) + r".*)?|" + re.escape(LOCK))
+_UNFORESEEN = "Traceback (most recent call last)"
+_MOST_WORDS = 16 * 1024 * 1024
 _PID = re.compile(r'"?pid"?:? ?(\d+)')
 
 
@@ -164,6 +166,16 @@ def _holder_text(by: str, since: float) -> str:
         return f"pid {holder_line['pid']} ({holder_line['why']}, pro0 {holder_line['version']}, since {when})"
     except (msgspec.MsgspecError, KeyError, ValueError):
         return by
+
+
+def crash(errors: Path) -> str:
+    """Return how a lead crashed, from the file of its last words; "" when none did."""
+    text = ""
+    with suppress(OSError), atomic.folder(errors.parent) as folder:
+        text = atomic.read(folder, errors.name, _MOST_WORDS).decode(errors="replace")
+    lines = text.splitlines()
+    fatal = [line for line in lines if line.startswith("Fatal Python error: ")]
+    return (fatal or lines)[-1] if fatal or _UNFORESEEN in text else ""
 
 
 def flock_works(folder: Path) -> str:

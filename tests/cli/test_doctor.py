@@ -209,6 +209,23 @@ def test_only_a_human_repairs(pro0: Pro0, team: Context, monkeypatch: pytest.Mon
     assert pro0("doctor", "--repair").code == 4
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("pro0: alpha has a lead\n", ""),
+        ("Fatal Python error: Segmentation fault\n\nThread 0x1:\n  File x\n", "Fatal Python error: Segmentation fault"),
+        ("Traceback (most recent call last):\n  File x\nValueError: odd\x1b[0m\n", "ValueError: odd"),
+    ],
+)
+def test_a_lead_that_crashed_is_named(words: str, told: str, pro0: Pro0, team: Context) -> None:
+    team.team.paths.lead_errors.write_text(words)
+    out = pro0("doctor").out
+    assert ("a lead of it crashed" in out) is bool(told)
+    assert told in out
+    assert "\x1b" not in out
+    team.team.paths.lead_errors.write_text("")  # no test may leave that
+
+
 def test_one_team_only(pro0: Pro0, home: Path, team: Context, tmp_path: Path) -> None:
     make(home, "beta", tmp_path / "elsewhere").team.tasks.path.write_bytes(b"{")
     team.team.tasks.path.write_bytes(b"{")

@@ -16,6 +16,7 @@ from pro0.ops.repair.repair_home import stopped
 from pro0.ops.repair.repair_mail import examine
 from pro0.rules.repair import soundness
 from pro0.rules.repair.soundness import Finding
+from pro0.rules.text import visible
 from pro0.store import health
 from pro0.store.mending import MENDABLE, trouble
 from pro0.store.paths import LEASE
@@ -83,6 +84,8 @@ def _unsound(team: TeamStore) -> Iterator[Finding]:
     desired, runtime, listed = readable(team.wanted), readable(team.runtime), readable(team.tasks)
     for name in _addresses(team):
         yield from examine(team.mailbox(name)).findings
+    if crash := health.crash(team.paths.lead_errors):
+        yield Finding(f"a lead of it crashed: {visible(crash[:200])}", f"report it with {team.paths.lead_errors}")
     if desired is None or runtime is None:
         return
     yield from soundness.seats(desired)
