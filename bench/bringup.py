@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.figure import Figure
-from bench.scratch import PRO0, until
+from bench.scratch import PEERS, PRO0, until
 
 ROUNDS = 15
 GOALS = {10: 6.0, 50: 5.0}
@@ -24,7 +24,6 @@ PER_WINDOW = 6
 PATIENCE = 120.0
 AGENT = "claude"
 FLOOR = "one tmux command list"
-PEERS = os.environ.get("BENCH_PEERS", "")
 
 
 class Stage(NamedTuple):

@@ -20,6 +20,8 @@ from pro0.store.teams import Store
 
 PRO0 = Path(sys.executable).with_name("pro0")
 TEAM = "bench"
+PEERS = os.environ.get("BENCH_PEERS", "")
+"""The folder of the programs of others that are measured beside."""
 
 
 @contextmanager

@@ -1,13 +1,19 @@
-"""Whole commands, as multiples of a bare interpreter: by themselves, and while a lead works."""
+"""Whole commands, as multiples of a bare interpreter: by themselves, and while a lead works.
+
+Others of their kind run in the same rounds when the folder of their programs is named: BENCH_PEERS=VENV/bin, of an
+environment of their own (`pip install hcom clawteam tmuxp`).
+"""
 
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 from bench.figure import Figure, interleaved
-from bench.scratch import PRO0, TEAM, add_tasks, make_team, run, until, world
+from bench.scratch import PEERS, PRO0, TEAM, add_tasks, make_team, run, until, world
 from pro0.cli.warm.client import SOCKET
 from pro0.engine.opening.launch import ensure_lead
 from pro0.ops.context import Context
@@ -53,9 +59,17 @@ def _commands(numbers: Iterator[int]) -> dict[str, Callable[[], None]]:
 
 def _compared(commands: dict[str, Callable[[], None]], when: str, goal: float) -> Iterator[Figure]:
     bare = lambda: run(sys.executable, "-I", "-c", "pass")  # noqa: E731
-    floor, *times = interleaved([bare, *commands.values()], ROUNDS)
-    for name, duration in zip(commands, times, strict=True):
+    peers = _peers() if goal == GOAL and PEERS else {}
+    floor, *times = interleaved([bare, *commands.values(), *peers.values()], ROUNDS)
+    for name, duration in zip(commands, times, strict=False):
         yield Figure(f"pro0 {name}{when}", duration, "ms", goal, "x", floor, _BARE)
+    for name, duration in zip(peers, times[len(commands) :], strict=True):
+        yield Figure(name, duration, "ms", float("inf"), "x", floor, _BARE)
+
+
+def _peers() -> dict[str, Callable[[], None]]:
+    calls = ("hcom list", "clawteam task list bench", "clawteam --version", "tmuxp --version")
+    return {call: partial(run, Path(PEERS, call.split()[0]), *call.split()[1:]) for call in calls}
 
 
 def _completed() -> None:
