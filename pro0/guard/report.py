@@ -13,7 +13,7 @@ PIPE = 1 << 16
 
 TELLABLE = frozenset(
     {"starting", "working", "idle", "running", "waiting", "dialog", "draft", "error", "unknown", "stopping"}
-    | {"unresponsive"}
+    | {"unresponsive", "unreachable"}
 )
 """The states an agent may claim; only its guard reports its end."""
 

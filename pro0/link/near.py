@@ -113,7 +113,7 @@ class Link:
         elif not self._cut:
             self._cut = True
             since = time.strftime("%H:%M:%S")
-            self._tell({"state": "unknown", "note": f"{self._hosted.host} is not reached since {since}: {why}"})
+            self._tell({"state": "unreachable", "note": f"{self._hosted.host} is not reached since {since}: {why}"})
 
     def _take(self, stream: Stream, kind: bytes, payload: bytes) -> None:
         """Take a message of the other machine; one that is not understood changes nothing."""

@@ -93,6 +93,7 @@ class NeedKind(StrEnum):
     LOST = "lost"
     ERROR = "error"
     UNRESPONSIVE = "unresponsive"
+    UNREACHABLE = "unreachable"
     FAILED = "failed"
     STUCK = "stuck"
     STALLED = "stalled"
@@ -175,5 +176,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """US dollars that the team has cost; 0 without a limit."""
     unled: bool = False
     """True when the lead of a running team has died with all its sessions, so that nobody starts another."""
+    elsewhere: frozenset[str] = frozenset()
+    """The sessions of which another machine's part is not proven over, by incarnation."""
     left_alone: bool = False
     """True when the person's own agent led the running team and is gone."""

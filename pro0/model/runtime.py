@@ -37,6 +37,7 @@ class State(StrEnum):
     UNKNOWN = "unknown"
     STOPPING = "stopping"
     UNRESPONSIVE = "unresponsive"
+    UNREACHABLE = "unreachable"
     SHUTDOWN = "shutdown"
     EXITED = "exited"
     CRASHED = "crashed"

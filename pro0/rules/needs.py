@@ -6,7 +6,7 @@ need can be announced once, by whoever leads, and again only when there is a new
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
@@ -37,6 +37,8 @@ _BY_STATE = {
     State.DIALOG: NeedKind.DIALOG,
     State.ERROR: NeedKind.ERROR,
 }
+UNPROVEN = timedelta(seconds=30)
+"""Time for another machine to say that a session is over there too."""
 _ORDER = {kind: place for place, kind in enumerate(NeedKind)}
 
 
@@ -77,6 +79,8 @@ def _of_members(picture: Picture) -> Iterator[Need]:
             yield _plan(seat)
         if need := _of_state(seat, state, never_started=picture.runtime.failed(seat)):
             yield _answerable(need, state, picture)
+        if need := _out_of_reach(seat, state, picture):
+            yield need
     for failure in picture.runtime.failures:
         if any((seat.agent_id, seat.generation) == (failure.agent_id, failure.generation) and not seat.task
                for seat in picture.wanted.seats):  # fmt: skip
@@ -109,6 +113,19 @@ def _of_state(seat: Seat, state: SeatState, *, never_started: bool) -> Need | No
         kind = NeedKind.LOST if state.rule == turns.LOST else _BY_STATE[state.state]
         sentence, peek = f"{id} {why}{_with(state.note)}", f"pro0 member peek {id}"
         return of_member(kind, id, sentence, f"pro0 member focus {id}", since, why=state.note, look=peek)
+    return None
+
+
+def _out_of_reach(seat: Seat, state: SeatState, picture: Picture) -> Need | None:
+    """Return the need of a session on a machine out of reach: it goes on there, or it has ended here alone."""
+    id, since = seat.agent_id, state.since
+    if state.state is State.UNREACHABLE:
+        command = f"pro0 doctor --host {seat.host}" if seat.host else f"pro0 member peek {id}"
+        sentence = f"{id} is out of reach{_with(state.note)}"
+        return of_member(NeedKind.UNREACHABLE, id, sentence, command, since, why=state.note)
+    if state.incarnation in picture.elsewhere and state.state in ENDED and picture.now - since > UNPROVEN:
+        sentence = f"{id} has ended here, and may still run on {seat.host}"
+        return of_member(NeedKind.UNREACHABLE, id, sentence, f"pro0 member forget {id}", since)
     return None
 
 

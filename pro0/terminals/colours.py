@@ -4,7 +4,7 @@ import os
 
 _RED, _GREEN, _CYAN, _ASKS, _DIM = "31", "32", "36", "1;33", "2"
 _TABLE = {
-    **dict.fromkeys(("crashed", "failed", "unresponsive", "error", "fail", "gone"), _RED),
+    **dict.fromkeys(("crashed", "failed", "unresponsive", "unreachable", "error", "fail", "gone"), _RED),
     **dict.fromkeys(("working", "running", "in progress", "ok"), _GREEN),
     **dict.fromkeys(("starting", "stopping"), _CYAN),
     **dict.fromkeys(("waiting", "dialog", "draft", "awaiting", "warn"), _ASKS),

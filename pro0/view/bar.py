@@ -20,6 +20,7 @@ MARKS = {
     State.DIALOG: "?",
     State.ERROR: "!",
     State.UNRESPONSIVE: "!",
+    State.UNREACHABLE: "!",
     State.CRASHED: "!",
     State.EXITED: "▪",
     State.SHUTDOWN: "▪",

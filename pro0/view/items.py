@@ -25,13 +25,20 @@ NARROW = 60
 TROUBLE = frozenset(
     {
         *(NeedKind.NO_LEAD, NeedKind.CRASH, NeedKind.NOT_STARTED, NeedKind.LOST, NeedKind.ERROR, NeedKind.UNRESPONSIVE),
-        *(NeedKind.FAILED, NeedKind.STUCK, NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES),
+        *(NeedKind.UNREACHABLE, NeedKind.FAILED, NeedKind.STUCK, NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES),
     }
 )
 """Needs that something went wrong; the others ask for a word."""
 _TABLE = {"members": (16, 10, 12, 10, 5), "tasks": (10, 11, 3, 12)}
 """The columns of each part but for the last one."""
-_RANKS = {State.CRASHED: 0, State.ERROR: 0, State.UNRESPONSIVE: 0, State.WAITING: 1, State.DIALOG: 1}
+_RANKS = {
+    State.CRASHED: 0,
+    State.ERROR: 0,
+    State.UNRESPONSIVE: 0,
+    State.UNREACHABLE: 0,
+    State.WAITING: 1,
+    State.DIALOG: 1,
+}
 _ORDER = (Status.FAILED, Status.IN_PROGRESS, Status.DONE, Status.PENDING, Status.COMPLETED, Status.CANCELLED)
 
 

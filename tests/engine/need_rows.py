@@ -112,6 +112,12 @@ def is_deaf(alpha: Crew) -> None:
     members.shutdown(alpha.context, "deaf", timeout=0.5)
 
 
+def is_out_of_reach(alpha: Crew) -> None:
+    """The link of a member on another machine says so, as this program does."""
+    script = """echo '{"state": "unreachable"}' >&$PRO0_STATE_FD; exec sleep 600"""
+    members.spawn(alpha.context, [SeatDraft(name="far", agent="command", argv=("sh", "-c", script))], 20)
+
+
 def hands_in(alpha: Crew) -> None:
     plan_approval.submit(as_member(alpha, "planner"), "first this, then that")
 
@@ -225,6 +231,9 @@ ROWS: dict[NeedKind, Row] = {
     NeedKind.CRASH: Row(dies, lambda alpha: members.restart(alpha.context, "dying")),
     NeedKind.NOT_STARTED: Row(never_comes_up, comes_up),
     NeedKind.UNRESPONSIVE: Row(is_deaf, lambda alpha: members.shutdown(alpha.context, "deaf", timeout=0, force=True)),
+    NeedKind.UNREACHABLE: Row(
+        is_out_of_reach, lambda alpha: members.shutdown(alpha.context, "far", timeout=0, force=True)
+    ),
     NeedKind.FAILED: Row(fails, reopened),
     NeedKind.STUCK: Row(is_stuck, cancelled("it is stuck")),
     NeedKind.STALLED: Row(

@@ -13,7 +13,7 @@ from pro0.model.runtime import Failure, Phase, RateLimit, Runtime, SeatState, St
 from pro0.model.task import Archived, Awaiting, Claim, Kind, Policy, Status, Task, TaskList, Wait
 from pro0.model.team import PlanGate, Seat, Wanted, Wish
 from pro0.rules.lead.turns import LOST
-from pro0.rules.needs import needs, next_look, stands_for_itself
+from pro0.rules.needs import UNPROVEN, needs, next_look, stands_for_itself
 from tests.rules.building import at, task
 from tests.rules.supervising import seat, session
 
@@ -67,6 +67,7 @@ KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
     "error": (of_member(State.ERROR), NeedKind.ERROR, "w1", "pro0 member focus w1"),
     "lost": (of_member(State.UNKNOWN, rule=LOST), NeedKind.LOST, "w1", "pro0 member focus w1"),
     "unresponsive": (of_member(State.UNRESPONSIVE), NeedKind.UNRESPONSIVE, "w1", "pro0 member shutdown w1 --force"),
+    "unreachable": (of_member(State.UNREACHABLE), NeedKind.UNREACHABLE, "w1", "pro0 member peek w1"),
     "crash": (of_member(State.CRASHED), NeedKind.CRASH, "w1", "pro0 member restart w1"),
     "not started": (
         picture(
@@ -328,3 +329,12 @@ def test_a_request_answers_no_other_need(state: State, incarnation: str) -> None
     """One of an earlier session, or one left over behind another dialog."""
     shown = of_member(state)
     assert needs(replace(shown, requests=(replace(REQUEST, incarnation=incarnation),))) == needs(shown)
+
+
+@pytest.mark.parametrize(("ago", "needed"), [(timedelta(seconds=5), False), (UNPROVEN + timedelta(seconds=1), True)])
+def test_what_may_still_run_elsewhere_is_given_up_by_the_person(ago: timedelta, needed: bool) -> None:
+    """Issue 19, build 4: a machine that has just been asked gets time to answer."""
+    ended = replace(session(), state=State.SHUTDOWN, since=NOW - ago)
+    seen = picture(seats=(replace(seat(), host="build1"),), sessions=(ended,), elsewhere=frozenset({ended.incarnation}))
+    found = [need for need in needs(seen) if need.kind is NeedKind.UNREACHABLE]
+    assert [need.command for need in found] == (["pro0 member forget w1"] if needed else [])

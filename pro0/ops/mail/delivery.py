@@ -41,6 +41,7 @@ _WAITS = {
     State.DRAFT: "has a draft in its input",
     State.UNKNOWN: "shows nothing known",
     State.UNRESPONSIVE: "does not answer",
+    State.UNREACHABLE: "is out of reach",
     State.STOPPING: "is about to end",
     State.ERROR: "has an error",
 }

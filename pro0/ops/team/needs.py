@@ -63,6 +63,7 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
         requests=permissions.waiting(team),
         spent=spent(team.usage.read().sessions) if desired.max_cost else 0.0,
         unled=unled(runtime),
+        elsewhere=frozenset(team.elsewhere()),
         left_alone=left_alone(desired, runtime),
     )
 

@@ -38,6 +38,7 @@ def announce(view: View, runtime: Runtime) -> Announcements:
         troubles=person.troubles,
         requests=person.requests,
         spent=view.snapshot.spent,
+        elsewhere=view.snapshot.elsewhere,
         left_alone=person.left_alone,
     )
     current_needs = needs(picture)

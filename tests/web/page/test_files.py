@@ -117,5 +117,16 @@ def test_colours_mean_the_same_as_on_the_command_line() -> None:
     here = {word: TONES[numbers] for word, numbers in _TABLE.items() if word in tones}
     assert {word: tones[word] for word in here} == here
     assert tones["in_progress"] == TONES[_TABLE["in progress"]]
-    states = {"crashed", "failed", "unresponsive", "error", "working", "starting", "stopping", "waiting", "dialog"}
+    states = {
+        "crashed",
+        "failed",
+        "unresponsive",
+        "unreachable",
+        "error",
+        "working",
+        "starting",
+        "stopping",
+        "waiting",
+        "dialog",
+    }
     assert states <= set(here)

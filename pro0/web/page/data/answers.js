@@ -34,6 +34,7 @@ export const ANSWERS = {
   crash: [again],
   "not started": [again],
   unresponsive: [{ label: "End it", danger: true, stays: true, done: "it is being ended", call: (need) => ["member.shutdown", { name: need.subject, force: true }] }, terminal],
+  unreachable: [terminal],
   failed: [retry, goOn, close],
   stuck: [{ label: "Start without them", primary: true, done: "it no longer waits for them", call: (need) => ["task.update", { task_id: need.subject, drop_dependencies: stamp(need).split(",") }] }, showTask],
   stalled: [{ label: "Start", primary: true, done: "started", call: (need) => ["task.start", { task_id: need.subject }] }, showTask],

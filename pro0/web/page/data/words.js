@@ -3,12 +3,12 @@
 /** Kinds of need in the order of urgency, as pro0/model/need.py has them. */
 export const URGENCY = [
   "no lead", "own agent", "permission", "dialog", "question", "plan", "gate", "review", "escalation", "crash", "not started",
-  "worktree", "lost", "error", "unresponsive", "failed", "stuck", "stalled", "untaken", "idle claim", "cost", "limit",
+  "worktree", "lost", "error", "unresponsive", "unreachable", "failed", "stuck", "stalled", "untaken", "idle claim", "cost", "limit",
   "mail", "hook", "notice", "losses",
 ];
 
 const TONES = {
-  red: ["no lead", "crashed", "failed", "unresponsive", "error", "gone", "crash", "not started", "lost", "losses", "hook", "notice", "worktree"],
+  red: ["no lead", "crashed", "failed", "unresponsive", "unreachable", "error", "gone", "crash", "not started", "lost", "losses", "hook", "notice", "worktree"],
   green: ["working", "running", "in_progress", "ok"],
   cyan: ["starting", "stopping"],
   asks: [
