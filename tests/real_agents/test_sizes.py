@@ -1,0 +1,62 @@
+"""What a member takes beside the same agent by hand: its memory, and its processes (issue 17, must show 6)."""
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.turns import say
+from tests.crash.lanes import SOAK, counted
+from tests.real_agents.scripts import marker, teammate
+from tests.real_agents.states import Stage
+from tests.real_agents.team import RealTeam
+from tests.real_agents.terminal import Terminal
+
+pytestmark = pytest.mark.agents
+AGENTS = ("claude", "codex", "pi", "gemini")
+"""Not OpenCode: by hand it has not shown its first answer in five minutes, twice, and nobody knows why yet."""
+ALONE, MEMBER = "alone", "as a member"
+MEMORY, PROCESSES = "MiB of a real agent", "processes of a real agent"
+MOST = 6
+"""Processes that a member has beside those of its agent: a guard, a server of tools, one that waits or serves."""
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_a_member_takes(
+    agent: str,
+    user: Path,
+    provider: Provider,
+    project: Path,
+    terminal: Terminal,
+    team: RealTeam,
+) -> None:
+    """Idle after one turn. Memory is each process's share (PSS), so what two of them have in common counts once."""
+    stage = Stage(agent, provider, project, terminal)
+    stage.prompt(say("All is well."))
+    stage.shows("All is well.")
+    stage.settle(3)
+    alone = tree(int(terminal.value("pane_pid")))
+    before = len(alone)
+    took(agent, ALONE, alone)
+    terminal.close()
+    provider.script(marker("w1"), teammate(say("All is well.")))
+    team.begin("--lead", "none", w1=agent)
+    team.becomes("w1", "idle")
+    guard = psutil.Process(team.member("w1")["pid"]).ppid()
+    member = tree(guard)
+    assert before < len(member) <= before + MOST, [process.cmdline() for process in member]
+    took(agent, MEMBER, member)
+
+
+def tree(pid: int) -> list[psutil.Process]:
+    """Return a process and all below it."""
+    first = psutil.Process(pid)
+    return [first, *first.children(recursive=True)]
+
+
+def took(agent: str, how: str, processes: list[psutil.Process]) -> None:
+    """Write down how many processes there are, and how much memory they share out."""
+    share = sum(process.memory_full_info().pss for process in processes)
+    counted(SOAK, MEMORY, f"{agent} {how}", round(share / 2**20))
+    counted(SOAK, PROCESSES, f"{agent} {how}", len(processes))
