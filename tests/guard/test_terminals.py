@@ -19,8 +19,15 @@ from tests.guard.shown import SECONDS, Shown, typed
 from tests.waiting import wait_until
 
 TELL = """
-import json, os, sys, fcntl, termios, signal
-signal.signal(signal.SIGWINCH, lambda *_: print("size", *os.get_terminal_size(), flush=True))
+import json, os, sys, signal, threading
+signal.signal(signal.SIGWINCH, lambda *_: None)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
+
+def tell_sizes():  # in a thread: one that comes just before input() waits would be handled after it
+    while signal.sigwait([signal.SIGWINCH]):
+        print("size", *os.get_terminal_size(), flush=True)
+
+threading.Thread(target=tell_sizes, daemon=True).start()
 told = {
     "terminals": [os.ttyname(n) for n in range(3)],
     "leads": os.getsid(0) == os.getpid(),

@@ -34,7 +34,7 @@ def test_tasks_are_a_live_tree_with_status_role_and_priority_in_their_order(show
     """S000-001, 080, 088, 112, 113."""
     root = made(alpha, "the root", role="engineer")
     late, soon = made(alpha, "comes late", parent=root, priority=5), made(alpha, "comes soon", parent=root, priority=1)
-    page = shown.go("tree", root)
+    page = shown.go("tree")
     branch = page.locator("li", has=page.get_by_role("button", name=f"Subtasks of {root}", exact=True))
     expect(branch.locator(".line").first).to_contain_text("engineer")
     rows = branch.get_by_role("listitem")
