@@ -1,7 +1,7 @@
 """A stand-in for the codex program: its app server, and a terminal program that tells how it was started.
 
 `codex_program.py app-server --listen unix://PATH` serves one thread; with MODE=old it knows no such words, with
-MODE="as before" it resumes a thread with what that was permitted before.
+MODE=older no `--no-daemon` either, with MODE="as before" it resumes a thread with what that was permitted before.
 """
 
 import base64
@@ -146,13 +146,18 @@ class Server:
 
 def main(words: list[str], mode: str) -> None:
     """Be the program."""
-    if words[0] == "app-server":
-        if mode == "old":
+    if words[:1] == ["app-server"]:
+        if mode.startswith("old"):
             sys.exit("error: unexpected argument '--listen' found")
         server = Server()
         server.obeys = mode != "as before"
         server.listen(words[2].removeprefix("unix://"))
         server.serve()
+    if words == ["--help"]:
+        print("  --remote ADDRESS", *["  --no-daemon"] * (mode != "older"), sep="\n")
+        return
+    if mode == "older" and "--no-daemon" in words:
+        sys.exit("error: unexpected argument '--no-daemon' found")
     shown = Path(os.environ["SHOWN"])
     shown.with_suffix(".new").write_text(json.dumps([os.getpid(), words]))
     shown.with_suffix(".new").rename(shown)

@@ -203,6 +203,11 @@ def test_a_version_without_such_a_server_runs_alone(start: Callable[..., tuple[i
     wait_until(lambda: not [c for c in psutil.Process(pid).children() if c.status() != "zombie"], STUCK, "nothing left")
 
 
+def test_a_version_that_takes_no_such_word_is_given_none(start: Callable[..., tuple[int, list[str]]]) -> None:
+    """Issue 17, must show 4: 0.149 ends with an error for it."""
+    assert start("older")[1] == []
+
+
 @pytest.mark.parametrize("sandbox", ["read-only", "workspace-write", "danger-full-access"])
 @pytest.mark.parametrize("policy", ["never", "on-request"])
 def test_a_session_is_resumed_with_what_is_permitted_now(

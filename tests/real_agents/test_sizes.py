@@ -15,7 +15,7 @@ from tests.real_agents.terminal import Terminal
 
 pytestmark = pytest.mark.agents
 AGENTS = ("claude", "codex", "pi", "gemini")
-"""Not OpenCode: by hand it has not shown its first answer in five minutes, twice, and nobody knows why yet."""
+"""Not OpenCode: by hand it did not show its first answer within five minutes, and nobody knows why yet."""
 ALONE, MEMBER = "alone", "as a member"
 MEMORY, PROCESSES = "MiB of a real agent", "processes of a real agent"
 MOST = 6

@@ -15,6 +15,8 @@ import time
 
 FILE = "server.json"
 """The file in the session's folder: the server's socket and command, its client's, and what is run before that."""
+ALONE = "--no-daemon"
+"""Versions before 0.169 start no server by themselves, and do not take this word."""
 COMES_UP = 20.0
 """Seconds for the server to accept connections."""
 _PAUSE = 0.02
@@ -33,6 +35,8 @@ def main(folder: str, words: list[str]) -> int:
         settings = json.load(file)
     if _serves(settings["argv"], settings["socket"], settings.get("before")):
         words = settings["client"]
+    elif ALONE in words and not _takes(words[0], ALONE):
+        words.remove(ALONE)
     try:
         os.execvp(words[0], words)
     except OSError as error:
@@ -62,6 +66,17 @@ def _serves(argv: list[str], path: str, before: list[str] | None) -> bool:
                 return True
     os.close(there)
     return False
+
+
+def _takes(program: str, option: str) -> bool:
+    """Return False only when the program's help is there and does not name the option."""
+    import subprocess  # late: a codex with a server needs none of it
+
+    try:
+        shown = subprocess.run([program, "--help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=COMES_UP)
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    return shown.returncode != 0 or option.encode() in shown.stdout
 
 
 def _succeeds(argv: list[str]) -> bool:
