@@ -115,8 +115,9 @@ class TeamStore:
         return [hosted for hosted in found if hosted]
 
     def drop_hosted(self, incarnation: str) -> None:
-        """Take what another machine runs for a session for over."""
+        """Take what another machine runs for a session for over, durably."""
         (self.paths.sessions / self.paths.hosted(incarnation)).unlink(missing_ok=True)
+        atomic.sync(self.paths.sessions)
 
     def log_event(self, now: datetime, actor: str, event: str, **details: str | int | None) -> None:
         """Append one line to events.jsonl; the line is for people, never the truth, so a failed write is ignored."""

@@ -25,6 +25,7 @@ SCRIPT = str(Path(sys.executable).with_name("pro0"))
 VERDICTS = {
     *("task.approve", "task.reject", "task.clear", "task.close", "task.continue"),
     *("plan.approve", "plan.reject", "permission.answer", "team.limit", "member.env", "member.revoke"),
+    "member.forget",
 }
 LINES = {
     "approve": ("task", "approve", "1"),
@@ -37,6 +38,7 @@ LINES = {
     "limit": ("team", "cost", "--limit", "9"),
     "grant": ("member", "env", "w1"),
     "end a grant": ("member", "revoke", "w1"),
+    "give a machine up": ("member", "forget", "w1"),
     "trust": ("config", "trust"),
     "allow": ("config", "set", "verdicts", "scripts"),
     "allow here": ("config", "set", "verdicts", "scripts", "--project"),

@@ -25,7 +25,7 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, importing, tasks, trees
 from pro0.ops.team import archives, costs, members, needs, plan_approval, teams
 from pro0.ops.team.members import SeatDraft
-from pro0.ops.work import hiring, runs, workers
+from pro0.ops.work import hiring, runs, sessions, workers
 from pro0.rules.tickets.importing import Ticket
 from pro0.store.lease import Lease
 from tests.crash import starts, worlds
@@ -211,6 +211,7 @@ TEAMS = (
     Row("member.env", starts.base, lambda w: grants.make(w.human(), "w1")),
     Row("member.env", starts.granted, lambda w: grants.make(w.human(), "w1"), "beside another"),
     Row("member.revoke", starts.granted, lambda w: grants.revoke(w.human(), "w1")),
+    Row("member.forget", starts.far_away, lambda w: sessions.forget(w.human(), "w1")),
     Row("member.shutdown", starts.base, lambda w: members.shutdown(w.human(), "w1", reason="enough")),
     Row("shutdown.answer", starts.asked, lambda w: members.answer(w.member("w1"), approve=True), owes=True),
     Row("shutdown.answer", starts.led, lambda w: members.answer(w.member("w1"), approve=True), "two are told", True),

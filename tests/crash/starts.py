@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0.model.need import NeedKind, Trouble
-from pro0.model.runtime import Phase, State
+from pro0.model.runtime import Hosted, Phase, State
 from pro0.model.task import Draft, Gate, Kind, Policy
 from pro0.model.team import PlanGate, ShutdownWish, Wish
 from pro0.ops import grants, permissions
@@ -15,6 +15,7 @@ from pro0.ops.team import plan_approval
 from pro0.ops.work import hiring, workers
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act, Request
+from pro0.store.files import File
 from pro0.store.paths import NEW, TRASH
 from pro0.store.removal import archive
 from pro0.store.teams import Store
@@ -244,6 +245,16 @@ def ended(home: Path) -> None:
     """The session of w1 has ended, its claims are not given back yet."""
     base(home)
     set_state(World(home).team, "w1", State.EXITED)
+
+
+def far_away(home: Path) -> None:
+    """The session of w1 has ended here, and its machine has not said that it has ended there."""
+    ended(home)
+    hosted = Hosted(
+        agent_id="w1", incarnation="inc-w1", there="t-1", host="h", ssh="ssh", team="alpha", project="/", argv=("x",)
+    )
+    paths = World(home).team.paths
+    File(paths.sessions, paths.hosted("inc-w1"), Hosted).create(hosted)
 
 
 def alone(home: Path) -> None:
