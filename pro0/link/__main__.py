@@ -13,6 +13,9 @@ from pro0.link.screen import LinkScreen, raw
 from pro0.model.runtime import Hosted
 from pro0.store.files import File
 
+STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+"""No program ends of these, whatever another machine says: the link would wait for a SIGCONT for ever."""
+
 
 def main(words: list[str]) -> NoReturn:
     """Be the link of a record, and end as the agent there ended."""
@@ -27,14 +30,14 @@ def main(words: list[str]) -> NoReturn:
         screen.tell(str(reason)[:1000])
     sys.stdout.flush()
     number, code = over.get("signal"), over.get("code")
-    if isinstance(number, int) and number in signal.valid_signals():
+    if isinstance(number, int) and number in signal.valid_signals() and number not in STOPS:
         _die_of(number)
     os._exit(code if isinstance(code, int) and 0 <= code < 256 else LOST)
 
 
 def _die_of(number: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if number not in (signal.SIGKILL, signal.SIGSTOP):
+    if number != signal.SIGKILL:
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 

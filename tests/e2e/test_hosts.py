@@ -340,7 +340,8 @@ ACTS = {
     "a flood of frames": 'for n in range(3000): say(protocol.FRAME, {"rows": {"0": "x" * 500}})',
     "a flood of asks": 'for n in range(3000): say(streams.ASK, {"id": str(n), "words": ["mcp"], "input": ""})',
     "odd ends": 'say(streams.OVER, {"code": "0", "signal": 999999, "reason": ["x"]})',
-    "a deadly signal": 'say(streams.OVER, {"code": None, "signal": 19, "reason": ""})',
+    "a signal that only stops": 'say(streams.OVER, {"code": None, "signal": 20, "reason": ""})',
+    "one that nobody can ignore": 'say(streams.OVER, {"code": None, "signal": 19, "reason": ""})',
 }
 
 
