@@ -119,7 +119,13 @@ def _by_signs(signs: Signs) -> Drawing:
         (State.ERROR, signs.error),
     )
     rules = [
-        Rule(name=f"{state}: {text}", state=state, menu=menu, anywhere=(re.escape(text),))
+        Rule(
+            name=f"{state}: {text}",
+            state=state,
+            menu=menu,
+            anywhere=(re.escape(text),),
+            note=(f"({re.escape(text)}.*)",) if state is State.ERROR else (),
+        )
         for state, texts in texts_of
         for text in texts
         for menu in (None, ())

@@ -1,6 +1,6 @@
 """The lead's decision: the snapshot it reads, and one value for each kind of action."""
 
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 
 import msgspec
@@ -68,12 +68,12 @@ class Seen(msgspec.Struct, frozen=True):
     rule: str = ""
     note: str = ""
     session: str = ""
-    lost: bool = False
-    """Whether its screen shows nothing that is known, whatever else says this."""
+    lost: bool = False  # its screen shows nothing that is known, whatever else says this
     words: LastWords | None = None
     """What the agent said last, in the newest turn that is over."""
     running: tuple[str, ...] = ()
     """The programs that it has left running, once its turn is over."""
+    zone: tzinfo | None = UTC  # of the times of day in its note; None for one unknown here
 
 
 class Nudged(msgspec.Struct, frozen=True):

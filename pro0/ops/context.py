@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -51,6 +51,18 @@ def nobody(_home: Path, _project: Callable[[], Path], act: str) -> None:
 def clock() -> datetime:
     """Return the time now, in UTC."""
     return datetime.now(UTC)
+
+
+def zone(name: str) -> tzinfo | None:
+    """Return a time zone by its name, the present one of this machine for "", None for a zone unknown here."""
+    from zoneinfo import ZoneInfo  # start-up time
+
+    if not name:
+        return datetime.now().astimezone().tzinfo
+    try:
+        return UTC if name in ("UTC", "GMT") else ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        return None
 
 
 def new_id() -> str:

@@ -8,7 +8,7 @@ from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.run import RunOptions
 from pro0.model.runtime import State
 from pro0.model.task import Task
-from pro0.ops.context import Context, require_living
+from pro0.ops.context import Context, require_living, zone
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.work import claims, runs
 from pro0.ops.work.claims import NOT_NOW, OVER
@@ -16,6 +16,7 @@ from pro0.rules.runs import run_limits
 from pro0.rules.runs.judging import TurnStep, denied, judge, too_many
 from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, epic_of, summary
 from pro0.rules.runs.turn_prompt import prompt
+from pro0.rules.screens.rate_limits import named_zone
 from pro0.rules.tasks.acts import Act
 from pro0.runner.account import Account
 from pro0.runner.orders import Orders
@@ -154,7 +155,9 @@ class Runner:
         step = self._interrupted(ran) or judge(ran.turn, self._options, task, text)
         end = step.end or too_many(self._course, step)
         self._course = replace(self._course, failures=self._course.failures + 1 if step.failed else 0)
-        self._course = run_limits.counted(self._course, self._options, step, self._context.now())
+        self._course = run_limits.counted(
+            self._course, self._options, step, self._context.now(), zone(named_zone(step.text))
+        )
         if step.warning:
             self._teller.tell("note", step.warning, task.id)
         # A check refused the result: give the agent the reason, or fail the task.

@@ -141,3 +141,4 @@ def test_signs_are_a_way_to_read_a_screen(shown: Shown) -> None:
     drawing = defined("mine", Definition(argv=("mine",), screens=SIGNS)).screens
     [reading] = screens.read(drawing, Screen(rows=shown.rows))
     assert reading.state is shown.state
+    assert reading.note == (shown.rows[0] if shown.state is State.ERROR else "")

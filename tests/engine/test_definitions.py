@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,26 @@ def test_one_is_not_idle_before_it_has_taken_its_first_prompt(
         assert alpha.state("w1").state is State.STARTING
         (alpha.project / "go").touch()
         assert alpha.reaches("w1", State.IDLE).source == "screen"
+
+
+SHOW = r"""
+import time
+print("You have hit your session limit, resets 3pm (Asia/Tokyo)\n\n> ", end="", flush=True)
+time.sleep(600)
+"""
+
+
+def test_the_time_of_day_at_which_a_limit_ends_is_understood_in_its_zone(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    signs = Signs(prompt="> ", error=("hit your session limit",))
+    limited = {"limited": Definition(argv=(sys.executable, "-S", "-c", SHOW), screens=signs)}
+    with crew(home, tmp_path, "in-process") as alpha:
+        alpha.lead()
+        alpha.spawn(*with_definitions([SeatDraft(name="w1", agent="limited")], limited))
+        wait_until(lambda: alpha.team.runtime.read().limits, PATIENCE, "it is held")
+        [limit] = alpha.team.runtime.read().limits
+    assert limit.named
+    assert limit.until.astimezone(UTC).strftime("%H:%M") == "06:01"

@@ -1,7 +1,8 @@
 """The time of an act is that of its turn, not that of the wait for it: a history never runs backwards (ruling 2)."""
 
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from pro0.model.runtime import State
 from pro0.model.task import Changes, Draft
 from pro0.model.team import ShutdownWish
-from pro0.ops.context import Context, lead_context
+from pro0.ops.context import Context, lead_context, zone
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members, teams
@@ -86,3 +87,22 @@ def test_the_time_is_asked_for_under_the_lock(who: Callable[[TeamStore], Context
     changed = [path for path in home.rglob("*.json") if before.get(path) != path.read_bytes()]
     assert changed
     assert not [path for path in changed if b'"1990-' in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("name", "hours"),
+    [("UTC", 0), ("GMT", 0), ("Asia/Tokyo", 9), ("Etc/GMT+5", -5), ("Nowhere/Atall", None), ("../../etc/passwd", None)],
+)
+def test_a_time_zone_is_known_by_its_name(name: str, hours: int | None) -> None:
+    known = zone(name)
+    assert (known and known.utcoffset(TURN)) == (None if hours is None else timedelta(hours=hours))
+
+
+def test_a_time_zone_without_a_name_is_that_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        here = zone("")
+    time.tzset()
+    assert here
+    assert here.utcoffset(TURN) == timedelta(hours=9)

@@ -1,6 +1,6 @@
 """A rate-limited agent: how long new starts of its agent are held back, who is told, and when it is over."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 from hypothesis import given
@@ -11,69 +11,11 @@ from pro0.model.decision import Decision, LeadPolicy, Seen, Snapshot, Start, Tel
 from pro0.model.ids import LEAD
 from pro0.model.runtime import RateLimit, Runtime, State
 from pro0.model.team import Wish
-from pro0.rules.lead.throttling import FIRST, LONGEST, REASON, is_limit, renewed, said_end
+from pro0.rules.lead.throttling import FIRST, LONGEST, renewed
+from pro0.rules.screens.rate_limits import named_end
 from pro0.rules.words.prompts import GO_ON
 from tests.rules.building import at
 from tests.rules.supervising import decided, look, only, seat, session
-
-LIMITS = [
-    "exceeded retry limit, last status: 429 Too Many Requests",
-    "API Error: Repeated 529 Overloaded errors. The API is at capacity — this is usually temporary.",
-    '[API Error: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}]',
-    "unexpected status 529 <unknown status code>: scripted error 529",
-    "You've hit your usage limit. Try again in 3 days 2 hours.",
-    "You exceeded your current quota, please retry in 17.3s.",
-    "rate_limit_error: this request would exceed the rate limit",
-]
-OTHERS = [
-    "unexpected status 401 Unauthorized: scripted error 401",
-    "API Error: 400 scripted error 400",
-    "context limit reached",
-    "cannot find module 4290",
-    "",
-]
-
-
-@pytest.mark.parametrize(("note", "is_one"), [*((n, True) for n in LIMITS), *((n, False) for n in OTHERS)])
-def test_what_is_a_limit(note: str, is_one: bool) -> None:
-    assert is_limit(note) is is_one
-
-
-ENDS = {
-    "429: Please try again in 20s.": 20,
-    "429, please retry in 17.5s": 17.5,
-    "try again in 1m12s": 72,
-    "Try again in 3 days 2 hours": 3 * 86400 + 7200,
-    "TRY AGAIN IN 3 DAYS 2 HOURS": 3 * 86400 + 7200,
-    "usage limit, resets in 5 hours and 30 minutes": 5.5 * 3600,
-    "Rate limit reached. Please wait for 2 min": 120,
-    "retry-after: 30": 30,
-    '{"retry_after": 1.5}': 1.5,
-    "rate limit: retry after 250ms": 0.25,
-    "limit resets at 2026-01-01T01:00:00Z": 3600,
-    "limit resets at 2026-01-01T02:30:00+01:00": 5400,
-    "usage limit reached|1767229200": 3600,
-    '"resets_at": 1767229200': 3600,
-    "429 Too Many Requests": None,
-    "resets at 3pm": None,
-    "try again later": None,
-    "resets at 2026-13-45T00:00:00Z": None,
-    "try again in 0s": None,
-    "try again in 30 days": None,
-    "retry after 999999999": None,
-    "usage limit reached|1000000000": None,
-}
-
-
-@pytest.mark.parametrize(("note", "seconds"), ENDS.items())
-def test_the_end_that_an_error_names_counts_within_reason(note: str, seconds: float | None) -> None:
-    assert said_end(note, at(0)) == (None if seconds is None else at(seconds))
-
-
-@given(st.text(alphabet="0123456789 |.:-TZretryafinswm", max_size=60), st.integers(0, 10**9))
-def test_whatever_is_said_the_end_is_later_and_within_reason(note: str, since: int) -> None:
-    end = said_end(f"retry {note}", at(since))
-    assert end is None or at(since) < end <= at(since) + REASON
 
 
 def team(now: float, *seen: tuple[str, State, float, str], limits: tuple[RateLimit, ...] = ()) -> Snapshot:
@@ -189,7 +131,7 @@ def test_what_is_known_of_a_limit() -> None:
 @pytest.mark.parametrize(("days", "believed"), [(8, True), (8.001, False)])
 def test_limits_for_a_week_are_believed(days: float, believed: bool) -> None:
     moment = (at(0) + timedelta(days=days)).isoformat()
-    assert (said_end(f"resets at {moment}", at(0)) is not None) is believed
+    assert (named_end(f"resets at {moment}", at(0), UTC) is not None) is believed
 
 
 def test_a_turn_that_ended_when_the_error_came_is_not_after_it() -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
 import msgspec
 from msgspec.structs import replace
@@ -18,9 +18,10 @@ from pro0.model.decision import Seen
 from pro0.model.runtime import ENDED, Process, Report, Runtime, SeatState, State
 from pro0.model.screen import Reading, Screen
 from pro0.model.team import Wanted
-from pro0.ops.context import clock
+from pro0.ops.context import clock, zone
 from pro0.rules.screens import screens
 from pro0.rules.screens.nudges import ignoring_own_line
+from pro0.rules.screens.rate_limits import named_zone
 from pro0.rules.screens.screens import Drawing
 from pro0.rules.screens.states import combine
 from pro0.sessions.backend import Backend
@@ -178,4 +179,5 @@ def _sighting(reading: Reading, before: Seen | None, now: datetime) -> Seen:
         note=reading.note,
         lost=reading.lost,
         session=reading.session or (before.session if before else ""),
+        zone=zone(named_zone(reading.note)) if reading.state is State.ERROR else UTC,
     )

@@ -9,9 +9,8 @@ changes nothing. Its laws:
 4. A member whose turn such an error stopped is told once to go on, when the end that the provider named has come.
 """
 
-import re
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
@@ -19,41 +18,13 @@ from pro0.model.decision import Seen, Snapshot, Tell
 from pro0.model.ids import LEAD
 from pro0.model.runtime import RateLimit, Runtime, State
 from pro0.rules.lead.plan import MEMORY, Plan, View
+from pro0.rules.screens.rate_limits import is_limit, named_end
 from pro0.rules.words import prompts
 
 FIRST = timedelta(seconds=30)
 """Length of the first hold when the error names no end."""
 LONGEST = timedelta(minutes=10)
 """Longest such hold; once as much time has passed since the last hold, the next one is a first hold again."""
-REASON = timedelta(days=8)
-"""Longest wait that is believed: some limits last a week."""
-
-_LIMIT = re.compile(
-    r"\b429\b|\b529\b|too many requests|rate.?limit|resource.?exhausted|overloaded|at capacity|\bquota\b"
-    r"|(?:usage|session|hour|daily|weekly|monthly|request) limit|hit your limit",
-    re.IGNORECASE,
-)
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_AMOUNT = r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|m|h|d)(?:ec|in|our|ay|illisecond|econd|inute)*s?(?![a-z])"
-_WITHIN = re.compile(
-    rf"(?:retry|try again|resets?|wait|available)[^\d|]{{0,30}}?\b(?:in|after|for)\s+((?:{_AMOUNT}[\s,]*(?:and\s+)?)+)",
-    re.IGNORECASE,
-)
-_SECONDS = re.compile(r"retry[-_ ]?after\W{0,4}(\d{1,9}(?:\.\d{1,6})?)(?!\s*(?:ms|m|h|d))", re.IGNORECASE)
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))")
-_START = datetime(1970, 1, 1, tzinfo=UTC)
-_EPOCH = re.compile(r"(?:\||resets?_?(?:at)?\W{1,4})(\d{10})\b", re.IGNORECASE)
-
-
-def is_limit(note: str) -> bool:
-    """Return True when an error says that its agent is rate-limited: a 429, a quota, an overload."""
-    return bool(_LIMIT.search(note))
-
-
-def said_end(note: str, since: datetime) -> datetime | None:
-    """Return the end named by an error that began at `since`, or None when it names none or an absurd one."""
-    end = _named_moment(note) or _counted(note, since)
-    return end if end and since < end <= since + REASON else None
 
 
 def renewed(snapshot: Snapshot) -> Snapshot:
@@ -108,22 +79,18 @@ def ends(view: View, limit: RateLimit) -> datetime:
 
 def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
     """Return the limit of an agent after a rate-limit error."""
-    named_end = said_end(error.note, error.since)
+    named = named_end(error.note, error.since, error.zone)
     # The last hold ended long ago, or there was none: a new series begins.
     if before is None or error.since > before.until + LONGEST:
-        end = named_end or error.since + FIRST
-        return RateLimit(
-            agent=agent, since=error.since, at=error.since, until=end, named=bool(named_end), note=error.note
-        )
+        end = named or error.since + FIRST
+        return RateLimit(agent=agent, since=error.since, at=error.since, until=end, named=bool(named), note=error.note)
     # The agent is rate-limited again soon after a hold: the series goes on, and a guessed hold doubles, up to LONGEST.
     if error.since > before.until:
-        end = named_end or error.since + min(LONGEST, FIRST * 2 ** min(before.times, 10))
-        return replace(
-            before, at=error.since, until=end, named=bool(named_end), times=before.times + 1, note=error.note
-        )
+        end = named or error.since + min(LONGEST, FIRST * 2 ** min(before.times, 10))
+        return replace(before, at=error.since, until=end, named=bool(named), times=before.times + 1, note=error.note)
     # The hold is still on, and this error names a later end.
-    if named_end and named_end > before.until and error.since >= before.at:
-        return replace(before, at=error.since, until=named_end, named=True, note=error.note)
+    if named and named > before.until and error.since >= before.at:
+        return replace(before, at=error.since, until=named, named=True, note=error.note)
     return before
 
 
@@ -135,26 +102,3 @@ def _readings(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
             # What was recorded is as old as it was then: a lead that has just begun sees everything for the first time.
             is_recorded = state.state is reading.state and bool(state.source)
             yield agents[state.agent_id], replace(reading, since=state.since) if is_recorded else reading
-
-
-def _named_moment(note: str) -> datetime | None:
-    """Return the full moment named by an error, or None."""
-    try:
-        if match := _EPOCH.search(note):
-            return _START + timedelta(seconds=int(match[1]))
-        match = _MOMENT.search(note)
-        return datetime.fromisoformat(match[1]) if match else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def _counted(note: str, since: datetime) -> datetime | None:
-    """Return the moment that an error counts from its own start, or None."""
-    if match := _WITHIN.search(note):
-        amounts = re.findall(_AMOUNT, match[1], re.IGNORECASE)
-        seconds = sum(float(number) * _UNITS[unit.lower()] for number, unit in amounts)
-    elif match := _SECONDS.search(note):
-        seconds = float(match[1])
-    else:
-        return None
-    return since + timedelta(seconds=min(seconds, 2 * REASON.total_seconds()))

@@ -8,9 +8,9 @@ import msgspec
 
 from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Task
-from pro0.rules.lead import throttling
 from pro0.rules.runs import signals
 from pro0.rules.runs.running import Course, RunEnd
+from pro0.rules.screens.rate_limits import is_limit
 from pro0.rules.tasks.acts import Act
 
 FAILURES = 3
@@ -84,7 +84,7 @@ def too_many(course: Course, step: TurnStep) -> RunEnd | None:
 
 def _failed(turn: Turn, options: RunOptions, task: Task) -> TurnStep:
     text = f"the agent failed: {turn.failure}"
-    if options.auto and throttling.is_limit(turn.failure):
+    if options.auto and is_limit(turn.failure):
         return TurnStep(Act.RELEASE, text, limited=True)
     if options.auto:
         return TurnStep(Act.FAIL, text, failed=True)

@@ -5,7 +5,7 @@ well ends it.
 """
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from msgspec.structs import replace
 
@@ -18,11 +18,11 @@ from pro0.rules.runs.running import Course, Rest, RunEnd, Take
 from pro0.rules.words import prompts
 
 
-def counted(course: Course, options: RunOptions, step: TurnStep, now: datetime) -> Course:
+def counted(course: Course, options: RunOptions, step: TurnStep, now: datetime, zone: tzinfo | None = UTC) -> Course:
     """Return the course of a run after a turn, with its rate limit updated."""
     if not step.limited:
         return replace(course, limit=None)
-    error = Seen(State.ERROR, since=now, source=RUNNER, note=step.text)
+    error = Seen(State.ERROR, since=now, source=RUNNER, note=step.text, zone=zone)
     return replace(course, limit=throttling.after(course.limit, options.agent, error))
 
 

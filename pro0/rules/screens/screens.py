@@ -104,7 +104,7 @@ def _drawn(drawing: Drawing, screen: Screen) -> Evidence:
     for rule in drawing.rules:
         rows = _fits(rule, parts, screen)
         if rows is not None:
-            reading = Reading(state=rule.state, source="screen", rule=rule.name, note=_note(rule, parts))
+            reading = Reading(state=rule.state, source="screen", rule=rule.name, note=_note(rule, parts, rows))
             return Evidence(reading=reading, place=_place(parts), rows=rows)
     return Evidence(reading=Reading(state=State.UNKNOWN, source="screen"), place=_place(parts))
 
@@ -138,9 +138,9 @@ def _fits(rule: Rule, parts: Parts, screen: Screen) -> tuple[str, ...] | None:
     return tuple(row for row in (*rows_hit, *content) if row)
 
 
-def _note(rule: Rule, parts: Parts) -> str:
+def _note(rule: Rule, parts: Parts, matched: Sequence[str]) -> str:
     """Return the matches of the note's patterns, as one shortened line."""
-    rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own_place(parts), parts.rim)
+    rows = (*(row for block in _above(rule, parts) for row in block.rows), *_own_place(parts), parts.rim, *matched)
     note = " · ".join(filter(None, (_group(pattern, rows) for pattern in rule.note)))
     return note if len(note) <= NOTE_LIMIT else note[: NOTE_LIMIT - 1] + "…"
 
