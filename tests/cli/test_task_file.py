@@ -61,6 +61,7 @@ REFUSED = {
     "a key twice": ("- {title: a, key: a}\n- {title: b, key: a}", 2, "'a'"),
     "no title": ("- title: a\n- run: make", 2, "task 2"),
     "an unknown field": ("- title: a\n- {title: b, colour: red}", 2, "colour"),
+    "a misspelt field": ("- {title: a, blokedBy: [1]}", 2, "did you mean blockedBy?"),
     "a wrong type": ("- title: a\n- {title: b, timeout: soon}", 2, "timeout"),
     "a title of two lines": ('- title: a\n- {title: "b\\nc"}', 2, "one line"),
     "a field twice": ("- {title: a, blockedBy: [], blocked-by: []}", 2, "twice"),

@@ -1,6 +1,7 @@
 """Files of tasks: YAML or JSON, read whole or refused with the place of the fault."""
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
@@ -10,6 +11,7 @@ from pro0.decoding import convert
 from pro0.errors import BadInput
 from pro0.model.ids import task_id
 from pro0.model.task import Draft
+from pro0.rules.spelling import nearest
 from pro0.rules.validation import validation_message
 
 _REFERENCES = ("key", "parent")
@@ -60,9 +62,13 @@ def _draft(item: object, where: str) -> Draft:
     try:
         return convert({key: value for key, value in fields.items() if value is not None}, Draft)
     except msgspec.ValidationError as error:
-        raise BadInput(
-            f"{where}: {validation_message(error)}", hint="pro0 task create --help lists the fields"
-        ) from None
+        raise BadInput(f"{where}: {validation_message(error)}", hint=_hint(fields)) from None
+
+
+def _hint(fields: Iterable[str]) -> str:
+    known = Draft.__struct_encode_fields__
+    near = next((nearest(name, known) for name in fields if name not in known), "")
+    return f"did you mean {near}?" if near else "pro0 task create --help lists the fields"
 
 
 def _camel(key: str) -> str:
