@@ -20,7 +20,7 @@ sys.path.insert(0, {ROOT!r})
 from pro0.processes import mark
 if sys.argv[2]:
     assert mark.put_on(sys.argv[2])
-os.execve("/bin/sh", ["sh", "-c", 'touch "$1"; exec sleep 600', "sh", sys.argv[1]], dict(os.environ))
+os.execve("/bin/sh", ["sh", "-c", ': >"$1"; exec sleep 600', "sh", sys.argv[1]], dict(os.environ))
 """
 marked = pytest.mark.skipif(not mark.available(), reason="the system has no marks")
 
