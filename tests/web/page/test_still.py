@@ -21,21 +21,19 @@ class Asked:
         self.made: list[str] = []
 
     def verdict(self, title: str) -> str:
-        """Ask for a verdict on a task, which is then over and needs nobody; return its id."""
-        id = self.task(title)
-        gates.hold(self.alpha.context, id, Awaiting.REVIEW, f"is this {title} good?")
-        return id
+        """Ask for a verdict on a task, which waits for nothing else at any moment; return its id."""
+        return self.task(Draft(title=title, awaiting=Awaiting.REVIEW))
 
     def failure(self, title: str) -> str:
         """Let a task fail, which is less urgent than any verdict."""
-        id = self.task(title)
+        id = self.task(Draft(title=title))
         tasks.claim(self.alpha.context, id)
         tasks.fail(self.alpha.context, id, "no space left")
         return id
 
-    def task(self, title: str) -> str:
+    def task(self, draft: Draft) -> str:
         """Make a task; return its id."""
-        self.made += self.alpha.give(Draft(title=title))
+        self.made += self.alpha.give(draft)
         return self.made[-1]
 
 
@@ -52,8 +50,9 @@ def asked(alpha: Crew, shown: Shown) -> Iterator[Asked]:
 
 
 def card_of(shown: Shown, id: str) -> Locator:
-    """The card of a task, by the whole of its id: task-1 is not in task-12."""
-    return shown.page.locator("li.need").filter(has_text=re.compile(rf"{id}(?!\d)"))
+    """The card of a task, by the whole of its id: task-1 is not in task-12. Before its claim nobody could take it."""
+    cards = shown.page.locator("li.need").filter(has_not_text="untaken")
+    return cards.filter(has_text=re.compile(rf"{id}(?!\d)"))
 
 
 def places(*cards: Locator) -> list[object]:

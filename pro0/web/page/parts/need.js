@@ -48,7 +48,7 @@ function useHeld(card, answered) {
   else held.current ||= card.current?.contains(document.activeElement) ?? false;
   useLayoutEffect(() => {
     if (answered) return undefined;
-    const watch = new ResizeObserver(() => (height.current = card.current.offsetHeight));
+    const watch = new ResizeObserver(() => (height.current = card.current.getBoundingClientRect().height));
     watch.observe(card.current);
     return () => watch.disconnect();
   }, [answered]);
