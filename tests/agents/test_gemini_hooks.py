@@ -24,6 +24,9 @@ ME = "11111111-1111-4111-8111-111111111111"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 PROMPT = "You are ann, a teammate in the team <shop>.\nIts members work on one project."
 LINE = "You have 1 unread message: run `pro0 inbox`"
+CHAT, EMPTY_CHAT = (f"session-2026-11-22T03-0{minute}-22222222.jsonl" for minute in (3, 9))
+HEADER = {"sessionId": placed.GEMINI, "projectHash": "468abf4e"}
+CONTEXT = {"id": "context", "type": "user", "content": [{"text": "<session_context>"}]}
 
 
 @dataclass
@@ -33,7 +36,9 @@ class Session:
     place: Path
     box: Mailbox = field(default_factory=lambda: Mailbox(agent_id="ann"))
     said: list[dict[str, Any]] = field(default_factory=list)
-    lines: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[dict[str, Any]] = field(default_factory=lambda: [HEADER])
+    loading: bool = False
+    """True while a resume has not loaded the conversation: it has begun an empty one meanwhile."""
 
     def __post_init__(self) -> None:
         (self.place / "session").mkdir()
@@ -67,10 +72,13 @@ class Session:
 
     def hook(self, event: str, prompt: str = "") -> dict[str, Any]:
         """Call the hook; return what it says, as data."""
-        chat, box = self.place / "chat.jsonl", self.place / "messages.json"
-        chat.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in self.lines))
+        chat, box = self.place / CHAT, self.place / "messages.json"
+        write(chat, self.lines)
+        if self.loading:
+            write(chat := self.place / EMPTY_CHAT, [HEADER, {"$set": {"messages": [CONTEXT]}}])
         box.write_bytes(msgspec.json.encode(self.box))
-        said = json.dumps({"hook_event_name": event, "transcript_path": str(chat), "prompt": prompt})
+        named = {"session_id": placed.GEMINI, "transcript_path": str(chat)}
+        said = json.dumps({"hook_event_name": event, "prompt": prompt, **named})
         answer = gemini_hooks.answer(said.encode(), box, self.place / "session", ME)
         return json.loads(answer) if answer else {}
 
@@ -84,6 +92,11 @@ class Session:
         """End the turn as it should."""
         self.says("gemini", answer)
         self.hook("AfterAgent")
+
+
+def write(chat: Path, lines: Sequence[dict[str, Any]]) -> None:
+    """Write a transcript."""
+    chat.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 
 
 def added(answer: dict[str, Any]) -> str:
@@ -197,9 +210,8 @@ def test_a_session_that_has_forgotten_all_does_not_go_on(
     session.ends()
     session.stopped(left)
     session.hook("BeforeAgent")
-    head = json.dumps({"sessionId": placed.GEMINI}).encode() + b"\n"
     assert GEMINI.began
-    assert GEMINI.began(placed.gemini(tmp_path, head + (tmp_path / "chat.jsonl").read_bytes())) is goes_on
+    assert GEMINI.began(placed.gemini(tmp_path, (tmp_path / CHAT).read_bytes())) is goes_on
 
 
 def resumed(session: Session, *, rewritten: bool = True) -> None:
@@ -242,6 +254,20 @@ def test_a_first_prompt_that_a_resume_leaves_out_is_told_again_until_it_is_kept(
     assert session.begins(LINE) == "", "the resume keeps what it was told again"
 
 
+@pytest.mark.parametrize("same_file", [True, False])
+def test_a_prompt_that_comes_before_a_resume_has_loaded_the_conversation(session: Session, same_file: bool) -> None:
+    """Gemini CLI begins an empty one first, in the same file within the minute in which the session was begun."""
+    session.begins(PROMPT)
+    session.ends()
+    merged(session)
+    resumed(session, rewritten=False)
+    if same_file:
+        session.lines += [HEADER, {"$set": {"messages": [CONTEXT]}}]
+    session.loading = not same_file
+    told = added(session.hook("BeforeAgent", LINE))
+    assert told == prompts.forgotten(PROMPT, [])
+
+
 def test_a_resume_that_keeps_the_first_prompt_tells_nothing(session: Session) -> None:
     session.begins(PROMPT)
     session.ends()
@@ -252,7 +278,7 @@ def test_a_resume_that_keeps_the_first_prompt_tells_nothing(session: Session) ->
 @pytest.mark.parametrize("readable", [True, False])
 def test_a_transcript_is_needed_and_a_mailbox_is_not(session: Session, tmp_path: Path, readable: bool) -> None:
     session.hook("AfterTool")
-    place = tmp_path / "chat.jsonl" if readable else "/nowhere"
+    place = tmp_path / CHAT if readable else "/nowhere"
     said = json.dumps({"hook_event_name": "BeforeAgent", "transcript_path": str(place), "prompt": "Hello?"}).encode()
     answers = [gemini_hooks.answer(said, tmp_path / "none", tmp_path / "session", ME) for _ in range(2)]
     assert [b"You are ann" in answer for answer in answers] == [False, readable]

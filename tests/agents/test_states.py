@@ -1,6 +1,7 @@
 """Which state the adapters read, as tables."""
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -197,6 +198,24 @@ def test_gemini_that_has_not_taken_its_first_prompt_is_starting(tmp_path: Path) 
     assert read(GEMINI.look, late) is None, "no session is called so for ever"
     asked = b'{"id":"1","timestamp":"2026-11-22T03:30:00Z","type":"user","content":"look at the shop"}\n'
     placed.gemini(tmp_path, recording("gemini.jsonl").split(b"\n")[0] + b"\n" + asked)
+    assert read(GEMINI.look, session_view) is None
+
+
+def test_gemini_that_has_not_loaded_its_conversation_is_starting(tmp_path: Path) -> None:
+    """Its title calls it ready by then, and a turn that began now would be forgotten with the load."""
+    late = placed.gemini(tmp_path, recording("gemini.jsonl"))
+    [chat] = tmp_path.rglob("session-*.jsonl")
+    session_view = msgspec.structs.replace(late, started_at=datetime.now(UTC))
+    os.utime(chat, (1_700_000_000, 1_700_000_000))
+    begun = recording("gemini.jsonl").split(b"\n")[1]
+    header = {"sessionId": placed.GEMINI}
+    placed.written(
+        chat.with_name("session-2026-11-22T03-09-22222222.jsonl"), msgspec.json.encode(header) + b"\n" + begun
+    )
+    assert read(GEMINI.look, session_view) is S.STARTING
+    early = msgspec.structs.replace(session_view, started_at=datetime.now(UTC) - first_prompt.TAKING)
+    assert read(GEMINI.look, early) is None, "no session is called so for ever"
+    os.utime(chat)
     assert read(GEMINI.look, session_view) is None
 
 

@@ -1,26 +1,24 @@
 """The transcripts of Gemini CLI: tmp/{project}/chats/session-{time}-{first letters of the id}.jsonl below ~/.gemini."""
 
-import glob
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
-from pro0.agents.gemini.memory import begins_with, conversation
+from pro0.agents.gemini.memory import begins_with, has_answered, name_of, of_session, session_of
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, changed, decoded, head, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, changed, decoded, last_words, shortened, tail
 from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
 from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
-_LETTERS = 8
-"""The number of id letters in the file name."""
-_FIRST = 4096
+_LOADED = "loaded"
+"""The purpose of a transcript that a resumed session goes on with."""
 
 
 class _Tokens(msgspec.Struct):
@@ -30,12 +28,11 @@ class _Tokens(msgspec.Struct):
     thoughts: int = 0
 
 
-class _Line(msgspec.Struct, rename={"session": "sessionId", "calls": "toolCalls"}):
-    """A message, or the session in the first line; all other lines are patches of earlier ones."""
+class _Line(msgspec.Struct, rename={"calls": "toolCalls"}):
+    """A message; all other lines are the header, or patches of earlier ones."""
 
     id: str = ""
     type: str = ""
-    session: str = ""
     timestamp: datetime | None = None
     content: msgspec.Raw = msgspec.Raw(b'""')
     tokens: _Tokens | None = None
@@ -59,18 +56,21 @@ _TEXT = decoder(str)
 
 def began(session_view: SessionView) -> bool:
     """Return True when the model has said something and still knows it; otherwise a resume fails or knows nothing."""
-    return any(author == "gemini" for path in _chats(session_view) for author, _ in conversation(path))
+    return any(map(has_answered, _chats(session_view)))
 
 
-def look(session_view: SessionView, _memory: Memory) -> Reading | None:
-    """Report an untaken first prompt or a failed turn; the title tells everything else.
+def look(session_view: SessionView, memory: Memory) -> Reading | None:
+    """Report an untaken first prompt, an unloaded conversation or a failed turn; the title tells everything else.
 
     It also reports, once, the id of a session with a self-chosen id, as soon as it is known.
     """
     chats = _chats(session_view)
-    if chats and (session := _session_of(chats[-1])) != session_view.session:
+    if chats and (session := session_of(chats[-1])) != session_view.session:
         rule = "it has taken its first prompt"
         return Reading(state=State.WORKING, source="transcript", rule=rule, session=session)
+    if _loads(session_view, chats, memory):
+        rule = "its conversation is not loaded yet"
+        return Reading(state=State.STARTING, source="transcript", rule=rule, session=session_view.session)
     lines = [line for path in chats[-1:] for line in tail(path, _LINE)]
     last_line = KINDS.state_entry(lines, lambda line: line.type)
     if not last_line and first_prompt.awaited(session_view):
@@ -84,6 +84,21 @@ def look(session_view: SessionView, _memory: Memory) -> Reading | None:
         return KINDS.reading(line.type, session_view.session)
     note = shortened("".join(decoded([line.content], _TEXT)))
     return Reading(state=State.ERROR, source="transcript", rule="failed turn", note=note, session=session_view.session)
+
+
+def _loads(session_view: SessionView, chats: Sequence[Path], memory: Memory) -> bool:
+    """Return True while a resumed session has not loaded its conversation: it would forget a turn that begins now.
+
+    The title says ready by then. Nothing changes the earlier transcript before it is loaded.
+    """
+    since = session_view.started_at
+    resumed = session_view.session != Path(session_view.folder).name and not first_prompt.was_given(session_view.folder)
+    if not resumed or _LOADED in memory.files or datetime.now(UTC) - since >= first_prompt.TAKING:
+        return False
+    lately = [path for path in chats if changed(path) >= since.timestamp()]
+    for path in filter(has_answered, lately):
+        memory.files[_LOADED] = path
+    return bool(chats) and _LOADED not in memory.files
 
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
@@ -136,9 +151,9 @@ def _chats(session_view: SessionView) -> list[Path]:
     A session with a self-chosen id is found by its first prompt. After a restart of Gemini it is another transcript.
     """
     chosen = session_view.session == Path(session_view.folder).name
-    name = f"session-*-{glob.escape(session_view.session[:_LETTERS])}.jsonl"
+    name = name_of(session_view.session)
     chats = _home(session_view.environment).glob(f"tmp/*/chats/{name}") if session_view.session else ()
-    chats_of_session = sorted((path for path in chats if _session_of(path) == session_view.session), key=changed)
+    chats_of_session = of_session(chats, session_view.session)
     return chats_of_session if chosen and chats_of_session else _told_first(session_view) or chats_of_session
 
 
@@ -149,11 +164,6 @@ def _told_first(session_view: SessionView) -> list[Path]:
     chats = _home(session_view.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()
     lately = sorted((path for path in chats if changed(path) >= since), key=changed)
     return [path for path in lately if begins_with(path, prompt)][-1:]
-
-
-def _session_of(path: Path) -> str:
-    header = decoded(head(path, _FIRST).split(b"\n")[:1], _LINE)
-    return header[0].session if header else ""
 
 
 def _home(environment: Mapping[str, str]) -> Path:

@@ -21,6 +21,7 @@ from pro0.agents.gemini.memory import (
     forgotten,
     keep_left_out,
     load_confirmed,
+    loaded,
     save_confirmed,
     unconfirmed_texts,
 )
@@ -38,6 +39,7 @@ class HookInput(msgspec.Struct):
     """The fields we read of a hook event."""
 
     hook_event_name: str = ""
+    session_id: str = ""
     transcript_path: str = ""
     prompt: str = ""
 
@@ -64,15 +66,15 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
 
 
 def _begin(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> bytes:
-    before = load_confirmed(folder)
+    before, transcript = load_confirmed(folder), loaded(Path(event.transcript_path), event.session_id)
     if before is None:
-        left_out = keep_left_out(folder, Path(event.transcript_path))
+        left_out = keep_left_out(folder, transcript)
         before = Confirmed(mail.given_up_to(box, incarnation))
         save_confirmed(folder, before)
         if not left_out:
             return b""
     unconfirmed = unconfirmed_texts(before, folder, box, incarnation)
-    lost = forgotten(unconfirmed, Path(event.transcript_path), event.prompt)
+    lost = forgotten(unconfirmed, transcript, event.prompt)
     return _context(event, prompts.forgotten(lost.prompt, lost.messages))
 
 

@@ -4,15 +4,19 @@ Such a turn is undone back to its start. This loses the first prompt, if it was 
 Gemini also takes a prompt back when its first request fails. It rewrites its transcript each time, so the transcript
 shows its remaining memory. Rewritten, the first prompt may stand in one message with the context of the session, and
 a resume leaves that message out; it is found in the lines before.
+
+A resume begins an empty conversation first, with a transcript of its own, and takes prompts while it loads the earlier
+one. A hook may therefore be given the wrong transcript.
 """
 
-from collections.abc import Iterator
+import glob
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from pro0.agents import first_prompt
-from pro0.agents.transcripts import decoded, head
+from pro0.agents.transcripts import changed, decoded, head
 from pro0.decoding import decoder
 from pro0.model.message import Mailbox, Message
 from pro0.rules import mail
@@ -25,6 +29,10 @@ LARGEST = 256 << 20
 """The longest part of a transcript to read, in bytes."""
 FIRST = 256 << 10
 """How far into a transcript to look for its first prompt, in bytes."""
+_FIRST_LINE = 4096
+"""How far into a transcript its first line goes at most, in bytes."""
+_LETTERS = 8
+"""The number of id letters in the name of a transcript."""
 _BEGIN = 60
 """The length of the beginning of a prompt compared, in characters."""
 _CONTEXT = "<session_context>"
@@ -48,6 +56,10 @@ class GivenTexts(msgspec.Struct, frozen=True):
     """True for a prompt that the resume has left out: the transcript may show for a while what it left out."""
 
 
+class _Header(msgspec.Struct, frozen=True, rename="camel"):
+    session_id: str = ""
+
+
 class _Record(msgspec.Struct):
     id: str = ""
     type: str = ""
@@ -66,6 +78,7 @@ class _Part(msgspec.Struct):
     text: str = ""
 
 
+_HEADERS = decoder(_Header)
 _LINE = decoder(_Line)
 _PARTS = decoder(list[_Part])
 _CONFIRMED = decoder(Confirmed)
@@ -81,6 +94,34 @@ def conversation(transcript: Path) -> list[tuple[str, bytes]]:
         elif line.set.messages is not None:
             records = {record.id: record for record in line.set.messages}
     return [(record.type, bytes(record.content)) for record in records.values()]
+
+
+def name_of(session: str) -> str:
+    """Return the pattern of the names of a session's transcripts."""
+    return f"session-*-{glob.escape(session[:_LETTERS])}.jsonl"
+
+
+def session_of(transcript: Path) -> str:
+    """Return the id of the session of a transcript, empty when it is unreadable."""
+    return next((line.session_id for line in decoded(head(transcript, _FIRST_LINE).split(b"\n")[:1], _HEADERS)), "")
+
+
+def of_session(transcripts: Iterable[Path], session: str) -> list[Path]:
+    """Return those transcripts that belong to a session, the one that was changed last as the last."""
+    return sorted((path for path in transcripts if session_of(path) == session), key=changed)
+
+
+def has_answered(transcript: Path) -> bool:
+    """Return True when the model has said something in a conversation, and still knows it."""
+    return any(author == "gemini" for author, _ in conversation(transcript))
+
+
+def loaded(transcript: Path, session: str) -> Path:
+    """Return the transcript that a session goes on with: another one where its resume has not loaded that yet."""
+    if not session or has_answered(transcript):
+        return transcript
+    others = of_session(transcript.parent.glob(name_of(session)), session)
+    return next((path for path in reversed(others) if has_answered(path)), transcript)
 
 
 def load_confirmed(folder: Path) -> Confirmed | None:
@@ -125,7 +166,7 @@ def forgotten(texts: GivenTexts, transcript: Path, prompt: str = "") -> GivenTex
         return texts
     said = [text for author, text in conversation(transcript) if author == "user"]
     prompts = [text for text in said if not (texts.resumed and any(map(_begins_with_context, decoded([text], _PARTS))))]
-    if not prompts:
+    if not said:
         return GivenTexts()
     context = b"\n".join([*prompts, msgspec.json.encode(prompt)])
     kept_prompt = any(shape in context for shape in _shapes(texts.prompt[:_BEGIN]))
