@@ -2,8 +2,10 @@
 
 import json
 import re
+import socket
 import subprocess
 import tomllib
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -223,6 +225,19 @@ def test_every_session_of_opencode_has_its_own_password_and_port() -> None:
     assert len({one.env["OPENCODE_SERVER_PASSWORD"] for one in made}) == 5
     server = json.loads(made[0].files["server.json"])
     assert server == {"port": int(made[0].argv[2]), "password": made[0].env["OPENCODE_SERVER_PASSWORD"]}
+
+
+def test_opencode_listens_where_no_connection_goes_out() -> None:
+    """A system gives connections high ports of its own, and one of those could be taken before OpenCode listens."""
+    ports = [int(call("opencode").argv[2]) for _ in range(20)]
+    assert all(port in opencode.PORTS for port in ports)
+    with ExitStack() as taken, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(opencode, "PORTS", range(ports[0], ports[0] + opencode.TRIES))
+        for port in opencode.PORTS:
+            listener = taken.enter_context(socket.socket())
+            with suppress(OSError):
+                listener.bind(("127.0.0.1", port))
+        assert int(call("opencode").argv[2]) not in opencode.PORTS
 
 
 def test_the_server_of_claude() -> None:

@@ -1,7 +1,9 @@
 """opencode (`opencode-ai`); its behaviour was measured with 1.18.33."""
 
+import random
 import secrets
 import socket
+from contextlib import suppress
 
 import msgspec
 
@@ -19,6 +21,9 @@ from pro0.model.team import PermissionMode
 
 CONTENT = "OPENCODE_CONFIG_CONTENT"
 """The variable with settings on top of all others."""
+PORTS = range(10_000, 20_000)
+"""The ports of its server: below those that systems give to connections, which could take one before it listens."""
+TRIES = 100
 
 
 def call(brief: Brief) -> Invocation:
@@ -90,6 +95,10 @@ _EDIT = {PermissionMode.ASK: "ask", PermissionMode.EDITS: "allow", PermissionMod
 
 def _free_port() -> int:
     with socket.socket() as listener:
+        for port in random.sample(PORTS, TRIES):
+            with suppress(OSError):
+                listener.bind(("127.0.0.1", port))
+                return port
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
 
