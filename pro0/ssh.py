@@ -1,10 +1,12 @@
 """Commands on other machines, by the person's OpenSSH: its names, its config, its keys and its shared connections."""
 
+import itertools
 import re
 import selectors
 import shlex
 import subprocess
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
@@ -16,6 +18,10 @@ LIMIT = 4 << 20
 FAILED = 255
 """The exit code of ssh itself, when it reaches nobody or is not let in."""
 NO_PROGRAM = 127
+NOT_BEGUN = 69
+"""The exit code of a session whose machine has begun nothing."""
+LOST = 70
+"""The exit code of a session when nobody knows how its agent ended on another machine."""
 _NAME = re.compile(r"(?!-)[A-Za-z0-9._@%:\[\]-]{1,255}")
 _OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes")
 """Ask nobody anything, and lend nothing of this machine: no terminal, no keys, no display, no ports."""
@@ -40,6 +46,19 @@ def host(name: str) -> str:
         hint = "a name that `ssh NAME` reaches, such as one of ~/.ssh/config"
         raise BadInput(f"{name!r} cannot be the name of a host", hint=hint)
     return name
+
+
+def known(ssh: str) -> list[str]:
+    """Return the names that stand in the person's own config of OpenSSH, without patterns."""
+    words = shlex.split(ssh)
+    chosen = [after for word, after in itertools.pairwise(words) if word == "-F"]
+    try:
+        lines = Path(chosen[-1] if chosen else "~/.ssh/config").expanduser().read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    entries = (line.split() for line in lines)
+    names = [name for keyword, *names in filter(None, entries) if keyword.lower() == "host" for name in names]
+    return sorted({name for name in names if _NAME.fullmatch(name)})
 
 
 def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:

@@ -61,10 +61,10 @@ class Machine:
         (at / "sshd").write_text(MACHINE.format(port=self.port, at=at, home=self.home, path=path))
         (at / "client").write_text(CLIENT.format(name=name, port=self.port, at=at))
 
-    def install(self, words: str = f'exec {sys.executable} -m pro0 "$@"') -> None:
-        """Install pro0 there, or something else of that name."""
+    def install(self, words: str = f'exec {sys.executable} -m pro0 "$@"', first: str = "") -> None:
+        """Install pro0 there, or something else of that name; `first` is what its shell does before."""
         program = self.bin / "pro0"
-        program.write_text(f"#!/bin/sh\n{words}\n")
+        program.write_text(f"#!/bin/sh\n{first}\n{words}\n")
         program.chmod(0o700)
 
     def start(self) -> None:

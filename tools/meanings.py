@@ -152,6 +152,7 @@ MEMBER_KEYS = {
     "effort": "The effort, as the agent names it.",
     "permission_mode": "What it may do without asking.",
     "window": "The window of its pane.",
+    "host": "The machine that its program is to be on, by its name for ssh.",
     "plan": "True has it hand in a plan before it changes anything.",
 }
 WINDOW_KEYS = {

@@ -93,6 +93,16 @@ def _layouts(_context: click.Context) -> Iterable[Offer]:
     return [(name, "") for name in layout_names(project.root(Path.cwd().resolve()), store().home)]
 
 
+def _hosts(_context: click.Context) -> Iterable[Offer]:
+    from pro0 import ssh
+    from pro0.cli.context import store
+    from pro0.ops import trust
+    from pro0.ops.team import project
+
+    command = trust.settings(store().home, project.root(Path.cwd().resolve()), os.environ).ssh
+    return [(name, "") for name in ssh.known(command)]
+
+
 def _archives(_context: click.Context) -> Iterable[Offer]:
     from pro0.cli.context import store
 
@@ -117,6 +127,7 @@ workers = completer(_workers)
 workplaces = completer(_workplaces)
 roles = completer(_roles)
 agents = completer(_agents)
+hosts = completer(_hosts)
 layouts = completer(_layouts)
 settings = completer(_settings)
 archives = completer(_archives)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from pro0 import ssh
 from pro0.engine.log import Log
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error, Refused
-from pro0.model.runtime import ENDED, Hosted, Runtime
+from pro0.model.runtime import ENDED, Hosted, Runtime, SeatState
 from pro0.store.teams import TeamStore
 
 SLACK = 10.0
@@ -51,6 +51,11 @@ def unreached(hosted: Hosted, why: str = "") -> Refused:
     text = f"{hosted.agent_id} may still run on {hosted.host}" + (f": {why}" if why else "")
     hint = f"reach {hosted.host} again, or give it up: pro0 member forget {hosted.agent_id}"
     return Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=hint)
+
+
+def has_not_begun(state: SeatState) -> bool:
+    """Return True for a session that has ended without its machine having begun it, as far as anybody knows."""
+    return state.exit is not None and state.exit.code in (ssh.NOT_BEGUN, ssh.LOST)
 
 
 class OtherEnds:

@@ -3,14 +3,14 @@
 The waiting client also keeps a lead alive. After the last guard is told to end, nobody else does.
 """
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from math import inf
 
 from pro0 import processes
 from pro0.agents import adapter_of
-from pro0.engine.hosts import OtherEnds
+from pro0.engine.hosts import OtherEnds, has_not_begun
 from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut, Unwritable
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
@@ -51,6 +51,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
     generations, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
     lead, running = _Lead(team), _Running(seats)
     made_ready = {seat.agent_id for seat in seats if seat.worktree}
+    elsewhere = {seat.agent_id for seat in seats if seat.host}
     while waiting:
         lead.keep()
         late = time.monotonic() >= deadline
@@ -59,7 +60,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         for state in runtime.seats:
             begun = state.state is not State.STARTING or running.long_enough(state) or (late and state.agent)
             if waiting.get(state.agent_id) == state.generation and begun:
-                _raise_unless_it_came_up(state)
+                _raise_unless_it_came_up(state, elsewhere=state.agent_id in elsewhere)
                 up[state.agent_id] = state
                 del waiting[state.agent_id]
                 show(_begun(state))
@@ -78,7 +79,7 @@ class _Running:
     """Tells which programs have run for long enough without a state; agents of pro0's own always show one."""
 
     def __init__(self, seats: Iterable[Seat]) -> None:
-        self._patient = {seat.agent_id: READY_PATIENCE if adapter_of(seat).program else math.inf for seat in seats}
+        self._patient = {s.agent_id: READY_PATIENCE if adapter_of(s).program and not s.host else inf for s in seats}
         self._since: dict[str, float] = {}
 
     def long_enough(self, state: SeatState) -> bool:
@@ -273,9 +274,10 @@ def _raise_failure_of(runtime: Runtime, wished: Task) -> None:
             raise EnvironmentMissing(f"cannot start {wished.id}: {failure.message}", hint=failure.hint or None)
 
 
-def _raise_unless_it_came_up(state: SeatState) -> None:
+def _raise_unless_it_came_up(state: SeatState, *, elsewhere: bool) -> None:
     # A session that ended early has an exit without a reason. One that never started has a reason.
     ran = state.agent or (state.exit and not state.exit.reason)
+    ran = ran and not (elsewhere and has_not_begun(state))
     if state.state is State.CRASHED and not ran:
         hint = f"mend it, then: pro0 member restart {state.agent_id}"
         raise EnvironmentMissing(f"{state.agent_id} did not come up: {state.note}", hint=hint)

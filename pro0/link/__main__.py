@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from pro0.errors import Pro0Error
-from pro0.link.near import CODE, LOST, Link
+from pro0.link.near import Link
 from pro0.link.screen import LinkScreen, raw
 from pro0.model.runtime import Hosted
+from pro0.ssh import LOST, NOT_BEGUN
 from pro0.store.files import File
 
 STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
@@ -25,7 +26,7 @@ def main(words: list[str]) -> NoReturn:
         with raw():
             over = Link(hosted, record, screen).run()
     except Pro0Error as error:
-        over = {"code": CODE, "reason": error.message}
+        over = {"code": NOT_BEGUN, "reason": error.message}
     if reason := over.get("reason"):
         screen.tell(str(reason)[:1000])
     sys.stdout.flush()

@@ -14,15 +14,11 @@ from pro0.link.screen import LinkScreen
 from pro0.link.streams import Stream, StreamEnd
 from pro0.link.tunnel import Tunnel
 from pro0.model.runtime import Hosted
-from pro0.ssh import NO_PROGRAM
+from pro0.ssh import NO_PROGRAM, NOT_BEGUN
 from pro0.terminals import protocol
 
 AGAIN = 1.0
 """Seconds between two tries to reach the machine."""
-CODE = 1
-"""The exit code when nothing was started there."""
-LOST = 70
-"""The exit code when nobody knows how the agent ended."""
 STATE = "PRO0_STATE_FD"
 
 
@@ -109,7 +105,7 @@ class Link:
 
     def _miss(self, why: str) -> None:
         if not self._asked:  # nothing can have begun there
-            self._over = {"code": CODE, "reason": f"{self._hosted.host} is not reached: {why}"}
+            self._over = {"code": NOT_BEGUN, "reason": f"{self._hosted.host} is not reached: {why}"}
         elif not self._cut:
             self._cut = True
             since = time.strftime("%H:%M:%S")
@@ -136,7 +132,7 @@ class Link:
                 self._asks.take(value)
             case streams.REFUSED if not self._begun:
                 self._proven = False  # an earlier connection may have begun it: the lead asks again
-                self._over = {"code": CODE, "reason": str(value.get("why"))}
+                self._over = {"code": NOT_BEGUN, "reason": str(value.get("why"))}
             case streams.OVER:
                 self._over = value
 
@@ -155,6 +151,7 @@ class Link:
                     "argv": hosted.argv,
                     "firstState": hosted.first_state,
                     "grace": hosted.grace,
+                    "passes": hosted.passes,
                     "again": self._begun,
                     **self._screen.size(),
                 },
@@ -184,7 +181,7 @@ class Link:
     def _end(self, stream: Stream | None) -> None:
         self._ending = True
         if not self._asked:
-            self._over = {"code": CODE, "reason": "ended before it began"}
+            self._over = {"code": NOT_BEGUN, "reason": "ended before it began"}
         elif stream:
             stream.send(streams.END, {})
 

@@ -20,6 +20,7 @@ from pro0.ops.context import AGENT_ID, TEAM
 from pro0.ops.identity import HOSTED, INCARNATION
 from pro0.processes.ending import FIRM
 from pro0.sessions.starting import started_for_others
+from pro0.ssh import NOT_BEGUN
 from pro0.store import atomic, paths
 from pro0.store.files import delete, encode, make_folder
 from pro0.terminals.library import library
@@ -42,6 +43,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     argv: tuple[str, ...]
     first_state: State
     grace: float
+    passes: tuple[str, ...]
     again: bool
     columns: int
     lines: int
@@ -101,7 +103,9 @@ class Remote:
         if report.exit is None:
             return self._end_as({"code": None, "signal": None, "reason": KILLED})
         end = report.exit
-        return self._end_as({"code": end.code, "signal": end.signal, "reason": end.reason})
+        has_run = report.agent or not end.reason  # what ended at once may be too quick to be seen
+        code = end.code if has_run else NOT_BEGUN
+        return self._end_as({"code": code, "signal": end.signal, "reason": end.reason})
 
     def end(self) -> None:
         """Ask it to end; call it again until `over`."""
@@ -141,7 +145,7 @@ class Remote:
             team_uid=self._there,
             argv=order.argv,
             cwd=str(Path.home()),
-            env=member_environment(start_environment(os.environ), identity),
+            env=member_environment(start_environment(os.environ, order.passes), identity),
             report=str(self._place / paths.HOSTED_REPORT),
             first_state=order.first_state,
             grace=order.grace,

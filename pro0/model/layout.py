@@ -21,6 +21,8 @@ class LayoutMember(Stored, frozen=True):
     permission_mode: PermissionMode | None = None
     window: WindowName | Literal[""] = ""
     plan: bool = False
+    host: Argument = ""
+    """The machine that its program is to be on, by its name for ssh; empty for this one."""
 
 
 class LayoutWindow(Stored, frozen=True):

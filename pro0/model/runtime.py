@@ -134,6 +134,8 @@ class Hosted(Document, frozen=True, kw_only=True):
     argv: tuple[Argument, ...]
     first_state: State = State.STARTING
     grace: float = 10.0
+    passes: tuple[str, ...] = ()
+    """The variables of that machine that its agent gets besides those that all get."""
 
 
 class Handle(Stored, frozen=True):

@@ -197,6 +197,11 @@ class Seat(Stored, frozen=True):
     """Whether nobody waits for its start: one that fails then leaves the seat, so that the person sees it."""
 
 
+def placed(agent: str, host: str) -> str:
+    """Return an agent with the machine that has it, as `team start -m` takes it."""
+    return f"{agent}@{host}" if host else agent
+
+
 class OutsideAgent(Stored, frozen=True):
     """A person's own agent as a team's leader: no session of pro0, known by the process that speaks for it."""
 

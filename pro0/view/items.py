@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pro0.model.need import Need, NeedKind
 from pro0.model.runtime import ENDED, State
 from pro0.model.task import SETTLED, Status, Task
+from pro0.model.team import placed
 from pro0.ops.mail.messages import Letter
 from pro0.ops.team.status import MemberStatus, remark
 from pro0.rules.tasks.board import Board, why_not_ready
@@ -184,7 +185,8 @@ def _members(news: News, *, unfolded: bool) -> Iterator[Item]:
 
 def _member(member: MemberStatus, news: News) -> Item:
     mail = f"✉{member.unread}" if member.unread else ""
-    cells = (member.agent_id, member.agent, str(member.state), member.task or "", mail, remark(member))
+    agent = placed(member.agent, member.host)
+    cells = (member.agent_id, agent, str(member.state), member.task or "", mail, remark(member))
     cost = price(news.costs.get(member.agent_id, 0.0))
     id = member.agent_id
     return Item("members", id, _one_lines(cells), id, member.task or "", member.state, member.since, cost)

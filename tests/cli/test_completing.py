@@ -54,6 +54,19 @@ def test_the_names_that_are_there_are_offered(line: str, words: list[str], busy:
     assert sorted(offered(line)) == sorted(words)
 
 
+def test_the_hosts_of_the_persons_ssh_are_offered(busy: Context, project: Path) -> None:
+    """Issue 19, build 1: by their names alone; patterns are no hosts."""
+    config = Path.home() / ".ssh" / "config"
+    config.parent.mkdir()
+    config.write_text("Host build1 build2\n  User b\nhost *.lan !x\nMatch host build3\n# Host build4\n")
+    for line in ("pro0 member spawn x --host b", "pro0 doctor --host b"):
+        assert offered(line) == ["build1", "build2"]
+    other = project / "teams"
+    other.write_text("Host big\n")
+    (busy.team.paths.home / "config.yaml").write_text(f"ssh: ssh -F {other}\n")
+    assert offered("pro0 member spawn x --host b") == ["big"]
+
+
 def test_nothing_is_said_where_nothing_can_be_looked_up(
     busy: Context, capfd: pytest.CaptureFixture[str], project: Path
 ) -> None:

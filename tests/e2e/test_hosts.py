@@ -129,19 +129,108 @@ def type_into(team: Team, name: str, data: bytes) -> None:
 
 def test_a_program_that_is_not_there_says_so(led: Team, build1: Machine) -> None:
     """Issue 19, build 1."""
-    led("member", "spawn", "bob", "--host", "build1", "--", "no-such-program", code=0)
-    led.until(lambda: led.state("bob") == "crashed", "it cannot start")
-    assert "cannot start no-such-program" in led.member("bob")["note"]
+    said = led("member", "spawn", "bob", "--host", "build1", "--", "no-such-program", code=6).err
+    assert "bob did not come up" in said
+    assert "cannot start no-such-program" in said
+    assert led.state("bob") == "crashed"
     nothing_left(led, build1)
 
 
 def test_a_machine_that_is_not_reached_starts_nothing(led: Team, build1: Machine) -> None:
     """Issue 19, build 1."""
     build1.stop()
-    led("member", "spawn", "bob", "--host", "build1", "--", "true")
-    led.until(lambda: led.state("bob") == "crashed", "it cannot start")
+    said = led("member", "spawn", "bob", "--host", "build1", "--", "true", code=6).err
+    assert "build1 is not reached" in said
+    assert "pro0 member restart bob" in said
     assert "build1 is not reached" in led.member("bob")["note"]
     assert not records(led)
+
+
+AGENT = """agents:
+  mine:
+    argv: [sh, -c, 'echo "$MINE $0"; pro0 send human "I am there"; while read line; do echo $line; done', "{prompt}"]
+    environment: [MINE]
+    nudge: true
+    screens: {prompt: "> "}
+  filed: {argv: [sh, "{prompt_file}"]}
+  spoken: {acp: [sh]}
+"""
+LAYOUT = """members:
+  bob: {host: build1, argv: [sh, -c, "echo hello; sleep 1000"]}
+  cleo: {host: nowhere.invalid, argv: ["true"]}
+windows:
+  - window_name: far
+    panes: [{name: dora, host: build1, shell_command: "echo hello; sleep 1000"}]
+"""
+
+
+@pytest.fixture
+def mine(home: Path) -> None:
+    """Agents of the person's settings."""
+    home.mkdir(exist_ok=True)
+    (home / "config.yaml").write_text(AGENT)
+
+
+def test_a_team_begins_with_members_there(build1: Machine, team: Team, mine: None) -> None:
+    """Issue 19, build 1: `-m NAME=AGENT@HOST`; an agent of the settings gets its prompt, its mail and that machine's
+    variables."""
+    build1.install(first="export MINE=there")
+    members = ("-m", "ada=shell", "-m", "bob=mine@build1:reviewer")
+    said = team("team", "start", "alpha", "--detach", "--mode", "in-process", "--lead", "none", *members).err
+    assert "bob (mine@build1)" in said
+    team.until(lambda: team.mail("bob") == ["I am there"], "it has begun")
+    shown = team("member", "peek", "bob", "-n", "100").out
+    assert "there You are bob" in shown
+    assert "on another machine than the team, build1" in " ".join(shown.split())
+    assert team.member("bob")["host"] == "build1"
+    for words in (("member", "list"), ("team", "status")):
+        assert "mine@build1" in team(*words).out
+    team("team", "stop", "--force")
+    team("team", "resume")
+    team.until(lambda: len(team.mail("bob")) == 2, "the next session of its seat is there too")
+    team("member", "shutdown", "bob", "--force", "--timeout", "0")
+    team("member", "restart", "bob")
+    team.until(lambda: len(team.mail("bob")) == 3, "and the one after that")
+    team("team", "stop", "--force")
+    nothing_left(team, build1)
+
+
+def test_a_layout_names_hosts_and_one_out_of_reach_keeps_nobody(build1: Machine, team: Team) -> None:
+    """Issue 19, build 1."""
+    (team.project / "far.yaml").write_text(LAYOUT)
+    words = ("team", "start", "alpha", "--detach", "--mode", "in-process", "--lead", "none", "-l", "./far.yaml")
+    said = team(*words, code=6).err
+    assert "cleo did not come up" in said
+    assert "nowhere.invalid is not reached" in said
+    for name in ("bob", "dora"):
+        team.until(lambda name=name: team.state(name) == "running", "it runs there")  # type: ignore[misc]
+        team.until(lambda name=name: "hello" in team("member", "peek", name).out, "and is shown")  # type: ignore[misc]
+    assert team.state("cleo") == "crashed"
+    team("team", "stop", "--force")
+    nothing_left(team, build1)
+
+
+@pytest.mark.parametrize(
+    ("agent", "says"),
+    [
+        ("claude", "only a program can be a member on another machine, not the agent claude"),
+        ("shell", "only a program can be a member on another machine, not the agent shell"),
+        ("spoken", "only a program can be a member on another machine, not the agent spoken"),
+        ("filed", "the agent filed reads a file, which is not on another machine"),
+        ("mine@", "names no host"),
+        ("mine@-x", "cannot be the name of a host"),
+        ("command", "a command member needs a program"),
+    ],
+)
+def test_an_agent_that_cannot_be_there_is_refused(
+    build1: Machine, team: Team, mine: None, agent: str, says: str
+) -> None:
+    """Issue 19, build 1: before anything is made."""
+    spec = f"bob={agent}" if "@" in agent else f"bob={agent}@build1"
+    said = team("team", "start", "alpha", "--detach", "--mode", "in-process", "--lead", "none", "-m", spec, code=2).err
+    assert says in said
+    assert "hint: " in said
+    assert not (team.home / "teams" / "alpha").exists()
 
 
 @pytest.mark.parametrize(

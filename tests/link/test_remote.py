@@ -20,6 +20,7 @@ THERE = "there-1"
 
 def order(*argv: str, again: bool = False) -> Order:
     return Order(
+        passes=(),
         team="alpha",
         agent_id="bob",
         argv=argv,

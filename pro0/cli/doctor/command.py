@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pro0.cli import completing
 from pro0.cli.context import caller, given, project_here, store, team_names
 from pro0.cli.doctor import home as checks_home
 from pro0.cli.doctor import team as checks_team
@@ -35,7 +36,11 @@ _STOP = "stop the team, or end only its lead (TERM to that pid; the members go o
     help="Look at this team only, beside the machine and the home.",
 )
 @click.option(
-    "--host", type=given, metavar="HOST", help="Look at another machine, by ssh: could it run members of your teams?"
+    "--host",
+    type=given,
+    shell_complete=completing.hosts,
+    metavar="HOST",
+    help="Look at another machine, by ssh: could it run members of your teams?",
 )
 @click.option("--repair", is_flag=True, help="Mend what can be mended without losing anything, and say what was done.")
 @click.option("--yes", is_flag=True, help="With --repair: end left-over processes without asking.")

@@ -52,7 +52,13 @@ from pro0.rules import text
 )
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
 @click.option("--plan", is_flag=True, help="It hands in a plan first, and changes nothing until that is approved.")
-@click.option("--host", default="", metavar="HOST", help="Run its program on another machine, by its name for ssh.")
+@click.option(
+    "--host",
+    default="",
+    shell_complete=completing.hosts,
+    metavar="HOST",
+    help="Run its program on another machine, by its name for ssh.",
+)
 @click.option("--worktree/--shared", default=None, help="Give it a git worktree of its own, or the shared checkout.")
 @team_option
 @no_wait_option

@@ -11,6 +11,7 @@ from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
 from pro0.errors import NotFound, Pro0Error
 from pro0.model.runtime import ENDED, SeatState, TurnEnd
+from pro0.model.team import placed
 from pro0.ops.context import Context
 from pro0.ops.team import members
 from pro0.ops.team.status import MemberStatus, remark, status
@@ -52,7 +53,8 @@ def list_members(team: str | None, as_json: bool, output: str | None) -> None:
 
 def _row(member: MemberStatus) -> tuple[str, ...]:
     pid = str(member.pid) if member.pid and member.state not in ENDED else ""
-    columns = (member.agent_id, member.name, member.agent, member.state, member.task or "", pid)
+    agent = placed(member.agent, member.host)
+    columns = (member.agent_id, member.name, agent, member.state, member.task or "", pid)
     return (*columns, _count(member.unread), local(member.since), remark(member))
 
 

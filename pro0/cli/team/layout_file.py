@@ -45,6 +45,7 @@ def _draft(member: LayoutMember, role: str) -> SeatDraft:
         effort=member.effort,
         permission_mode=member.permission_mode,
         plan=member.plan,
+        host=member.host,
     )
 
 

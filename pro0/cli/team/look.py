@@ -30,6 +30,7 @@ from pro0.cli.team import needs
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
 from pro0.model.caller import Who
 from pro0.model.runtime import ENDED, Phase
+from pro0.model.team import placed
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings
 from pro0.ops.team.status import LeadStatus, LimitStatus, MemberStatus, TeamStatus, completed, remark
@@ -253,7 +254,7 @@ def counted(tasks: Mapping[str, int]) -> str:
 def _agent(member: MemberStatus) -> str:
     """Return the agent's name, with its machine, and with its chosen model and effort."""
     chosen = ", ".join(filter(None, (member.model, member.effort)))
-    agent = f"{member.agent}@{member.host}" if member.host else member.agent
+    agent = placed(member.agent, member.host)
     return f"{agent} ({chosen})" if chosen else agent
 
 

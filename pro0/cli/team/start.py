@@ -21,7 +21,7 @@ from pro0.model import ids
 from pro0.model.layout import Layout
 from pro0.model.runtime import ENDED, Phase
 from pro0.model.task import Draft
-from pro0.model.team import PermissionMode, Seat
+from pro0.model.team import PermissionMode, Seat, placed
 from pro0.ops import trust
 from pro0.ops.context import Context, in_process
 from pro0.ops.tasks import tasks
@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     metavar="NAME|FILE",
     help="Members, windows and tasks from a layout.",
 )
-@click.option("-m", "--member", "specs", multiple=True, metavar="NAME=AGENT[:ROLE]", help="A member; repeatable.")
+@click.option(
+    "-m", "--member", "specs", multiple=True, metavar="NAME=AGENT[@HOST][:ROLE]", help="A member; repeatable."
+)
 @click.option(
     "--lead", type=given, metavar="AGENT|none", help="The lead agent; with a PROMPT else the first installed."
 )
@@ -161,8 +163,11 @@ def _draft(spec: str) -> SeatDraft:
     name, equals, kind = spec.rpartition("=")
     if not equals:
         raise BadInput(f"{spec!r} names no agent", hint=f"-m {spec or 'w1'}=shell")
-    agent, _, role = kind.partition(":")
-    return seated(SeatDraft(name=name, agent=agent, role=role))
+    where, _, role = kind.partition(":")
+    agent, at, host = where.partition("@")
+    if at and not host:
+        raise BadInput(f"{spec!r} names no host", hint=f"-m {name}={agent}@build1")
+    return seated(SeatDraft(name=name, agent=agent, host=host, role=role))
 
 
 def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[SeatDraft]:
@@ -190,7 +195,7 @@ def _make(
 ) -> Context:
     from pro0.engine.opening.founding import found
 
-    member_list = ", ".join(f"{draft.name} ({draft.agent})" for draft in drafts) or "nobody yet"
+    member_list = ", ".join(f"{draft.name} ({placed(draft.agent, draft.host)})" for draft in drafts) or "nobody yet"
     asking, _ = caller()
     _not_stopped(name)
     context = found(

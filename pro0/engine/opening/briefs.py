@@ -98,6 +98,7 @@ class Briefs:
             prompt=seat.prompt,
             delegates=seat.delegates,
             branch=branch,
+            host=seat.host,
             plans=seat.gate is not None and not seat.gate.approved,
             plan=seat.gate.text if seat.gate and seat.gate.approved else "",
         )

@@ -6,8 +6,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0 import resources, ssh
+from pro0.agents import first_prompt
+from pro0.agents.adapter import Adapter, Brief
+from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Hosted, Launch, State
-from pro0.model.team import Seat
 from pro0.store.files import File
 from pro0.store.teams import TeamStore
 
@@ -15,8 +17,16 @@ MORE = 10.0
 """Seconds that a session at home may take to end beyond the grace of its agent."""
 
 
-def linked(team: TeamStore, seat: Seat, launch: Launch, command: str) -> tuple[Hosted, Launch]:
-    """Return what a seat's machine is asked for, and the launch at home; `command` reaches the machine."""
+def linked(team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, command: str) -> tuple[Hosted, Launch]:
+    """Return what a seat's machine is asked for, and the launch at home; `command` reaches the machine.
+
+    Raises EnvironmentMissing for a first prompt that only a file could carry.
+    """
+    seat = brief.seat
+    if first_prompt.is_long(brief.prompt):
+        limit = f"{first_prompt.IN_ARGV // 1024} KiB"
+        hint = "shorten its prompt, or its role's; send the rest as a message"
+        raise EnvironmentMissing(f"no prompt of more than {limit} reaches another machine", hint=hint)
     hosted = Hosted(
         agent_id=seat.agent_id,
         incarnation=launch.incarnation,
@@ -28,6 +38,7 @@ def linked(team: TeamStore, seat: Seat, launch: Launch, command: str) -> tuple[H
         argv=launch.argv,
         first_state=launch.first_state,
         grace=launch.grace,
+        passes=tuple(adapter.passes),
     )
     argv = resources.link_argv(_place(team, hosted.incarnation))
     return hosted, replace(launch, argv=argv, first_state=State.STARTING, grace=launch.grace + MORE)

@@ -113,7 +113,8 @@ class Opener:
         self._team.mailbox(seat.agent_id).make()
         adapter = adapter_of(seat)
         environment = self._environment(adapter, seat, state, task)
-        require(adapter, environment["PATH"])
+        if not seat.host:
+            require(adapter, environment["PATH"])
         off = self._off[start.incarnation] = off_for(paths.home, adapter, environment["PATH"])
         adapter = limited(adapter, off)
         brief = self._briefs.brief(seat, adapter, state, environment, task)
@@ -122,7 +123,7 @@ class Opener:
         launch = self._launch(state, adapter, call, environment)
         hosted = None
         if seat.host:
-            hosted, launch = elsewhere.linked(self._team, seat, launch, self._ssh)
+            hosted, launch = elsewhere.linked(self._team, adapter, brief, launch, self._ssh)
         _startable(launch)
         name = paths.launch(start.incarnation)
         # An existing launch file stays. The guard that removes it owns the session, so none starts twice.

@@ -86,21 +86,34 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
     if draft.plan:
         _plannable(draft)
     limitable(draft, draft.permission_mode or mode)
+    if draft.host:
+        hostable(draft.name, draft.host, draft.agent, draft.definition, draft.leads)
+        if draft.plan:
+            raise BadInput("no plan is handed in from another machine", hint="leave --plan out")
+        return
     from pro0.agents.installed import require  # late: a command about tasks starts nobody
 
     require(adapter, path)
 
 
-def hostable(draft: SeatDraft, mode: str) -> None:
-    """Check a member on another machine; raises BadInput for what cannot be there, Refused without a terminal here."""
-    if not draft.host:
-        return
+def hostable(name: str, host: str, agent: str, definition: Definition | None, leads: bool = False) -> None:
+    """Raise BadInput for an agent that cannot be on another machine: one that pro0 knows needs files of this one."""
     from pro0 import ssh  # late: a command about tasks reaches no machine
 
-    ssh.host(draft.host)
-    if draft.agent != "command" or draft.leads:
-        hint = f"pro0 member spawn {draft.name} --host {draft.host} -- PROGRAM [ARG ...]"
-        raise BadInput(f"only a program can be a member on another machine, not the agent {draft.agent}", hint=hint)
+    ssh.host(host)
+    words = definition.argv if definition else ()
+    if leads or (agent != "command" and not words):
+        hint = f"pro0 member spawn {name} --host {host} -- PROGRAM [ARG ...], or an agent with `argv` in the settings"
+        raise BadInput(f"only a program can be a member on another machine, not the agent {agent}", hint=hint)
+    if any("{prompt_file}" in word for word in words):
+        hint = f"put {{prompt}} in its place: agents.{agent}.argv"
+        raise BadInput(f"the agent {agent} reads a file, which is not on another machine", hint=hint)
+
+
+def showable(draft: SeatDraft, mode: str) -> None:
+    """Raise Refused for a member on another machine without a terminal here, BadInput for one with a worktree."""
+    if not draft.host:
+        return
     if draft.worktree:
         hint = "leave --worktree out: the program begins in your home directory there"
         raise BadInput("a member on another machine has no worktree of this one", hint=hint)

@@ -16,7 +16,7 @@ from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, op
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.tasks.drafts import SeatDraft as SeatDraft
-from pro0.ops.tasks.drafts import hostable, startable, taken
+from pro0.ops.tasks.drafts import hostable, showable, startable, taken
 from pro0.ops.team import costs
 from pro0.rules import text
 from pro0.rules.lead.permissions import permission_mode, within
@@ -31,7 +31,7 @@ def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
         spawning(context, change.value)
         seats = []
         for draft in drafts:
-            hostable(draft, context.team.config.read().mode)
+            showable(draft, context.team.config.read().mode)
             change.value, seat = _seated(context, change.value, draft, limit)
             seats.append(seat)
         for seat in seats:  # before the seats are there: a seat without a mailbox would break status and broadcasts
@@ -60,6 +60,8 @@ def restart(
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
             raise Refused(f"{seat.agent_id} is running", code=ErrorCode.CONFLICT, hint=hint)
         newest = (definitions or {}).get(seat.agent, seat.definition)
+        if seat.host:
+            hostable(seat.name, seat.host, seat.agent, newest)
         new_seat = replace(renewed(seat, team_roster.runtime), fresh=fresh, definition=newest)
         change.value = with_seat(change.value, new_seat)
     _log(context, "restart", seat.agent_id)

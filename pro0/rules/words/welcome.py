@@ -26,6 +26,8 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True):
     """True when a lead agent must leave the work itself to others."""
     branch: str = ""
     """The branch of its own worktree, empty when it works in the project's checkout."""
+    host: str = ""
+    """The machine that it is on, empty for the team's own."""
     plans: bool = False
     """True when it needs an approved plan before it changes anything."""
     plan: str = ""
@@ -76,6 +78,11 @@ You have a git worktree of your own, this folder, on the branch {branch}; the ot
 these files. Change nothing outside it. Commit what you do to that branch; what you leave uncommitted is committed for
 you when the worktree goes. Somebody else merges."""
 
+_ELSEWHERE = """\
+You are on another machine than the team, {host}: the folder {project} is not here, nor is the others' work. The
+commands above are done at the team's machine, and no other command of pro0 is. When that machine is out of reach they
+wait; wait with them."""
+
 _DELEGATES = "Leave the work itself to teammates: you plan, delegate, check and answer, and change no file."
 
 
@@ -94,6 +101,8 @@ def first_prompt(welcome: Welcome, *, leads: bool) -> str:
     parts = [base]
     if leads and welcome.delegates:
         parts.append(_DELEGATES)
+    if welcome.host:
+        parts.append(_ELSEWHERE.format(host=welcome.host, project=welcome.project))
     if welcome.branch:
         parts.append(WORKTREE.format(branch=welcome.branch))
     if welcome.plans:

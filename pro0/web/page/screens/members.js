@@ -28,7 +28,7 @@ function All({ members }) {
 const Card = kept(function Card({ member, task }) {
   return html`<li class="card stack">
     <div class="row between"><h2><a class="whole" href=${place("member", member.agent_id)}>${member.agent_id}</a></h2><${State} word=${member.state} /></div>
-    <p class="row wrap small soft"><span>${member.agent}</span>${member.model && html`<span>${member.model}</span>`}<${Since} at=${member.since} />
+    <p class="row wrap small soft"><span>${member.agent}${member.host && `@${member.host}`}</span>${member.model && html`<span>${member.model}</span>`}<${Since} at=${member.since} />
       ${member.unread > 0 && html`<span class="tag">${many(member.unread, "unread message")}</span>`}${member.plan && html`<span class="tag cyan">plan ${member.plan}</span>`}</p>
     ${task && html`<p class="small">${task.id} ${task.title}</p>`}
     ${(member.note || member.turn?.words) && html`<p class="quote small lines">${member.note || member.turn.words}</p>`}
@@ -41,7 +41,7 @@ function Member({ member, tab = "" }) {
   const task = team.value.tasks.get(member.task);
   return html`<${Heading} title=${name}><${State} word=${member.state} /><//>
     <div class="stack">
-      <p class="row wrap small soft"><span>${member.agent}</span>${member.model && html`<span>${member.model}</span>`}${member.permission_mode && html`<span>${member.permission_mode}</span>`}
+      <p class="row wrap small soft"><span>${member.agent}${member.host && `@${member.host}`}</span>${member.model && html`<span>${member.model}</span>`}${member.permission_mode && html`<span>${member.permission_mode}</span>`}
         ${member.branch && html`<span>from ${member.branch}</span>`}<${Since} at=${member.since} />${task && html`<a href=${place("tree", task.id)}>${task.id} ${task.title}</a>`}</p>
       ${member.note && html`<p class="quote">${member.note}</p>`}
       <${MemberActs} member=${member} />
