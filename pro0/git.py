@@ -3,8 +3,8 @@
 Programs with a fixed key in git's settings are turned off in every call. Filters and drivers have keys chosen by the
 repository. Git runs them when it reads or writes files. So such calls use a repository of our own around the same
 objects. It takes only plain values from the real repository's settings. Only filters and drivers of the person's own
-settings (`~/.gitconfig`) run. No call reaches another repository. Commits here use an index of their own. So neither
-the lock of a killed git nor an unfinished merge is in the way.
+settings (`~/.gitconfig`) run. Only a call for a member on another machine reaches another repository. Commits here use
+an index of their own. So neither the lock of a killed git nor an unfinished merge is in the way.
 """
 
 import os
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Self
+from typing import IO, NoReturn, Self
 
 import msgspec
 
@@ -40,13 +40,8 @@ _OFF = {
     "credential.helper": "",
     "diff.external": "false",
     "interactive.diffFilter": "false",
-    "commit.gpgSign": "false",
-    "tag.gpgSign": "false",
-    "log.showSignature": "false",
-    "merge.verifySignatures": "false",
-    "gpg.program": "false",
-    "gpg.ssh.program": "false",
-    "gpg.x509.program": "false",
+    **dict.fromkeys(("commit.gpgSign", "tag.gpgSign", "log.showSignature", "merge.verifySignatures"), "false"),
+    **dict.fromkeys(("gpg.program", "gpg.ssh.program", "gpg.x509.program"), "false"),
     "submodule.recurse": "false",
     "protocol.allow": "never",
     "gc.auto": "0",
@@ -132,6 +127,10 @@ class Git:
         """Return every worktree of the repository, the first checkout first."""
         listed = self.run("worktree", "list", "--porcelain", "-z")
         return tuple(_parsed(entry) for entry in listed.split("\0\0") if entry)
+
+    def serve(self, service: str) -> NoReturn:
+        """Become `receive-pack` or `upload-pack` of this repository, for whoever is at stdin and stdout."""
+        os.execvpe("git", ["git", *_ALWAYS, service, str(self.folder)], {**_environment(), **self._variables})
 
     @contextmanager
     def apart(self, *, index: bool = False, head: str = "", lasting: bool = True) -> Iterator[Self]:

@@ -10,9 +10,11 @@ import pytest
 from pro0.diffs import difference, fork, pager, patch
 from pro0.git import Git
 from pro0.worktrees import Repository, branch_of
+from pro0.worktrees.travels import Travelling
 from tests.cli.test_verdicts import typed
 from tests.crash.lanes import a_few
 from tests.repositories import commit, git, put, repository_in
+from tests.test_travels import There
 
 SETTINGS = {
     "file watcher": {"core.fsmonitor": "X"},
@@ -151,8 +153,21 @@ class Planted:
         assert (self.at / "one").read_text() + (self.at / "two").read_text() == "3\n2\n"
         assert repository.drop(ada.branch)
         self.conflict(repository)
+        self.travel()
         assert Git(self.at).commit_all("HEAD", "nothing") == ""
         Git(self.at).run("log", "--format=%s")
+
+    def travel(self) -> None:
+        there = There(self.at.parent / "there")
+        travelling = Travelling(self.at)
+        branch = travelling.begin("teams/alpha/bob")
+        travelling.send(branch, "bob", there.command("receive"))
+        there.do("make", "--branch", branch)
+        put(there.tree, "far", "1\n")
+        tip = travelling.bring(branch, "bob", there.command("give", "--branch", branch, "--save"))
+        there.do("leave", "--branch", branch, "--tip", tip)
+        travelling.merge(branch, "merged")
+        assert (self.at / "far").read_text() == "1\n"
 
     def conflict(self, repository: Repository) -> None:
         one, two = (repository.add(self.trees / name, branch_of("alpha", name)) for name in ("cleo", "dora"))

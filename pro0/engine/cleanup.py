@@ -17,7 +17,7 @@ from pro0.ops import ownership
 from pro0.ops.context import Context, already, clock
 from pro0.ops.repair.evidence import entries
 from pro0.ops.team import archives, needs, teams
-from pro0.ops.work import checkouts, readying
+from pro0.ops.work import checkouts, readying, travelling
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store, TeamStore
@@ -45,7 +45,10 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
     finally:
         lease.drop()
     if kept_work:
+        host, elsewhere, place = kept_work[0].partition(":")
         hint = f"look: git log HEAD..{kept_work[0]}; merge it, or leave it"
+        if elsewhere:
+            hint = f"it is on {host}, in worktrees/{place} of PRO0_HOME there"
         raise Kept(f"{name} is removed; not merged, so kept: {', '.join(kept_work)}", hint=hint)
     return f"{name} is removed"
 
@@ -62,11 +65,12 @@ def remove(
     config = team.config.read()
     backend_of(config).dismantle(place_of(team, config))
     project = Path(config.project)
+    stays = travelling.clear(team, show, save=save, force=force)
     trees = trees_of(store.home, config.name, config.uid)
     for tree in entries(trees):
         if (save or not work_in(tree)) and (why := readying.tear_down(team, tree.name, tree)):
             show(f"the tear-down of {tree.name}'s worktree failed: {why}")
-    kept_work = checkouts.clear(trees, project, show, save=save)
+    kept_work = [*stays, *checkouts.clear(trees, project, show, save=save)]
     kept_work += [branch for branch in checkouts.unmerged(team, project) if branch not in kept_work]
     with already("all that ran has ended"):
         _put_away(store, team, config.uid, force=force, show=show, keep=keep)

@@ -152,6 +152,7 @@ class Link:
                     "firstState": hosted.first_state,
                     "grace": hosted.grace,
                     "passes": hosted.passes,
+                    "code": hosted.code,
                     "again": self._begun,
                     **self._screen.size(),
                 },

@@ -44,6 +44,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     first_state: State
     grace: float
     passes: tuple[str, ...]
+    code: str
     again: bool
     columns: int
     lines: int
@@ -53,6 +54,7 @@ class Remote:
     """One session here, named by its own id; any number of processes may look after it."""
 
     def __init__(self, home: Path, there: str) -> None:
+        self._home = home
         self._place = paths.hosted(home, there)
         self._there = there
         self._since = time.monotonic()
@@ -144,7 +146,7 @@ class Remote:
             team=order.team,
             team_uid=self._there,
             argv=order.argv,
-            cwd=str(Path.home()),
+            cwd=str(paths.guest(self._home, order.code)[1] if order.code else Path.home()),
             env=member_environment(start_environment(os.environ, order.passes), identity),
             report=str(self._place / paths.HOSTED_REPORT),
             first_state=order.first_state,

@@ -136,6 +136,8 @@ class Hosted(Document, frozen=True, kw_only=True):
     grace: float = 10.0
     passes: tuple[str, ...] = ()
     """The variables of that machine that its agent gets besides those that all get."""
+    code: str = ""
+    """What names its worktree there, TEAM/MEMBER; empty when it begins in the home directory."""
 
 
 class Handle(Stored, frozen=True):

@@ -40,6 +40,7 @@ QUEUE = ".queue"
 """The folder of a lock's waiters, beside the lock; it exists only while somebody waits."""
 LEASE = "lead.lock"
 WORKTREES = "worktrees"
+CODE = "code"
 ARCHIVES = "archive"
 """The folder of what is kept of removed teams."""
 RUN_LOG = ".run.jsonl"
@@ -156,6 +157,12 @@ def trees_of(home: Path, team: str, uid: str) -> Path:
 def worktree(home: Path, team: str, uid: str, agent_id: str) -> Path:
     """Return the folder of one member's worktree."""
     return trees_of(home, team, uid) / agent_id
+
+
+def guest(home: Path, member: str) -> tuple[Path, Path]:
+    """Return the repository and the worktree of a member of another machine's team, TEAM/MEMBER, in this home."""
+    team, _, name = member.partition("/")
+    return home / CODE / f"{team}.git", worktrees(home) / team / name
 
 
 def segment(number: int) -> str:

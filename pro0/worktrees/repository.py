@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused, StoreError
@@ -156,7 +156,7 @@ class Repository:
         if tree is not None and path.exists():
             if tree.half_made:
                 self._rescue(tree, "pro0: saved from a worktree that was made by half")
-            elif _unsaved(path):
+            elif unsaved(path):
                 raise Refused(
                     f"{path} has unsaved files", code=ErrorCode.CONFLICT, hint="pro0 doctor --repair saves them"
                 )
@@ -237,14 +237,19 @@ class Repository:
     def _commit(self, branch: str) -> str:
         return self._git.run("rev-parse", f"{HEADS}{branch}")
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        folder = os.open(self._common, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            _lock(folder, self._common)
-            yield
-        finally:
-            os.close(folder)
+    def _alone(self) -> AbstractContextManager[None]:
+        return alone(self._common)
+
+
+@contextmanager
+def alone(repository: Path) -> Iterator[None]:
+    """Wait for every other act on a repository; raises StoreError when one does not end."""
+    folder = os.open(repository, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _lock(folder, repository)
+        yield
+    finally:
+        os.close(folder)
 
 
 def branch_of(member: str, task: str) -> str:
@@ -270,7 +275,8 @@ def _lock(folder: int, path: Path) -> None:
             time.sleep(0.02)
 
 
-def _unsaved(path: Path) -> bool:
+def unsaved(path: Path) -> bool:
+    """Return True for a worktree with files that are not committed."""
     worktree = Git(path)
     return worktree.tree("HEAD") != worktree.run("rev-parse", "HEAD^{tree}")
 

@@ -15,6 +15,7 @@ from pro0.terminals.connection import Connection
 from tests import sshd
 from tests.conftest import let_scripts
 from tests.e2e.conftest import Team, kill
+from tests.repositories import git, repository_in
 from tests.sshd import Machine
 
 pytestmark = pytest.mark.skipif(bool(sshd.lacks()), reason=sshd.lacks())
@@ -238,10 +239,9 @@ def test_an_agent_that_cannot_be_there_is_refused(
     [
         (("spawn", "bob", "--agent", "shell", "--host", "build1"), "only a program can be a member"),
         (("spawn", "bob", "--host", "-oProxyCommand=id", "--", "true"), "cannot be the name of a host"),
-        (("spawn", "bob", "--worktree", "--host", "build1", "--", "true"), "has no worktree"),
     ],
 )
-def test_what_is_not_done_yet_is_refused(led: Team, build1: Machine, words: tuple[str, ...], says: str) -> None:
+def test_what_cannot_be_there_is_refused(led: Team, build1: Machine, words: tuple[str, ...], says: str) -> None:
     """Issue 19, build 1."""
     assert says in led("member", *words, code=2).err
 
@@ -360,6 +360,73 @@ def test_the_person_gives_up_what_is_out_of_reach(led: Team, build1: Machine) ->
     build1.start()
     subprocess.run(command.split(), check=True, capture_output=True)
     assert not sessions(build1)
+
+
+WORKS = """git config user.name bob; git config user.email bob@localhost
+test -e first && mark=second || mark=first
+date > $mark; git add $mark; git commit -qm $mark; echo rest > rest; pwd; echo made $mark
+while :; do sleep 0.1; done"""
+
+
+@pytest.fixture
+def coded(led: Team) -> Team:
+    """A team whose project has a commit."""
+    repository_in(led.project)
+    return led
+
+
+def code(machine: Machine) -> list[Path]:
+    """What is left of members' code there."""
+    home = machine.home / "pro0"
+    return [path for name in ("code", "worktrees") if (home / name).exists() for path in (home / name).iterdir()]
+
+
+def at_work(team: Team, mark: str) -> None:
+    """Start bob on the machine in a worktree, until he has committed a file."""
+    spawn(team, "bob", WORKS, "--worktree")
+    team.until(lambda: f"made {mark}" in team("member", "peek", "bob").out, "he has committed")
+
+
+def test_code_goes_there_and_comes_home(coded: Team, build1: Machine) -> None:
+    """Issue 19, build 3."""
+    at_work(coded, "first")
+    assert f"{build1.home}/pro0/worktrees" in coded("member", "peek", "bob").out
+    assert coded.member("bob")["branch"] == "teams/alpha/bob"
+    assert [change["path"] for change in coded.json("diff", "bob")["files"]] == ["first"]
+    coded("member", "merge", "bob")
+    assert (coded.project / "first").exists()
+    assert not (coded.project / "rest").exists()
+    coded("member", "shutdown", "bob", "--force", "--timeout", "0")
+    assert "the code of bob is on build1" in coded("member", "spawn", "bob", "--", "true", code=4).err
+    coded("member", "restart", "bob")
+    coded.until(lambda: "made second" in coded("member", "peek", "bob").out, "the next session finds what was there")
+    coded("team", "stop", "--force")
+    said = coded("team", "cleanup", "alpha", code=7).err
+    assert "not merged, so kept: teams/alpha/bob" in said
+    assert git(coded.project, "show", "teams/alpha/bob:rest") == "rest"
+    assert not code(build1)
+    nothing_left(coded, build1)
+
+
+def test_code_out_of_reach_is_not_thrown_away(coded: Team, build1: Machine) -> None:
+    """Issue 19, build 3."""
+    at_work(coded, "first")
+    coded("team", "stop", "--force")
+    nothing_left(coded, build1)
+    build1.stop()
+    for words in (("diff", "bob"), ("member", "merge", "bob"), ("team", "cleanup", "alpha")):
+        assert "the work of bob does not come home from build1" in coded(*words, code=6).err
+    said = coded("team", "cleanup", "alpha", "--force", code=7).err
+    assert "the code of bob stays on build1" in said
+    assert len(code(build1)) == 2
+
+
+def test_a_machine_out_of_reach_gets_no_code_and_no_session(coded: Team, build1: Machine) -> None:
+    """Issue 19, build 3."""
+    build1.stop()
+    said = coded("member", "spawn", "bob", "--host", "build1", "--worktree", "--", "true", code=6).err
+    assert "its code does not reach build1" in said
+    assert git(coded.project, "for-each-ref", "refs/heads/teams") == ""
 
 
 def test_another_machine_gets_a_members_rights_and_no_more(led: Team, build1: Machine) -> None:

@@ -21,6 +21,7 @@ THERE = "there-1"
 def order(*argv: str, again: bool = False) -> Order:
     return Order(
         passes=(),
+        code="",
         team="alpha",
         agent_id="bob",
         argv=argv,

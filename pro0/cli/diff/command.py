@@ -54,7 +54,7 @@ def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
         _tell(work)
         _list(difference)
         return
-    work = work_of.find(context, name)
+    work = work_of.find(context, name, bring=True)
     _tell(work)
     if context.caller.who is Who.HUMAN and sys.stdout.isatty():
         _page(work.fork)

@@ -2,37 +2,69 @@
 
 import json
 import os
+import re
+from pathlib import Path
 
 import click
 
 from pro0.cli.output import write
-from pro0.errors import TimedOut
+from pro0.errors import BadInput, TimedOut
 from pro0.store import paths
+from pro0.store.files import make_folder
+
+SESSION, CODE = ("serve", "end"), ("receive", "make", "give", "leave")
+"""What is done for a session, and for the code of a member."""
+_MEMBER = re.compile(r"[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*")
 
 
 @click.command(hidden=True)
-@click.argument("act", type=click.Choice(["serve", "end"]))
-@click.argument("session")
+@click.argument("act", type=click.Choice([*SESSION, *CODE]))
+@click.argument("name", metavar="SESSION|TEAM/MEMBER")
 @click.option("--patience", type=float, default=20.0, show_default=True, metavar="S", help="Seconds to wait.")
-def hosted(act: str, session: str, patience: float) -> None:
-    """Run a member for another machine; called by pro0 there.
+@click.option("--branch", default="", metavar="NAME", help="The member's branch.")
+@click.option("--save", is_flag=True, help="Commit what is not committed, before it is given.")
+@click.option("--tip", default="", metavar="COMMIT", help="The newest commit that is home.")
+def hosted(act: str, name: str, patience: float, branch: str, save: bool, tip: str) -> None:
+    """Run a member for another machine, and keep its code; called by pro0 there.
 
     `serve` starts its session here or finds it, and carries messages over stdin and stdout. `end` ends it, and prints
-    how it ended once its whole tree has.
+    how it ended once its whole tree has. `receive` and `give` are git's ends of a push and a fetch. `make` makes the
+    member's worktree of what was received. `leave` removes it when all of it is home.
 
     \b
     Examples:
       pro0 hosted end 6f1c2a
     """
     home = paths.home(os.environ)
+    if act in CODE:
+        _code(home, act, name, branch, f"{name.partition('/')[2]}: what was not committed" if save else "", tip)
+        return
     if act == "serve":
         from pro0.link.far import Far
 
-        Far(home, session).serve()
+        Far(home, name).serve()
         return
     from pro0.link import remote
 
-    over = remote.end(home, session, patience)
+    over = remote.end(home, name, patience)
     if over is None:
-        raise TimedOut(f"the session {session} has not ended in {patience:g} s")
+        raise TimedOut(f"the session {name} has not ended in {patience:g} s")
     write(json.dumps(over))
+
+
+def _code(home: Path, act: str, member: str, branch: str, save: str, tip: str) -> None:
+    from pro0.worktrees.travels import Guest
+
+    if not _MEMBER.fullmatch(member):
+        raise BadInput(f"{member!r} is no member of a team", hint="TEAM/MEMBER")
+    place, tree = paths.guest(home, member)
+    make_folder(place.parent)
+    guest = Guest(place, tree)
+    if act == "receive":
+        guest.receive()
+    elif act == "give":
+        guest.give(branch, save)
+    elif act == "make":
+        write(json.dumps({"worktree": str(guest.make(branch).path)}))
+    else:
+        guest.leave(branch, tip)

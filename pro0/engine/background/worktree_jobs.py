@@ -9,7 +9,7 @@ from pro0.engine.log import Log
 from pro0.errors import Pro0Error
 from pro0.model.decision import WorkFolder
 from pro0.model.team import Seat, TeamConfig
-from pro0.ops.work import readying
+from pro0.ops.work import readying, travelling
 from pro0.store.paths import worktree
 from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository, branch_of
@@ -35,7 +35,10 @@ class WorktreeJobs:
             return
         self._asked.add(key)
         self._log.write("prepare", seat=seat.agent_id)
-        self._backlog.put(seat)
+        if travelling.travels(seat):  # no other machine keeps the others waiting
+            threading.Thread(target=self._send, args=(seat,), daemon=True).start()
+        else:
+            self._backlog.put(seat)
 
     def found(self, seats: Iterable[Seat]) -> dict[Key, WorkFolder]:
         """Return the results of requested worktrees; forget those of removed seats."""
@@ -51,6 +54,14 @@ class WorktreeJobs:
             self._tell(seat, work_folder)
         else:  # git's work is done one by one, the members' set-ups at once
             threading.Thread(target=self._make_ready, args=(seat, work_folder), daemon=True).start()
+
+    def _send(self, seat: Seat) -> None:
+        try:
+            work_folder = WorkFolder(branch=travelling.MemberCode(self._team, seat).send())
+        except Pro0Error as error:
+            why = f"its code does not reach {seat.host}: {error.message}"
+            work_folder = WorkFolder(error=why, hint=error.hint or f"pro0 doctor --host {seat.host}")
+        self._tell(seat, work_folder)
 
     def _make_ready(self, seat: Seat, work_folder: WorkFolder) -> None:
         try:

@@ -10,6 +10,7 @@ from pro0.agents import first_prompt
 from pro0.agents.adapter import Adapter, Brief
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Hosted, Launch, State
+from pro0.ops.work import travelling
 from pro0.store.files import File
 from pro0.store.teams import TeamStore
 
@@ -39,6 +40,7 @@ def linked(team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, comm
         first_state=launch.first_state,
         grace=launch.grace,
         passes=tuple(adapter.passes),
+        code=travelling.name(team, seat) if travelling.travels(seat) else "",
     )
     argv = resources.link_argv(_place(team, hosted.incarnation))
     return hosted, replace(launch, argv=argv, first_state=State.STARTING, grace=launch.grace + MORE)

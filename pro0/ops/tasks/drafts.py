@@ -111,13 +111,8 @@ def hostable(name: str, host: str, agent: str, definition: Definition | None, le
 
 
 def showable(draft: SeatDraft, mode: str) -> None:
-    """Raise Refused for a member on another machine without a terminal here, BadInput for one with a worktree."""
-    if not draft.host:
-        return
-    if draft.worktree:
-        hint = "leave --worktree out: the program begins in your home directory there"
-        raise BadInput("a member on another machine has no worktree of this one", hint=hint)
-    if mode == "headless":
+    """Raise Refused for a member on another machine without a terminal here."""
+    if draft.host and mode == "headless":
         hint = "start the team with --mode in-process or --mode tmux"
         raise Refused(f"{draft.name} needs a terminal here, to be shown in from {draft.host}", hint=hint)
 

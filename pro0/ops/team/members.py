@@ -203,6 +203,9 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     same = next((s for s in desired.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same and not team_roster.ended(same.agent_id):
         raise _taken(same)
+    if same and same.host and same.worktree and (draft.host != same.host or not _in_worktree(context, draft)):
+        hint = f"choose another name, or the same place: --host {same.host} --worktree"
+        raise Refused(f"the code of {same.agent_id} is on {same.host}", code=ErrorCode.CONFLICT, hint=hint)
     # A team over its budget starts no new session, not even a lead's.
     if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
@@ -247,7 +250,7 @@ def _taken(seat: Seat) -> Refused:
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:
     """Return True for a member's own worktree; a lead agent works in the project, where others' work is merged."""
     if draft.worktree is None:
-        return context.team.config.read().worktrees and not (draft.leads or draft.host)
+        return context.team.config.read().worktrees and not draft.leads
     return draft.worktree
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pro0.errors import Pro0Error
 from pro0.ops.repair.evidence import entries
-from pro0.store.paths import trees_of, worktrees
+from pro0.store.paths import CODE, trees_of, worktrees
 from pro0.store.teams import Store, TeamStore
 from pro0.worktrees import Repository
 from pro0.worktrees.work import work_in
@@ -45,8 +45,9 @@ def clear_unused(folder: Path, project: Path) -> None:
 
 
 def left_over(store: Store) -> Iterator[Path]:
-    """Yield worktree folders without a team; a team exists before its worktrees do."""
-    folders, owned = entries(worktrees(store.home)), set()
+    """Yield worktree folders without a team, here or on another machine; a team exists before its worktrees do."""
+    folders = entries(worktrees(store.home))
+    owned = {worktrees(store.home) / repository.stem for repository in entries(store.home / CODE)}
     for name in store.names():
         try:
             owned.add(trees_of(store.home, name, store.team(name).config.read().uid))

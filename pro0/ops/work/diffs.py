@@ -13,6 +13,7 @@ from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import roster
 from pro0.ops.tasks import tasks
+from pro0.ops.work import travelling
 from pro0.ops.work.workers import find as find_worker
 from pro0.store.paths import worktree
 from pro0.worktrees import Repository
@@ -30,19 +31,22 @@ class NamedWork(msgspec.Struct, frozen=True):
     """True in the project's checkout, where nobody knows whose changes are whose."""
 
 
-def find(context: Context, name: str) -> NamedWork:
-    """Return the work of a member, a worker or a task; raises NotFound when it left nothing that is not merged."""
+def find(context: Context, name: str, *, bring: bool = False) -> NamedWork:
+    """Return the work of a member, a worker or a task; raises NotFound when it left nothing that is not merged.
+
+    With `bring` commits on another machine come home before; raises EnvironmentMissing for one out of reach.
+    """
     folded = name.strip().casefold()
     for seat in roster(context.team).wanted.seats:
         if folded in (seat.agent_id, seat.name.casefold()):
-            return _of_seat(context, seat)
-    return _of_task(context, _task(context, name))
+            return _of_seat(context, seat, bring=bring)
+    return _of_task(context, _task(context, name), bring=bring)
 
 
 @operation("diff.show", ANYONE, changes=False)
 def show(context: Context, name: str) -> tuple[NamedWork, Difference]:
-    """Return some work with its commits and changed files."""
-    work = find(context, name)
+    """Return some work with its commits and changed files; those on another machine come home before."""
+    work = find(context, name, bring=True)
     return work, difference(work.fork)
 
 
@@ -79,15 +83,15 @@ def merge(context: Context, name: str) -> tuple[NamedWork, str]:
 
     Raises Refused, and changes nothing, for conflicts.
     """
-    work = _mergeable(context, name)
+    work = _mergeable(context, name, bring=True)
     branch = work.fork.branch or work.fork.tip[:12]
     return work, Repository(_project(context)).merge(
         work.fork.branch or work.fork.tip, f"Merge {branch} of {work.name}"
     )
 
 
-def _mergeable(context: Context, name: str) -> NamedWork:
-    work = _of_seat(context, roster(context.team).find(name))
+def _mergeable(context: Context, name: str, *, bring: bool = False) -> NamedWork:
+    work = _of_seat(context, roster(context.team).find(name), bring=bring)
     if work.shared:
         text = f"{work.name} has no worktree: it works in the project's checkout"
         raise Refused(text, hint="members with one: pro0 member spawn NAME --worktree")
@@ -107,11 +111,16 @@ def _nothing_committed(work: NamedWork) -> NotFound:
     return NotFound(f"{text}; not committed: {files}", hint=f"{ask}, then: pro0 member merge {work.name}")
 
 
-def _of_seat(context: Context, seat: Seat) -> NamedWork:
+def _of_seat(context: Context, seat: Seat, *, bring: bool = False) -> NamedWork:
     config = context.team.config.read()
     state = roster(context.team).state(seat.agent_id)
     if not seat.worktree:
         return NamedWork(seat.agent_id, fork(Path(config.project)), shared=True)
+    if travelling.travels(seat):
+        code = travelling.MemberCode(context.team, seat)
+        if bring or not code.branch:
+            code.bring()
+        return NamedWork(seat.agent_id, fork(Path(config.project), branch=code.branch))
     place = worktree(context.team.paths.home, config.name, config.uid, seat.agent_id)
     folder = Path(state.worktree) if state and state.worktree else place
     if folder.exists():
@@ -121,7 +130,7 @@ def _of_seat(context: Context, seat: Seat) -> NamedWork:
     return NamedWork(seat.agent_id, fork(Path(config.project), branch=state.branch))
 
 
-def _of_task(context: Context, task: Task) -> NamedWork:
+def _of_task(context: Context, task: Task, *, bring: bool = False) -> NamedWork:
     if task.worktree and Path(task.worktree).exists():
         return NamedWork(task.id, fork(_project(context), Path(task.worktree)))
     if task.branch:
@@ -130,11 +139,11 @@ def _of_task(context: Context, task: Task) -> NamedWork:
     seats = roster(context.team).wanted.seats
     worker = next((seat for seat in seats if seat.task == task.id), None)
     if worker:
-        return replace(_of_seat(context, worker), name=task.id)
+        return replace(_of_seat(context, worker, bring=bring), name=task.id)
     seat = next((seat for seat in seats if seat.agent_id == holder and not seat.task), None)
     if seat is None:
         raise NotFound(f"{task.id} has left nothing that is not merged", hint=f"what it did: pro0 task show {task.id}")
-    return _of_seat(context, seat)
+    return _of_seat(context, seat, bring=bring)
 
 
 def _task(context: Context, name: str) -> Task:

@@ -79,7 +79,7 @@ these files. Change nothing outside it. Commit what you do to that branch; what 
 you when the worktree goes. Somebody else merges."""
 
 _ELSEWHERE = """\
-You are on another machine than the team, {host}: the folder {project} is not here, nor is the others' work. The
+You are on another machine than the team, {host}: the folder {project} is not here{code}. The
 commands above are done at the team's machine, and no other command of pro0 is. When that machine is out of reach they
 wait; wait with them."""
 
@@ -102,7 +102,7 @@ def first_prompt(welcome: Welcome, *, leads: bool) -> str:
     if leads and welcome.delegates:
         parts.append(_DELEGATES)
     if welcome.host:
-        parts.append(_ELSEWHERE.format(host=welcome.host, project=welcome.project))
+        parts.append(_elsewhere(welcome))
     if welcome.branch:
         parts.append(WORKTREE.format(branch=welcome.branch))
     if welcome.plans:
@@ -113,6 +113,11 @@ def first_prompt(welcome: Welcome, *, leads: bool) -> str:
     if welcome.plan:
         parts.append(f"Your plan, which was approved; carry it out:\n{welcome.plan}")
     return "\n\n".join(parts)
+
+
+def _elsewhere(welcome: Welcome) -> str:
+    code = ", but a copy of its code is, in this folder" if welcome.branch else ", nor is the others' work"
+    return _ELSEWHERE.format(host=welcome.host, project=welcome.project, code=code)
 
 
 _NOTHING_YET = "Begin with `pro0 inbox`, then `pro0 task next`."

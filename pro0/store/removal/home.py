@@ -7,11 +7,25 @@ from pathlib import Path
 from pro0.store import atomic, health
 from pro0.store.files import translate
 from pro0.store.lock import locked
-from pro0.store.paths import ARCHIVES, ASIDE, HOSTS, LOCK, NEW, PIN, PROOFS, QUEUE, ROLES, TRASH, TRUSTED, WORKTREES
+from pro0.store.paths import (
+    ARCHIVES,
+    ASIDE,
+    CODE,
+    HOSTS,
+    LOCK,
+    NEW,
+    PIN,
+    PROOFS,
+    QUEUE,
+    ROLES,
+    TRASH,
+    TRUSTED,
+    WORKTREES,
+)
 from pro0.store.removal import trees
 
 _OWN = frozenset({"teams", "tasks", "mailboxes", "web", "layouts", ARCHIVES, HOSTS, WORKTREES})
-_OWN |= {ROLES, TRUSTED, PROOFS, PIN, LOCK, QUEUE}
+_OWN |= {CODE, ROLES, TRUSTED, PROOFS, PIN, LOCK, QUEUE}
 _HALF = (NEW, TRASH, atomic.TEMPORARY)
 
 
@@ -30,11 +44,13 @@ def foreign(home: Path) -> Iterator[Path]:
 def remove(home: Path, settings: str) -> bool:
     """Remove what is pro0's, under the home's lock, and return True when the home is gone; no team is there any more.
 
-    Worktrees are removed one by one before it: the folder of those that stay, stays.
+    Worktrees are removed one by one before it: the folder of those that stay, stays, with their repositories.
     """
     try:
         with locked(home, "uninstall"):
             spared = {*others(home, settings), home / LOCK}
+            if trees.entries(home / WORKTREES):
+                spared.add(home / CODE)
             for path in trees.entries(home):
                 if path.name == WORKTREES:
                     with suppress(OSError):

@@ -1,0 +1,116 @@
+"""The code of members on other machines: sent there before a session, brought home when somebody asks for it."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from pro0 import ssh
+from pro0.errors import EnvironmentMissing, ErrorCode, Kept, NotFound, Pro0Error
+from pro0.model.team import Seat
+from pro0.ops import trust
+from pro0.ops.seats import roster
+from pro0.store.paths import trees_of
+from pro0.store.teams import TeamStore
+from pro0.worktrees import branch_of
+from pro0.worktrees.travels import Travelling
+
+PATIENCE = 600.0
+"""Seconds for a machine to make or to remove a worktree."""
+
+
+class MemberCode:
+    """The code of one member on its machine."""
+
+    def __init__(self, team: TeamStore, seat: Seat) -> None:
+        config = team.config.read()
+        project = Path(config.project)
+        state = roster(team).state(seat.agent_id)
+        self._repository = Travelling(project)
+        self._team, self._seat = team, seat
+        self._ssh = trust.settings(team.paths.home, project, os.environ).ssh
+        self._name = name(team, seat)
+        self.branch = state.branch if state else ""
+        """Its branch at home, empty when nothing was sent yet."""
+        if not self.branch and self._repository.has(first := branch_of(team.name, seat.agent_id)):
+            self.branch = first
+
+    def send(self) -> str:
+        """Send its branch, and have its worktree made; return the branch. A worktree that is there stays as it is."""
+        is_new = not self._repository.has(self.branch) if self.branch else True
+        if is_new:
+            self.branch = self._repository.begin(self.branch or branch_of(self._team.name, self._seat.agent_id))
+        try:
+            self._repository.send(self.branch, self._seat.agent_id, self._command("receive"))
+        except EnvironmentMissing:
+            if is_new:
+                self._repository.drop(self.branch)
+            raise
+        self._do("make", "--branch", self.branch)
+        return self.branch
+
+    def bring(self, *, save: bool = False) -> str:
+        """Bring its commits home, and return the newest; with `save` it commits there what is not committed."""
+        if not self.branch:
+            raise NotFound(f"{self._seat.agent_id} has no worktree yet", hint=f"pro0 member show {self._seat.agent_id}")
+        words = ("--branch", self.branch, *(("--save",) if save else ()))
+        try:
+            return self._repository.bring(self.branch, self._seat.agent_id, self._command("give", *words))
+        except EnvironmentMissing as error:
+            raise self._unreached(error) from error
+
+    def leave(self, *, save: bool) -> str:
+        """Bring all home and remove what is there; return the branch unless it is merged, "" for none.
+
+        Raises Kept for what cannot come home.
+        """
+        if not self.branch:
+            return ""
+        self._do("leave", "--branch", self.branch, "--tip", self.bring(save=save))
+        return "" if self._repository.drop(self.branch) else self.branch
+
+    def _do(self, act: str, *words: str) -> None:
+        heard = ssh.run(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words), PATIENCE)
+        if heard.code:
+            said = heard.errors.splitlines()[:1] or [f"pro0 hosted {act} ends with {heard.code}"]
+            text = f"{self._seat.host}: {said[0].removeprefix('pro0: ')}"
+            if heard.code == Kept.exit_code:
+                raise Kept(text, code=ErrorCode.KEPT)
+            raise EnvironmentMissing(text, hint=f"pro0 doctor --host {self._seat.host}")
+
+    def _command(self, act: str, *words: str) -> list[str]:
+        return ssh.argv(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words))
+
+    def _unreached(self, error: Pro0Error) -> EnvironmentMissing:
+        seat = self._seat
+        text = f"the work of {seat.agent_id} does not come home from {seat.host}: {error.message}"
+        hint = f"what came home before: git log {self.branch}; reach it again: pro0 doctor --host {seat.host}"
+        return EnvironmentMissing(text, code=ErrorCode.UNREACHED, hint=hint)
+
+
+def name(team: TeamStore, seat: Seat) -> str:
+    """Return what names a member's code on its machine: TEAM/MEMBER, where no later team has the same."""
+    config = team.config.read()
+    return f"{trees_of(team.paths.home, config.name, config.uid).name}/{seat.agent_id}"
+
+
+def clear(team: TeamStore, show: Callable[[str], None], *, save: bool, force: bool) -> list[str]:
+    """Bring home and remove the code of members on other machines; return what is kept: branches, and what stays there.
+
+    Raises EnvironmentMissing for a machine out of reach; with `force` its code stays there.
+    """
+    kept = []
+    for seat in filter(travels, team.wanted.read().seats):
+        try:
+            kept.append(MemberCode(team, seat).leave(save=save))
+        except Pro0Error as error:
+            if not (force or isinstance(error, Kept) or error.code is ErrorCode.NO_REPOSITORY):
+                error.hint = f"reach it again, or leave it there: pro0 team cleanup {team.name} --force"
+                raise
+            show(f"the code of {seat.agent_id} stays on {seat.host}: {error.message}")
+            kept.append(f"{seat.host}:{name(team, seat)}")
+    return [item for item in kept if item]
+
+
+def travels(seat: Seat) -> bool:
+    """Return True for a member whose code is on another machine."""
+    return bool(seat.host) and seat.worktree

@@ -1,0 +1,164 @@
+"""A member's code on another machine: its branch goes there once, and its commits come back to that branch alone.
+
+At home there is a branch and no worktree. The machine has one bare repository for the team, and a worktree for each
+member. What comes back is data: one commit, under a name that home chose.
+"""
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
+from pro0.git import HEADS, Git, Worktree
+from pro0.rules.text import visible
+from pro0.worktrees.repository import Repository, alone, repositories_in, unsaved
+
+SENT, BACK, HOME = "refs/pro0/sent/", "refs/pro0/back/", "refs/pro0/home/"
+"""Where a machine has what home sent for a member, what it gives back of it, and what home says that it has."""
+_OTHER = "ssh://other/code"
+"""The other repository, as git is told; the command that speaks for it knows where it is."""
+WHY = 500
+"""Characters of what another machine or git says of a failure."""
+_PLAIN_PUSH = ("--quiet", "--force", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no")
+_PLAIN_FETCH = ("--quiet", "--no-tags", "--no-prune", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
+
+
+class Travelling(Repository):
+    """The repository of a project's checkout, whose members' branches may be on other machines."""
+
+    def begin(self, branch: str) -> str:
+        """Return a new branch at the checkout's HEAD: that name, or its next free numbered one."""
+        with self._alone():
+            head = self.head()
+            name = self._free(branch, head)
+            self._git.run("update-ref", f"{HEADS}{name}", head)
+            return name
+
+    def has(self, branch: str) -> bool:
+        """Return True while the branch is there."""
+        return self._has(branch)
+
+    def send(self, branch: str, member: str, command: Sequence[str]) -> None:
+        """Send a branch through a command that speaks for the other repository; raises EnvironmentMissing."""
+        self._reach(command, "push", *_PLAIN_PUSH, _OTHER, f"{HEADS}{branch}:{SENT}{member}")
+
+    def bring(self, branch: str, member: str, command: Sequence[str]) -> str:
+        """Bring a member's commits home to its branch, through such a command; return the newest.
+
+        What only the branch at home has is kept under another name. Raises EnvironmentMissing when the machine does not
+        give them, Refused while somebody has the branch checked out here.
+        """
+        came = f"{BACK}{branch}"
+        self._reach(command, "fetch", *_PLAIN_FETCH, _OTHER, f"+{BACK}{member}:{came}")
+        with self._alone():
+            try:
+                new = self._git.run("rev-parse", "--verify", f"{came}^{{commit}}")
+                self._take(branch, new)
+            finally:
+                self._git.run("update-ref", "-d", came)
+        return new
+
+    def _take(self, branch: str, new: str) -> None:
+        old = self._commit(branch) if self._has(branch) else ""
+        if old == new:
+            return
+        if taken := next((tree.path for tree in self.all() if tree.branch == branch), None):
+            text = f"{branch} is checked out in {taken}, so nothing can come home to it"
+            raise Refused(text, code=ErrorCode.CONFLICT, hint=f"git -C {taken} switch --detach")
+        if old and not self._git.succeeds("merge-base", "--is-ancestor", old, new) and not self._holds(old):
+            self._git.run("update-ref", f"{HEADS}{self._unused(Path(branch))}", old)
+        self._git.run("update-ref", "-m", "pro0: from its machine", f"{HEADS}{branch}", new, *([old] if old else []))
+
+    def _reach(self, command: Sequence[str], *words: str) -> None:
+        """Let git reach one other repository through a command, whatever settings say of addresses."""
+        variables = {"GIT_ALLOW_PROTOCOL": "ssh", "GIT_SSH_VARIANT": "simple"}
+        variables |= {"GIT_SSH_COMMAND": f"{shlex.join(command)} #"}  # git's own words behind it mean nothing
+        checked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "fetch.fsckObjects", "GIT_CONFIG_VALUE_0": "true"}
+        code, text = Git(self.checkout, variables | checked).attempt(*words)
+        if code:  # git says last what might be wrong, and first what is
+            why = visible(text.partition("\n")[0])[:WHY] or f"git {words[0]} failed"
+            raise EnvironmentMissing(why, code=ErrorCode.GIT_FAILED)
+
+
+class Guest(Repository):
+    """The bare repository of another machine's team here, with a worktree for each of its members."""
+
+    def __init__(self, place: Path, tree: Path) -> None:
+        self._tree = tree
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with alone(place):
+            if not (place / "HEAD").exists():
+                Git(place).run("init", "--quiet", "--bare", "--template=")
+        super().__init__(place)
+
+    def receive(self) -> NoReturn:
+        """Become the program that takes what home sends."""
+        self._git.serve("receive-pack")
+
+    def make(self, branch: str) -> Worktree:
+        """Make the member's worktree on its branch as home has sent it; one that is there is taken as it is."""
+        with self._alone():
+            existing = self._find(self._tree)
+            if existing and not existing.half_made and self._tree.exists():
+                return existing
+            self._clear(self._tree)
+            head = self._newest(branch)
+            self._tree.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._check_out(self._tree, branch, head)
+            return Worktree(self._tree, branch, head)
+
+    def give(self, branch: str, message: str) -> NoReturn:
+        """Become the program that gives home the member's commits; with a `message` all is committed before."""
+        with self._alone():
+            if message and self._tree.exists():
+                self._save(self._tree, message)
+            self._git.run("update-ref", f"{BACK}{self._tree.name}", self._newest(branch))
+        self._git.serve("upload-pack")
+
+    def leave(self, branch: str, tip: str) -> None:
+        """Remove the member's worktree, all of which is home up to `tip`, and the repository with its last worktree.
+
+        Raises Kept, and removes nothing, where something here is not home.
+        """
+        with self._alone():
+            self._refuse_unless_home(branch, tip)
+            if tip:
+                self._git.run("update-ref", f"{HOME}{self._tree.name}", tip)
+            if self._tree.exists():
+                self._git.run("worktree", "remove", "--force", str(self._tree))
+            self._git.run("worktree", "prune")
+            if len(self.all()) > 1:
+                return
+            if left := self._left():
+                text = f"{self.checkout} keeps {', '.join(left)}, with commits that are not home"
+                raise Kept(text, code=ErrorCode.KEPT, hint="push them to where they belong, then remove it")
+            shutil.rmtree(self.checkout)
+        for folder in (self._tree.parent, self.checkout.parent):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def _refuse_unless_home(self, branch: str, tip: str) -> None:
+        if self._beyond(self._newest(branch), tip):
+            raise Kept(f"{self._tree} has commits that are not home", code=ErrorCode.KEPT)
+        if self._tree.exists() and (repositories_in(self._tree) or unsaved(self._tree)):
+            raise Kept(f"{self._tree} has files that are not committed", code=ErrorCode.KEPT)
+
+    def _newest(self, branch: str) -> str:
+        """Return the member's newest commit: that of its worktree, of its branch without one, else what home sent."""
+        if self._tree.exists():
+            return Git(self._ours(self._tree).path).run("rev-parse", "HEAD")
+        start = f"{HEADS}{branch}" if self._has(branch) else f"{SENT}{self._tree.name}"
+        return self._git.run("rev-parse", "--verify", f"{start}^{{commit}}")
+
+    def _left(self) -> tuple[str, ...]:
+        """Return the branches with commits that home does not have."""
+        branches = self._git.run("for-each-ref", "--format=%(refname)", HEADS).split()
+        return tuple(name.removeprefix(HEADS) for name in branches if self._beyond(name))
+
+    def _beyond(self, commit: str, tip: str = "") -> str:
+        """Return a commit of a history that home does not have, "" for none; home has all of `tip` too."""
+        known = self._git.run("for-each-ref", "--format=^%(objectname)", SENT, HOME).split()
+        return self._git.run("rev-list", "--max-count=1", commit, *known, *([f"^{tip}"] if tip else []))

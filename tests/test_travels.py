@@ -1,0 +1,224 @@
+"""A member's code on another machine: it goes there and comes home by git, to one branch, and nothing is lost."""
+
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import EnvironmentMissing, Refused
+from pro0.worktrees.travels import Travelling
+from tests.repositories import commit, git, put, repository_in
+
+BRANCH = "teams/alpha/bob"
+MEMBER = "alpha-1/bob"
+
+
+class There:
+    """The other machine: a home of its own, and the commands that reach it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.tree = home / "worktrees" / MEMBER
+        self.repository = home / "code" / "alpha-1.git"
+
+    def command(self, act: str, *words: str, member: str = MEMBER) -> list[str]:
+        """The command of one act there."""
+        return ["env", f"PRO0_HOME={self.home}", sys.executable, "-m", "pro0", "hosted", act, member, *words]
+
+    def do(self, act: str, *words: str, code: int = 0, member: str = MEMBER) -> str:
+        """Do an act there, which must end with this code; return what it says."""
+        done = subprocess.run(self.command(act, *words, member=member), capture_output=True, text=True, check=False)
+        assert done.returncode == code, done
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path, home: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return repository_in(folder)
+
+
+@pytest.fixture
+def travelling(project: Path) -> Travelling:
+    return Travelling(project)
+
+
+@pytest.fixture
+def there(tmp_path: Path, travelling: Travelling) -> There:
+    """Bob's code, sent and made there."""
+    there = There(tmp_path / "there")
+    assert travelling.begin(BRANCH) == BRANCH
+    travelling.send(BRANCH, "bob", there.command("receive"))
+    there.do("make", "--branch", BRANCH)
+    git(there.tree, "config", "user.name", "bob")
+    git(there.tree, "config", "user.email", "bob@localhost")
+    return there
+
+
+def bring(travelling: Travelling, there: There, *words: str) -> str:
+    """Bring bob's commits home."""
+    return travelling.bring(BRANCH, "bob", there.command("give", "--branch", BRANCH, *words))
+
+
+def test_a_branch_goes_there_and_its_commits_come_home(travelling: Travelling, there: There, project: Path) -> None:
+    """Issue 19, build 3."""
+    assert (there.tree / "README").read_text() == "hello\n"
+    assert git(there.tree, "rev-parse", "--abbrev-ref", "HEAD") == BRANCH
+    first = commit(there.tree, "a", "1\n")
+    put(there.tree, "b", "not committed\n")
+    assert bring(travelling, there) == first == git(project, "rev-parse", BRANCH)
+    assert git(project, "for-each-ref", "--format=%(refname)", "refs/pro0") == ""
+    second = bring(travelling, there, "--save")
+    assert git(project, "show", f"{BRANCH}:b") == "not committed"
+    there.do("leave", "--branch", BRANCH, "--tip", second)
+    assert not (there.home / "worktrees").exists() or not list((there.home / "worktrees").iterdir())
+    assert not (there.home / "code").exists()
+
+
+def test_a_worktree_that_is_there_goes_on(travelling: Travelling, there: There, project: Path) -> None:
+    """Issue 19, build 3: a new session finds what the last one left."""
+    newest = commit(there.tree, "a", "1\n")
+    put(there.tree, "b", "not committed\n")
+    commit(project, "main", "goes on\n")
+    travelling.send(BRANCH, "bob", there.command("receive"))
+    there.do("make", "--branch", BRANCH)
+    assert git(there.tree, "rev-parse", "HEAD") == newest
+    assert (there.tree / "b").exists()
+
+
+def test_nothing_is_removed_there_before_it_is_home(travelling: Travelling, there: There, project: Path) -> None:
+    """Issue 19, build 3."""
+    home_has = git(project, "rev-parse", BRANCH)
+    newest = commit(there.tree, "a", "1\n")
+    assert "commits that are not home" in there.do("leave", "--branch", BRANCH, "--tip", home_has, code=7)
+    bring(travelling, there)
+    put(there.tree, "b", "not committed\n")
+    assert "not committed" in there.do("leave", "--branch", BRANCH, "--tip", newest, code=7)
+    (there.tree / "b").unlink()
+    git(there.tree, "switch", "-q", "-c", "aside")
+    aside = commit(there.tree, "c", "1\n")
+    git(there.tree, "switch", "-q", BRANCH)
+    assert "keeps aside" in there.do("leave", "--branch", BRANCH, "--tip", newest, code=7)
+    assert git(there.repository, "rev-parse", "aside") == aside
+
+
+def test_what_only_home_has_is_kept_beside(travelling: Travelling, there: There, project: Path) -> None:
+    """Issue 19, build 3: a branch that was written anew there takes nothing from home."""
+    first = commit(there.tree, "a", "1\n")
+    bring(travelling, there)
+    git(there.tree, "commit", "-q", "--amend", "-m", "anew")
+    assert bring(travelling, there) == git(project, "rev-parse", BRANCH) != first
+    assert git(project, "rev-parse", "teams/bob/saved-1") == first
+
+
+def test_a_detached_head_comes_home_too(travelling: Travelling, there: There, project: Path) -> None:
+    """Issue 19, build 3."""
+    git(there.tree, "switch", "-q", "--detach")
+    newest = commit(there.tree, "a", "1\n")
+    bring(travelling, there)
+    assert git(project, "rev-parse", BRANCH) == newest
+
+
+def test_a_branch_in_use_at_home_is_left_alone(travelling: Travelling, there: There, project: Path) -> None:
+    """Issue 19, build 3."""
+    commit(there.tree, "a", "1\n")
+    git(project, "switch", "-q", BRANCH)
+    with pytest.raises(Refused, match="is checked out in"):
+        bring(travelling, there)
+    assert git(project, "status", "--porcelain") == ""
+
+
+HOSTILE = {
+    "another branch": "git -C {tree} update-ref refs/heads/main HEAD",
+    "every ref of ours": "git -C {tree} update-ref refs/pro0/back/teams/alpha/ada HEAD",
+    "tags": "git -C {tree} tag v1",
+    "hooks": "for name in post-checkout reference-transaction post-merge; do "
+    "printf '#!/bin/sh\\ntouch {mark}' > {repository}/hooks/$name; chmod +x {repository}/hooks/$name; done",
+    "settings": "for name in core.sshCommand core.fsmonitor; do git -C {tree} config $name 'touch {mark}'; done",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_comes_back_touches_one_branch_and_runs_nothing(
+    name: str, travelling: Travelling, there: There, project: Path, tmp_path: Path
+) -> None:
+    """Issue 19, must show 4."""
+    (there.repository / "hooks").mkdir(exist_ok=True)
+    commit(there.tree, "a", "1\n")
+    before = dict(line.split() for line in refs(project))
+    act = HOSTILE[name].format(tree=there.tree, repository=there.repository, mark=tmp_path / "mark")
+    subprocess.run(["sh", "-c", act], check=True)
+    (tmp_path / "mark").unlink(missing_ok=True)
+    newest = bring(travelling, there)
+    assert dict(line.split() for line in refs(project)) == {**before, f"refs/heads/{BRANCH}": newest}
+    assert not (tmp_path / "mark").exists()
+
+
+def refs(project: Path) -> list[str]:
+    """Every ref of a repository, with its commit."""
+    return git(project, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+
+
+EVIL_TREE = """
+import subprocess
+blob = subprocess.run(["git", "hash-object", "-w", "--stdin"], input=b"evil", capture_output=True, check=True).stdout
+entry = b"100644 config\\0" + bytes.fromhex(blob.decode().strip())
+inner = subprocess.run(["git", "hash-object", "-w", "-t", "tree", "--stdin", "--literally"], input=entry,
+                       capture_output=True, check=True).stdout.strip()
+outer = b"40000 .git\\0" + bytes.fromhex(inner.decode())
+tree = subprocess.run(["git", "hash-object", "-w", "-t", "tree", "--stdin", "--literally"], input=outer,
+                      capture_output=True, check=True).stdout.strip().decode()
+made = subprocess.run(["git", "commit-tree", tree, "-p", "HEAD", "-m", "evil"], capture_output=True, check=True)
+subprocess.run(["git", "update-ref", "HEAD", made.stdout.strip().decode()], check=True)
+"""
+
+
+def test_a_commit_that_git_would_not_make_does_not_come_home(
+    travelling: Travelling, there: There, project: Path
+) -> None:
+    """Issue 19, must show 4: a folder `.git` in a tree."""
+    before = refs(project)
+    subprocess.run([sys.executable, "-c", EVIL_TREE], cwd=there.tree, check=True)
+    with pytest.raises(EnvironmentMissing):
+        bring(travelling, there)
+    assert refs(project) == before
+
+
+@pytest.mark.parametrize("act", ["exit 255", "echo nonsense", "exit 0", "printf 0000"])
+def test_a_machine_that_gives_nothing_changes_nothing(act: str, travelling: Travelling, project: Path) -> None:
+    """Issue 19, must show 4."""
+    travelling.begin(BRANCH)
+    before = refs(project)
+    with pytest.raises(EnvironmentMissing):
+        travelling.bring(BRANCH, "bob", ["sh", "-c", act])
+    with pytest.raises(EnvironmentMissing):
+        travelling.send(BRANCH, "bob", ["sh", "-c", act])
+    assert refs(project) == before
+
+
+@pytest.mark.parametrize(
+    "key", ["url.ext::sh -c touch% MARK.insteadOf", "url.PLACE.insteadOf", "url.PLACE.pushInsteadOf"]
+)
+def test_settings_of_the_project_lead_git_nowhere_else(
+    key: str, travelling: Travelling, there: There, project: Path, tmp_path: Path
+) -> None:
+    """Issue 19, must show 4: only the command that pro0 gives is run."""
+    place = tmp_path / "place.git"
+    git(tmp_path, "init", "-q", "--bare", str(place))
+    git(project, "config", key.replace("MARK", str(tmp_path / "mark")).replace("PLACE", str(place)), "ssh://other/")
+    commit(there.tree, "a", "1\n")
+    with suppress(EnvironmentMissing):
+        bring(travelling, there)
+    with pytest.raises(EnvironmentMissing):
+        travelling.send(BRANCH, "bob", there.command("receive"))
+    assert not (tmp_path / "mark").exists()
+    assert git(place, "for-each-ref") == ""
+
+
+@pytest.mark.parametrize("name", ["../x/y", "a", "a/../b", "A/b", "a/b/c", "/a/b"])
+def test_a_name_of_a_member_is_no_path(name: str, there: There) -> None:
+    """Issue 19, must show 4."""
+    assert "is no member of a team" in there.do("make", code=2, member=name)
