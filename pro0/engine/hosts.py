@@ -58,6 +58,24 @@ def has_not_begun(state: SeatState) -> bool:
     return state.exit is not None and state.exit.code in (ssh.NOT_BEGUN, ssh.LOST)
 
 
+class HeldStarts:
+    """Says, once each, which starts wait until another machine has ended the session before."""
+
+    def __init__(self, team: TeamStore, show: Callable[[str], None]) -> None:
+        self._team = team
+        self._show = show
+        self._said: set[str] = set()
+
+    def look(self, runtime: Runtime, agents: Collection[str]) -> None:
+        """Look at starts on other machines that have not happened yet."""
+        for hosted in self._team.all_hosted() if set(agents) - self._said else ():
+            agent_id, state = hosted.agent_id, runtime.session(hosted.incarnation)
+            if agent_id in agents and agent_id not in self._said and state and state.state in ENDED:
+                self._said.add(agent_id)
+                or_else = f"or: pro0 member forget {agent_id}"
+                self._show(f"{agent_id} starts once {hosted.host} says that its last session is over, {or_else}")
+
+
 class OtherEnds:
     """Reports what only another machine keeps from ending, instead of waiting for that machine."""
 

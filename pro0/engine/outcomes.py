@@ -10,7 +10,7 @@ from math import inf
 
 from pro0 import processes
 from pro0.agents import adapter_of
-from pro0.engine.hosts import OtherEnds, has_not_begun
+from pro0.engine.hosts import HeldStarts, OtherEnds, has_not_begun
 from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut, Unwritable
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
@@ -49,7 +49,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
     agents = {seat.agent_id: seat.agent for seat in seats}
     waiting = {seat.agent_id: seat.generation for seat in seats}
     generations, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
-    lead, running = _Lead(team), _Running(seats)
+    lead, running, held = _Lead(team), _Running(seats), HeldStarts(team, show)
     made_ready = {seat.agent_id for seat in seats if seat.worktree}
     elsewhere = {seat.agent_id for seat in seats if seat.host}
     while waiting:
@@ -57,6 +57,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         late = time.monotonic() >= deadline
         runtime = team.runtime.read()
         _raise_failures(runtime, generations)
+        held.look(runtime, elsewhere & waiting.keys())
         for state in runtime.seats:
             begun = state.state is not State.STARTING or running.long_enough(state) or (late and state.agent)
             if waiting.get(state.agent_id) == state.generation and begun:
@@ -277,8 +278,7 @@ def _raise_failure_of(runtime: Runtime, wished: Task) -> None:
 def _raise_unless_it_came_up(state: SeatState, *, elsewhere: bool) -> None:
     # A session that ended early has an exit without a reason. One that never started has a reason.
     ran = state.agent or (state.exit and not state.exit.reason)
-    ran = ran and not (elsewhere and has_not_begun(state))
-    if state.state is State.CRASHED and not ran:
+    if state.state is State.CRASHED and (not ran or (elsewhere and has_not_begun(state))):
         hint = f"mend it, then: pro0 member restart {state.agent_id}"
         raise EnvironmentMissing(f"{state.agent_id} did not come up: {state.note}", hint=hint)
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pro0.engine.hosts import HeldStarts
+from pro0.store.teams import Store
 from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
 from tests import sshd
@@ -339,6 +341,14 @@ def test_what_is_out_of_reach_keeps_its_claim_until_it_is_over_there(led: Team, 
     said = led("team", "cleanup", led.name, "--force", code=4).err
     assert "bob may still run on build1" in said
     assert "pro0 member forget bob" in said
+    said_at_a_restart: list[str] = []
+    team = Store(led.home).team(led.name)
+    held = HeldStarts(team, said_at_a_restart.append)
+    for _ in range(2):
+        held.look(team.runtime.read(), {"ada", "bob"})
+    assert [text.partition(",")[0] for text in said_at_a_restart] == [
+        "bob starts once build1 says that its last session is over"
+    ]
     build1.start()
     nothing_left(led, build1)
     led.until(lambda: not led.tasks()["task-1"].get("assignee"), "its task is given back")
