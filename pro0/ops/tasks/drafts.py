@@ -6,10 +6,10 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import defined
-from pro0.errors import BadInput, Refused
+from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model.agent import AGENTS, Definition
 from pro0.model.run import RUNNER
-from pro0.model.team import PermissionMode
+from pro0.model.team import PermissionMode, Seat
 from pro0.rules.spelling import nearest
 
 
@@ -108,6 +108,16 @@ def hostable(name: str, host: str, agent: str, definition: Definition | None, le
     if any("{prompt_file}" in word for word in words):
         hint = f"put {{prompt}} in its place: agents.{agent}.argv"
         raise BadInput(f"the agent {agent} reads a file, which is not on another machine", hint=hint)
+
+
+def reusable(seat: Seat, draft: SeatDraft, *, ended: bool, worktree: bool) -> None:
+    """Raise Refused when a seat cannot begin anew as a draft asks: it lives, or its code is on another machine."""
+    if not ended:
+        text, hint = f"there is a member {seat.agent_id} already", "choose another name"
+        raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
+    if seat.host and seat.worktree and (draft.host != seat.host or not worktree):
+        hint = f"choose another name, or the same place: --host {seat.host} --worktree"
+        raise Refused(f"the code of {seat.agent_id} is on {seat.host}", code=ErrorCode.CONFLICT, hint=hint)
 
 
 def showable(draft: SeatDraft, mode: str) -> None:

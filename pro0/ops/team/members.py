@@ -16,7 +16,7 @@ from pro0.ops.context import AGENT_ID, INCARNATION, MEMBER_OF, TEAM, Context, op
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import Roster, led, roster
 from pro0.ops.tasks.drafts import SeatDraft as SeatDraft
-from pro0.ops.tasks.drafts import hostable, showable, startable, taken
+from pro0.ops.tasks.drafts import hostable, reusable, showable, startable, taken
 from pro0.ops.team import costs
 from pro0.rules import text
 from pro0.rules.lead.permissions import permission_mode, within
@@ -201,11 +201,8 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     team_roster = Roster(context.team.name, desired, context.team.runtime.read())
     agent_id = ids.LEAD if draft.leads else ids.agent_id_from(draft.name)
     same = next((s for s in desired.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
-    if same and not team_roster.ended(same.agent_id):
-        raise _taken(same)
-    if same and same.host and same.worktree and (draft.host != same.host or not _in_worktree(context, draft)):
-        hint = f"choose another name, or the same place: --host {same.host} --worktree"
-        raise Refused(f"the code of {same.agent_id} is on {same.host}", code=ErrorCode.CONFLICT, hint=hint)
+    if same:
+        reusable(same, draft, ended=bool(team_roster.ended(same.agent_id)), worktree=_in_worktree(context, draft))
     # A team over its budget starts no new session, not even a lead's.
     if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
@@ -241,10 +238,6 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     if context.caller.who is Who.LEAD_AGENT:
         within(seat, desired, config)
     return with_seat(desired, seat := replace(seat, gate=PlanGate() if draft.plan else None)), seat
-
-
-def _taken(seat: Seat) -> Refused:
-    return Refused(f"there is a member {seat.agent_id} already", code=ErrorCode.CONFLICT, hint="choose another name")
 
 
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:
