@@ -19,12 +19,12 @@ _MEMBER = re.compile(r"[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*")
 
 @click.command(hidden=True)
 @click.argument("act", type=click.Choice([*SESSION, *CODE]))
-@click.argument("name", metavar="SESSION|TEAM/MEMBER")
+@click.argument("whose", metavar="SESSION|TEAM/MEMBER")
 @click.option("--patience", type=float, default=20.0, show_default=True, metavar="S", help="Seconds to wait.")
 @click.option("--branch", default="", metavar="NAME", help="The member's branch.")
 @click.option("--save", is_flag=True, help="Commit what is not committed, before it is given.")
 @click.option("--tip", default="", metavar="COMMIT", help="The newest commit that is home.")
-def hosted(act: str, name: str, patience: float, branch: str, save: bool, tip: str) -> None:
+def hosted(act: str, whose: str, patience: float, branch: str, save: bool, tip: str) -> None:
     """Run a member for another machine, and keep its code; called by pro0 there.
 
     `serve` starts its session here or finds it, and carries messages over stdin and stdout. `end` ends it, and prints
@@ -37,18 +37,18 @@ def hosted(act: str, name: str, patience: float, branch: str, save: bool, tip: s
     """
     home = paths.home(os.environ)
     if act in CODE:
-        _code(home, act, name, branch, f"{name.partition('/')[2]}: what was not committed" if save else "", tip)
+        _code(home, act, whose, branch, f"{whose.partition('/')[2]}: what was not committed" if save else "", tip)
         return
     if act == "serve":
         from pro0.link.far import Far
 
-        Far(home, name).serve()
+        Far(home, whose).serve()
         return
     from pro0.link import remote
 
-    over = remote.end(home, name, patience)
+    over = remote.end(home, whose, patience)
     if over is None:
-        raise TimedOut(f"the session {name} has not ended in {patience:g} s")
+        raise TimedOut(f"the session {whose} has not ended in {patience:g} s")
     write(json.dumps(over))
 
 
