@@ -21,6 +21,7 @@ from pro0.store.paths import LEAD_ERRORS
 from tests import exits, memory
 from tests.crash.lanes import now_running
 from tests.leftovers import end, still_under
+from tests.repositories import repository_in
 from tests.waiting import STUCK
 
 SHORT = Path("/tmp")
@@ -129,6 +130,14 @@ def let_scripts(home: Path) -> None:
 def scripts(home: Path) -> None:
     """A person who lets programs without a terminal give verdicts."""
     let_scripts(home)
+
+
+@pytest.fixture
+def project(tmp_path: Path, home: Path) -> Path:
+    """A repository with one commit."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return repository_in(folder)
 
 
 @pytest.fixture

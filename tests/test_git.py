@@ -11,13 +11,6 @@ from pro0.worktrees import Repository, branch_of
 from tests.repositories import commit, git, put, repository_in
 
 
-@pytest.fixture
-def project(tmp_path: Path, home: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return repository_in(folder)
-
-
 def test_what_a_hook_has_set_leads_nowhere_else(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -9,7 +9,7 @@ import pytest
 
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.worktrees.travels import Travelling
-from tests.repositories import commit, git, put, repository_in
+from tests.repositories import commit, git, put
 
 BRANCH = "teams/alpha/bob"
 MEMBER = "alpha-1/bob"
@@ -32,13 +32,6 @@ class There:
         done = subprocess.run(self.command(act, *words, member=member), capture_output=True, text=True, check=False)
         assert done.returncode == code, done
         return done.stdout + done.stderr
-
-
-@pytest.fixture
-def project(tmp_path: Path, home: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return repository_in(folder)
 
 
 @pytest.fixture

@@ -17,14 +17,7 @@ import pytest
 from pro0.errors import Kept, Refused
 from pro0.worktrees import Repository, branch_of
 from tests.crash.lanes import LANES, SOAK, TEST, counted
-from tests.repositories import commit, git, put, repository_in
-
-
-@pytest.fixture
-def project(tmp_path: Path, home: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return repository_in(folder)
+from tests.repositories import commit, git, put
 
 
 @pytest.fixture

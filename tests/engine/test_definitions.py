@@ -29,6 +29,17 @@ time.sleep(600)
 """
 
 
+Folders = tuple[Path, Path]
+
+
+@pytest.fixture
+def folders(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folders:
+    """The folders of a crew that ends soon, and whose lead nobody else starts."""
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    return home, tmp_path
+
+
 def agent(*words: str, **fields: object) -> Definition:
     return Definition(argv=(sys.executable, "-S", "-c", TELL, *words), **fields)  # type: ignore[arg-type]
 
@@ -115,15 +126,11 @@ def press(crew: Crew, *keys: str) -> None:
     subprocess.run(["tmux", "-S", handle.socket, "send-keys", "-t", handle.pane, *keys], check=True)
 
 
-def test_one_is_nudged_by_its_signs_and_never_while_it_asks(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_is_nudged_by_its_signs_and_never_while_it_asks(folders: Folders) -> None:
     """The words of the settings are enough to know when a line may be typed, and that it was taken."""
-    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
-    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
     signs = Signs(prompt="> ", waiting=("Allow this?",))
     asks = {"asks": Definition(argv=(sys.executable, "-S", "-c", ASKS), nudge=True, screens=signs)}
-    with crew(home, tmp_path, "tmux") as alpha:
+    with crew(*folders, "tmux") as alpha:
         alpha.lead()
         alpha.spawn(*with_definitions([SeatDraft(name="w1", agent="asks")], asks))
         assert alpha.reaches("w1", State.IDLE).source == "screen"
@@ -136,15 +143,11 @@ def test_one_is_nudged_by_its_signs_and_never_while_it_asks(
         assert (alpha.project / "heard").read_text() == f"{prompts.unread_line(1)}\n"
 
 
-def test_one_is_not_idle_before_it_has_taken_its_first_prompt(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_is_not_idle_before_it_has_taken_its_first_prompt(folders: Folders) -> None:
     """An empty input is drawn long before: a letter would come before the prompt."""
-    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
-    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
     argv = (sys.executable, "-S", "-c", SLOW, "{prompt}")
     slow = {"slow": Definition(argv=argv, nudge=True, screens=Signs(prompt="> "))}
-    with crew(home, tmp_path, "tmux") as alpha:
+    with crew(*folders, "tmux") as alpha:
         alpha.lead()
         alpha.spawn(*with_definitions([SeatDraft(name="w1", agent="slow", prompt="say hello")], slow))
         wait_until(lambda: alpha.state("w1").rule == first_prompt.UNTAKEN, PATIENCE, "its input is seen")
@@ -160,14 +163,10 @@ time.sleep(600)
 """
 
 
-def test_the_time_of_day_at_which_a_limit_ends_is_understood_in_its_zone(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
-    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+def test_the_time_of_day_at_which_a_limit_ends_is_understood_in_its_zone(folders: Folders) -> None:
     signs = Signs(prompt="> ", error=("hit your session limit",))
     limited = {"limited": Definition(argv=(sys.executable, "-S", "-c", SHOW), screens=signs)}
-    with crew(home, tmp_path, "in-process") as alpha:
+    with crew(*folders, "in-process") as alpha:
         alpha.lead()
         alpha.spawn(*with_definitions([SeatDraft(name="w1", agent="limited")], limited))
         wait_until(lambda: alpha.team.runtime.read().limits, PATIENCE, "it is held")
