@@ -50,10 +50,10 @@ def host(name: str) -> str:
 
 def known(ssh: str) -> list[str]:
     """Return the names that stand in the person's own config of OpenSSH, without patterns."""
-    words = shlex.split(ssh)
-    chosen = [after for word, after in itertools.pairwise(words) if word == "-F"]
+    chosen = [after for word, after in itertools.pairwise(_words(ssh)) if word == "-F"]
     try:
-        lines = Path(chosen[-1] if chosen else "~/.ssh/config").expanduser().read_text(errors="replace").splitlines()
+        config = Path(chosen[-1]) if chosen else Path("~/.ssh/config").expanduser()
+        lines = config.read_text(errors="replace").splitlines()
     except OSError:
         return []
     entries = (line.split() for line in lines)
@@ -64,7 +64,12 @@ def known(ssh: str) -> list[str]:
 def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
     """Return the words that run a command there; `ssh` is the person's own command line of it."""
     line = f"exec {shlex.join(('/bin/sh', '-c', _THERE, 'sh', *words))}"
-    return [*shlex.split(ssh), *_OPTIONS, *_ALIVE, "--", host(name), line]
+    return [*_words(ssh), *_OPTIONS, *_ALIVE, "--", host(name), line]
+
+
+def _words(ssh: str) -> list[str]:
+    """Return the words of the person's command; `~` is their home, as in a shell."""
+    return [str(Path(word).expanduser()) if word.startswith("~") else word for word in shlex.split(ssh)]
 
 
 def run(ssh: str, name: str, words: tuple[str, ...], patience: float) -> Heard:

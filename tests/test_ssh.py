@@ -57,6 +57,13 @@ def test_nothing_of_this_machine_is_lent(build1: Machine, monkeypatch: pytest.Mo
     assert not names & {"SSH_AUTH_SOCK", "PRO0_SECRET", "DISPLAY"}
 
 
+def test_the_home_in_the_command_is_the_persons(build1: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever writes `ssh -F ~/.ssh/teams` has it in quotes, where no shell reads it."""
+    monkeypatch.setenv("HOME", str(build1.at))
+    assert ssh.run("ssh -F ~/client", "build1", ("echo", "~"), 30).out == b"~\n"
+    assert ssh.known("ssh -F ~/client") == ["build1"]
+
+
 def test_programs_of_the_persons_own_there_are_found(build1: Machine) -> None:
     """Issue 19, build 1: installers put programs into ~/.local/bin, which is not on the PATH of a command over ssh."""
     place = build1.home / ".local" / "bin"

@@ -1,16 +1,19 @@
 """Whole teams with a short grace: headless and in tmux, in the soak in every mode."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import sshd
 from tests.conftest import Result
 from tests.contracts.stand_in import terminal_for
 from tests.engine.crew import Crew, crew
 from tests.repositories import commit, put, repository_in
 from tests.scenarios import pages
 from tests.scenarios.runs import Terminal
+from tests.sshd import Machine
 
 MODES = ("headless", "tmux")
 OTHER_MODES = ("in-process", "iterm2")
@@ -69,3 +72,20 @@ def shop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     finally:
         for team in sorted(path.name for path in (home / "teams").glob("*")):
             pages.typed(f"pro0 team cleanup {team} --force", project)
+
+
+@pytest.fixture
+def build1(shop: Path, tmp_path: Path) -> Iterator[Machine]:
+    """Another machine, which the person's `~/.ssh/teams` names, with an agent of settings, and what it is to make."""
+    if lacking := sshd.lacks():
+        pytest.skip(lacking)
+    commit(shop, "src/Makefile", pages.WATCHED)
+    with sshd.machine(tmp_path / "build1") as made:
+        made.install()
+        (made.bin / "mine").write_text("#!/bin/sh\nexec sleep 60\n")
+        (made.bin / "mine").chmod(0o700)
+        teams = Path.home() / ".ssh" / "teams"
+        teams.parent.mkdir(mode=0o700)
+        shutil.copy(made.at / "client", teams)
+        yield made
+        pages.typed("pro0 team cleanup shop --force", shop)  # while its machine can still be told

@@ -38,8 +38,9 @@ NOT_HERE = {
     "pipx install": "likewise",
     "pip install": "likewise",
     "npm install": "it needs a network; tools/agents/install.py installs the same packages, as a test here says",
-    "ssh build1": "another machine; tests/test_ssh.py has one",
+    "ssh build1": "only the person's own config knows that machine; tests/test_ssh.py has one",
     "pro0 doctor --host": "likewise, tests/cli/test_doctor_host.py",
+    "pro0 member forget": "it is for a machine out of reach; tests/e2e/test_hosts.py cuts one off",
     "claude mcp": "another program's command, which writes to its own settings",
     "codex mcp": "likewise",
     "gemini mcp": "likewise",
@@ -62,10 +63,15 @@ BEFORE = {
     "import json": TEAM,
     "pro0 team list\npro0 team stop -t alpha": TEAM,
     "pro0 task import": TEAM,
+    "pro0 team start shop -m ada=claude\npro0 member spawn bob --host": "export PRO0_TEAMMATE_MODE=in-process",
+    "pro0 diff dora": "until pro0 diff dora | grep -q watched; do sleep 0.2; done",
     "pro0 task list --awaiting": "until pro0 task list --awaiting -o name | grep -q .; do sleep 0.2; done",
 }
 """What the page supposes, by how a block begins."""
 MAKEFILE = "all compile check dist parser lib:\n\t@echo $@\n"
+COMMITS = "git add it && git -c user.name=dora -c user.email=dora@build1 commit -qm it"
+WATCHED = f"check:\n\t@echo $@\nwatch:\n\techo watched >it && {COMMITS} && sleep 60\n"
+"""What a member on another machine makes."""
 
 
 class Block(NamedTuple):
