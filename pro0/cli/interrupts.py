@@ -55,6 +55,15 @@ def is_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
+def forget() -> None:
+    """Let the exit code be ours after `python -m`, whatever was interrupted.
+
+    Python ends itself by SIGINT there once an interrupt has left a text that `exec` ran, as dataclasses have them. It
+    forgets that when it runs the next text.
+    """
+    exec("")
+
+
 class Interruption:
     """The request to end this process; code that must not be disturbed any more sets `clearing_up`."""
 

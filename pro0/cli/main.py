@@ -42,6 +42,7 @@ def entry() -> int:
         import gc
 
         interrupts.leave_at_once()
+        interrupts.forget()
         gc.freeze()  # who ends need not look for garbage: that was a fifth of a short call
 
 

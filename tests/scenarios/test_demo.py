@@ -71,6 +71,20 @@ from pro0.cli.main import entry
 sys.exit(entry())
 """
 """Interrupts itself once, where Python drops what that raises: in a callback, as the locks of imports have them too."""
+IN_A_TEXT = """
+import sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pro0.sessions.headless":
+            sys.stderr.write("in a text\\n")
+            exec("import signal; signal.raise_signal(signal.SIGINT)")
+
+sys.meta_path.insert(0, Finder())
+from pro0.cli.main import entry
+sys.exit(entry())
+"""
+"""Interrupts itself while `exec` runs a text, as in the making of a dataclass."""
 DURING_A_WAIT = """
 import signal, sys, threading
 
@@ -240,6 +254,15 @@ def test_an_interrupt_that_python_drops_is_not_lost(tmp_path: Path, user: Path, 
     assert (code, out) == (130, ""), demo.said()
     assert "Traceback" not in demo.said()
     assert "Exception ignored" not in demo.said()
+    demo.leaves_nothing()
+
+
+def test_an_interrupt_in_the_making_of_a_class_has_the_code_of_any_other(tmp_path: Path, user: Path) -> None:
+    """`python -m pro0 demo` was now and then ended by the signal itself."""
+    (tmp_path / "interrupted.py").write_text(IN_A_TEXT)
+    demo = start(tmp_path, user, sys.executable, "-m", "interrupted", "demo", "--mode", "headless")
+    assert demo.end(STUCK) == (130, ""), demo.said()
+    assert "in a text" in demo.said()
     demo.leaves_nothing()
 
 
