@@ -22,7 +22,10 @@ _OTHER = "ssh://other/code"
 """The other repository, as git is told; the command that speaks for it knows where it is."""
 WHY = 500
 """Characters of what another machine or git says of a failure."""
-_PLAIN_PUSH = ("--quiet", "--force", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no")
+_PLAIN_PUSH = (
+    *("--quiet", "--force", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"),
+    "--atomic",  # every git can receive so; else a machine that says nothing at all would have taken the push
+)
 _PLAIN_FETCH = ("--quiet", "--no-tags", "--no-prune", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
 
 
