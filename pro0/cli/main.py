@@ -29,13 +29,17 @@ def entry() -> int:
         from pro0.link.calling import call_home
 
         return call_home(os.environ["PRO0_HOSTED"], sys.argv[1:])
-    if is_short(sys.argv[1:]):
+    short = is_short(sys.argv[1:])
+    if short:
         from pro0.cli.warm.client import call
 
         if (code := call(sys.argv[1:])) is not None:
             os._exit(code)  # it has written all, and an interpreter ends slowly
     try:
-        return main(sys.argv[1:])
+        code = main(sys.argv[1:])
+        if short:
+            os._exit(code)  # the same here: it has started nothing that outlives it
+        return code
     except KeyboardInterrupt:
         return interrupts.INTERRUPTED
     finally:

@@ -22,6 +22,21 @@ print("MODULES", *sys.modules, file=sys.stderr)
 raise SystemExit(code)
 """
 
+ENDING = """
+import atexit, sys
+from pro0.cli.main import entry
+atexit.register(print, "torn down")
+sys.exit(entry())
+"""
+FOR_CHANGES = {
+    "pro0.config",
+    "pro0.ops.trust",
+    "pro0.ops.tasks.roles",
+    "pro0.ops.tasks.drafts",
+    "pro0.ops.team.members",
+}
+"""What reads settings, and makes roles and members."""
+
 
 def modules(*arguments: str) -> set[str]:
     """Return what is imported once a command has run."""
@@ -87,6 +102,23 @@ def test_a_command_that_only_reads_loads_nothing_for_locks_and_starts(arguments:
     found = modules(*arguments) - bare()
     assert "filelock" not in found
     assert not {name for name in found if name.startswith("pro0.agents.")} - {"pro0.agents.drawings"}
+    assert not found & FOR_CHANGES
+
+
+@pytest.mark.usefixtures("ready")
+def test_who_claims_loads_no_settings() -> None:
+    modules("task", "create", "x")
+    assert not modules("task", "claim", "1") & FOR_CHANGES
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize(("arguments", "is_torn_down"), [(("task", "list"), False), (("config",), True)])
+def test_a_short_command_does_not_wait_for_its_interpreter_to_end(
+    arguments: tuple[str, ...], is_torn_down: bool
+) -> None:
+    """Taking 200 modules apart costs a third of a bare interpreter; what a longer command leaves may need it."""
+    done = subprocess.run([sys.executable, "-c", ENDING, *arguments], capture_output=True, text=True, timeout=STUCK)
+    assert (done.returncode, "torn down" in done.stdout) == (0, is_torn_down)
 
 
 def thin(found: set[str]) -> None:

@@ -27,7 +27,6 @@ from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Kind, Status, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
-from pro0.ops.team import members
 from pro0.rules.tasks import answers
 from pro0.rules.tasks.board import Board, why_not_ready
 from pro0.rules.tasks.gates import wait_in_words
@@ -161,7 +160,11 @@ def tree(id: str | None, team: str | None, as_json: bool) -> None:
 
 def _address(context: Context, text: str) -> str:
     folded = text.strip().casefold()
-    return folded if folded in (LEAD, HUMAN) else members.members(context).find(text).agent_id
+    if folded in (LEAD, HUMAN):
+        return folded
+    from pro0.ops.team import members  # start-up time
+
+    return members.members(context).find(text).agent_id
 
 
 def print_tasks(context: Context, listed: Sequence[Task], none: str, *, as_json: bool, output: str | None) -> None:

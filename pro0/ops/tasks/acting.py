@@ -3,16 +3,15 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from pro0.config import Settings, require_enabled
 from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Wish
-from pro0.ops import trust
 from pro0.ops.context import Context
 from pro0.ops.mail.messages import addresses, pay_if_possible
 from pro0.rules import text
@@ -20,6 +19,9 @@ from pro0.rules.tasks import archive, changes
 from pro0.rules.tasks.acts import Act, Request
 from pro0.rules.tasks.limits import Limits
 from pro0.rules.views import task_digest
+
+if TYPE_CHECKING:
+    from pro0.config import Settings
 
 Edit = Callable[[TaskList], tuple[TaskList, Task]]
 
@@ -92,14 +94,18 @@ def environ(context: Context) -> Mapping[str, str]:
     return context.team.environment.read().variables
 
 
-def settings(context: Context) -> Settings:
+def settings(context: Context) -> "Settings":
     """Return the settings in force; no session can change them by its environment."""
+    from pro0.ops import trust  # start-up time: most commands need no settings
+
     project = Path(context.team.config.read().project)
     return trust.settings(context.team.paths.home, project, environ(context))
 
 
-def settings_to_hire(context: Context) -> Settings:
+def settings_to_hire(context: Context) -> "Settings":
     """Return the settings in force for new sessions; raises Refused when teams are turned off."""
+    from pro0.config import require_enabled
+
     chosen = settings(context)
     require_enabled(chosen)
     return chosen

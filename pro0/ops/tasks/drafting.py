@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from pro0.model.task import Draft, Task, TaskList
 from pro0.ops.context import Context
 from pro0.ops.seats import roster
-from pro0.ops.tasks import roles
 from pro0.ops.tasks.acting import limits, recalled, watchers
 from pro0.rules.tasks import making
 from pro0.store.teams import Store
@@ -39,6 +38,8 @@ def expected(context: Context, drafts: list[Draft], *, last: bool) -> list[Task]
 
 def role_of(context: Context, name: str) -> str:
     """Return the id of a role; raises NotFound for an unknown one."""
+    from pro0.ops.tasks import roles  # start-up time
+
     return roles.find_role(Store(context.team.paths.home), name).id
 
 

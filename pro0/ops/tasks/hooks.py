@@ -9,12 +9,10 @@ run only while the person has agreed to their present text: anybody may write th
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pro0 import config
 from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.home import HookEvent
 from pro0.model.task import Task
-from pro0.ops import trust
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import environ
 from pro0.store.teams import TeamStore
@@ -24,6 +22,9 @@ Commands = Mapping[HookEvent, tuple[str, ...]]
 
 def in_force(home: Path, project: Path) -> Commands:
     """Return each event's commands: the person's, then the project's if the person agreed."""
+    from pro0 import config  # start-up time
+    from pro0.ops import trust
+
     ours, theirs = config.hooks(home), trust.granted(home, project)
     both = {event: (*ours.get(event, ()), *theirs.get(event, ())) for event in HookEvent}
     return {event: commands for event, commands in both.items() if commands}

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from pro0.model.decision import Harvest
 from pro0.model.message import Message
 from pro0.model.runtime import RateLimit, SeatState, State, TurnEnd
 from pro0.model.task import Status, Task
 from pro0.model.team import PlanGate
+
+if TYPE_CHECKING:
+    from pro0.model.decision import Harvest
 
 
 def unread_line(unread: int) -> str:
@@ -192,7 +195,7 @@ def stuck(agent_id: str, task_id: str, seconds: float) -> str:
     return f"Worker {agent_id} may be stuck on {task_id} (no activity for {minutes}); {look}"
 
 
-def harvested(harvest: Harvest, task: Task, tail: str, result: tuple[str, int, str, str]) -> str:
+def harvested(harvest: "Harvest", task: Task, tail: str, result: tuple[str, int, str, str]) -> str:
     """Return the report on a finished worker: its result, its commits, and the command to merge them."""
     branch, commits, stat, leftovers = result
     worker, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
@@ -206,7 +209,7 @@ def harvested(harvest: Harvest, task: Task, tail: str, result: tuple[str, int, s
     return "\n".join(part for part in parts if part)
 
 
-def _unfinished(worker: str, harvest: Harvest, task: Task) -> str:
+def _unfinished(worker: str, harvest: "Harvest", task: Task) -> str:
     if task.status is not Status.FAILED:
         return f"{worker} is gone, {task.id} is {task.status.words}: {task.title}"
     verb = "crashed on" if harvest.how.startswith(State.CRASHED) else "failed on"
