@@ -80,6 +80,7 @@ def test_a_fresh_checkout_is_set_up_once(machine: Machine) -> None:
     assert "setup: making .venv with Python 3.12.1" in first.stderr
     calls = [line for line in machine.called("python3") if "install" in line]
     assert any("--editable .[web] --group dev" in line for line in calls)
+    assert any("-m compileall -qq pro0" in line for line in machine.called("python3"))
     assert machine.run("setup").stderr == ""
     assert [line for line in machine.called("python3") if "install" in line] == calls
 
