@@ -26,6 +26,8 @@ def adapter_named(name: str) -> "Adapter":
 def adapter_of(seat: "Seat") -> "Adapter":
     """Return the adapter of a seat's agent; the seat's own definition comes first."""
     adapter = defined(seat.agent, seat.definition)
+    if seat.host:
+        adapter = _there(adapter)
     return replace(adapter, passes=(*adapter.passes, *adapter.passes_of(seat))) if adapter.passes_of else adapter
 
 
@@ -54,3 +56,25 @@ def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
     if AgentAct.ANSWERS in off:
         adapter = replace(adapter, permissions=None, asks_by_hook=False)
     return adapter
+
+
+def _there(adapter: "Adapter") -> "Adapter":
+    """Return an adapter for another machine, where no file, server or hook of its agent is in reach: its screen is."""
+    return replace(
+        adapter,
+        call=adapter.elsewhere or adapter.call,
+        session_ids="none",
+        began=None,
+        look=None,
+        words=(),
+        prompt_on_screen=adapter.screens is not None,
+        permissions=None,
+        asks_by_hook=False,
+        channel="",
+        deliver=None,
+        asks_at_turn_end=False,
+        stop=None,
+        last_words=None,
+        chat=None,
+        usage=None,
+    )

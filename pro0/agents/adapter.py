@@ -104,6 +104,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     tested: tuple[str, ...] = ()
     """The program versions tested against these rules, oldest first; empty for an agent without a program."""
     call: Callable[[Brief], Invocation]
+    elsewhere: Callable[[Brief], Invocation] | None = None
+    """How to start it on another machine, by words alone; None for an agent that needs files of this one."""
     first_state: State
     """A session's state from the agent's start until better evidence."""
     delivery: Literal["watches", "line", "none"]

@@ -7,6 +7,7 @@ COMMAND = Adapter(
     name="command",
     program="",
     call=lambda brief: Invocation(argv=brief.seat.argv),
+    elsewhere=lambda brief: Invocation(argv=brief.seat.argv),
     first_state=State.RUNNING,
     delivery="none",
     answers_shutdown=False,

@@ -17,6 +17,7 @@ AGAIN = 0.2
 """Seconds between two tries."""
 SILENT = 5.0
 """Seconds until it says that it waits."""
+CONFINED = "a sandbox keeps this command from its team; run it again outside of the sandbox"
 INPUT = 1 << 20
 """Bytes that are read from stdin."""
 
@@ -56,6 +57,8 @@ def _asked(path: str, message: bytes) -> dict[str, object] | None:
                 for kind, payload in inbox.take(data):
                     if kind == ANSWER:
                         return protocol.unpacked(payload)
+    except PermissionError:
+        return {"code": Refused.exit_code, "errors": f"pro0: {CONFINED}\n"}
     except (OSError, protocol.Broken):
         pass
     return None

@@ -13,9 +13,10 @@ import msgspec
 
 from pro0 import processes, resources
 from pro0.decoding import decode
-from pro0.engine.opening.environment import member_environment, start_environment
+from pro0.engine.opening.environment import member_environment, of_agent, start_environment
 from pro0.model.runtime import Launch, Report, State, Terminal
 from pro0.model.stored import Process
+from pro0.model.team import Environment
 from pro0.ops.context import AGENT_ID, TEAM
 from pro0.ops.identity import HOSTED, INCARNATION
 from pro0.processes.ending import FIRM
@@ -107,7 +108,8 @@ class Remote:
         end = report.exit
         has_run = report.agent or not end.reason  # what ended at once may be too quick to be seen
         code = end.code if has_run else NOT_BEGUN
-        return self._end_as({"code": code, "signal": end.signal, "reason": end.reason})
+        said = end.output.strip().splitlines()[-1:] if code == NOT_BEGUN else []  # it may be too quick to be shown
+        return self._end_as({"code": code, "signal": end.signal, "reason": end.reason or "".join(said)})
 
     def end(self) -> None:
         """Ask it to end; call it again until `over`."""
@@ -139,6 +141,7 @@ class Remote:
 
     def _launched(self, order: Order) -> Launch:
         identity = {TEAM: order.team, AGENT_ID: order.agent_id, HOSTED: str(self._place)}
+        started_in = Environment(variables=start_environment(os.environ, order.passes))
         terminal = Terminal(socket=str(self.terminal), library=str(library()), columns=order.columns, lines=order.lines)
         return Launch(
             agent_id=order.agent_id,
@@ -147,7 +150,7 @@ class Remote:
             team_uid=self._there,
             argv=order.argv,
             cwd=str(paths.guest(self._home, order.code)[1] if order.code else Path.home()),
-            env=member_environment(start_environment(os.environ, order.passes), identity),
+            env=member_environment(of_agent(started_in, order.passes), identity),
             report=str(self._place / paths.HOSTED_REPORT),
             first_state=order.first_state,
             grace=order.grace,

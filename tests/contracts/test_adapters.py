@@ -3,6 +3,7 @@
 The rows come from the table of programs; what a program cannot do is said by the adapter's own fields.
 """
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.agents import adapter_named
+from pro0.agents import adapter_named, adapter_of
 from pro0.agents.adapter import Adapter, Brief, Invocation
 from pro0.agents.memory import Memory
 from pro0.agents.variables import ALL, RESERVED
 from pro0.engine.background.nudging import KEYS
+from pro0.engine.opening.elsewhere import brief_there
 from pro0.model.agent import AGENTS, DRAWN
 from pro0.model.runtime import ENDED, State
 from pro0.model.team import PermissionMode, Seat
@@ -26,6 +28,8 @@ ROOT = Path(__file__).parents[2]
 NAMES = sorted(AGENTS)
 REAL = [name for name in NAMES if adapter_named(name).program]
 SECRET = "s3cr3t-s3nt1n3l"
+HERE = ("/p0", "/ann", "/bin/python", sys.executable, sys.prefix)
+"""What a session of this machine is told, and another machine has not."""
 CONVERSATION = "22222222-2222-4222-8222-222222222222"
 PROMPT = "--help; say 'ünï'\nand \"more\""
 
@@ -89,6 +93,20 @@ def test_the_first_prompt_is_one_word_and_is_kept_in_a_file(name: str) -> None:
     invocation = started(name)
     assert [word for word in invocation.argv if PROMPT in word], "it is not changed, and no shell reads it"
     assert PROMPT.encode() in invocation.files.values(), "agents.first_prompt.words gives the word and the file"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if adapter_named(name).elsewhere])
+def test_on_another_machine_it_is_started_by_words_that_name_nothing_of_this_one(name: str) -> None:
+    """Issue 19, build 2: the words are all that another machine gets."""
+    adapter = adapter_named(name)
+    seat = replace(brief(name).seat, host="build1", model="m" if "model" in adapter.takes else "")
+    for mode in PermissionMode:
+        whole = brief(name, seat=seat, mode=mode, session=CONVERSATION if adapter.session_ids == "chosen" else "")
+        invocation = adapter_of(seat).call(brief_there(whole))
+        assert not invocation.env
+        words = [word for word in invocation.argv if word != PROMPT]
+        assert not [word for word in words for here in HERE if here in word]
+        assert not adapter.program or PROMPT in invocation.argv
 
 
 @pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).session_ids != "none"])

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
+from tests import sshd
 from tests.conftest import Result
+from tests.sshd import Machine
 from tests.waiting import wait_until
 
 Cli = Callable[..., Result]
@@ -104,3 +106,19 @@ def _below(process: psutil.Process, folder: str) -> bool:
         return any(str(connection.laddr).startswith(folder) for connection in process.net_connections("unix"))
     except psutil.Error:
         return False
+
+
+@pytest.fixture
+def build1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "2")
+    with sshd.machine(tmp_path / "build1") as made:
+        made.install()
+        monkeypatch.setenv("PRO0_SSH", made.ssh)
+        yield made
+
+
+@pytest.fixture
+def led(build1: Machine, team: Team) -> Team:
+    """A team, which is removed before the machine's sshd ends."""
+    team("team", "start", team.name, "--detach", "--mode", "in-process", "--lead", "none")
+    return team

@@ -3,94 +3,20 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from pro0.engine.hosts import HeldStarts
 from pro0.store.teams import Store
-from pro0.terminals import protocol
-from pro0.terminals.connection import Connection
 from tests import sshd
 from tests.conftest import let_scripts
 from tests.e2e.conftest import Team, kill
+from tests.e2e.machines import LIVES, cut, guard_there, nothing_left, records, sessions, spawn, type_into, unreached
 from tests.repositories import git, repository_in
 from tests.sshd import Machine
 
 pytestmark = pytest.mark.skipif(bool(sshd.lacks()), reason=sshd.lacks())
-
-LIVES = "echo hello; while :; do sleep 0.1; done"
-
-
-@pytest.fixture
-def build1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
-    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "2")
-    with sshd.machine(tmp_path / "build1") as made:
-        made.install()
-        monkeypatch.setenv("PRO0_SSH", made.ssh)
-        yield made
-
-
-@pytest.fixture
-def led(build1: Machine, team: Team) -> Team:
-    """A team, which is removed before the machine's sshd ends."""
-    team("team", "start", team.name, "--detach", "--mode", "in-process", "--lead", "none")
-    return team
-
-
-def spawn(team: Team, name: str, script: str, *options: str) -> None:
-    team("member", "spawn", name, "--host", "build1", *options, "--", "sh", "-c", script)
-    team.until(lambda: team.state(name) == "running", "it runs there")
-
-
-def called_with(text: str) -> list[psutil.Process]:
-    """The living processes that were called with a text."""
-    return _living(lambda process: text in "\0".join(process.cmdline()))
-
-
-def sessions(machine: Machine) -> list[psutil.Process]:
-    """The processes of sessions there: guards, agents and all below."""
-    folder = str(machine.home / "pro0" / "hosted")
-    return _living(lambda process: folder in "\0".join((*process.cmdline(), *process.environ().values())))
-
-
-def _living(fits: Callable[[psutil.Process], bool]) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if fits(process):
-                found.append(process)
-    return found
-
-
-def guard_there(machine: Machine) -> int:
-    [report] = (machine.home / "pro0" / "hosted").glob("*/report.json")
-    return int(json.loads(report.read_text())["guard"]["pid"])
-
-
-def cut(machine: Machine) -> None:
-    """Cut every connection to the machine, and let nobody in."""
-    machine.stop()
-    for process in called_with(f"{machine.at}/client"):
-        with suppress(psutil.Error):
-            process.kill()
-
-
-def unreached(team: Team, name: str) -> bool:
-    return team.state(name) == "unreachable" and "is not reached since" in team.member(name)["note"]
-
-
-def records(team: Team) -> list[Path]:
-    return list(team.home.glob("teams/*/sessions/*.host.json"))
-
-
-def nothing_left(team: Team, machine: Machine) -> None:
-    team.until(lambda: not sessions(machine), "nothing runs there")
-    team.until(lambda: not records(team), "home knows")
-    team.until(lambda: not called_with(f"{machine.at}/client"), "no ssh is left")
 
 
 def test_a_program_there_is_a_member_here(led: Team, build1: Machine) -> None:
@@ -121,13 +47,6 @@ def test_it_ends_here_as_it_ends_there(led: Team, build1: Machine) -> None:
     assert led.member("bad")["note"].startswith("exit code 7: broken")
     assert led.member("killed")["note"] == "killed by signal 9"
     nothing_left(led, build1)
-
-
-def type_into(team: Team, name: str, data: bytes) -> None:
-    """Type into a member's terminal at home, as a view does."""
-    incarnation = team.member(name)["incarnation"]
-    with Connection(f"{team.home}/teams/{team.name}/sessions/{incarnation}.sock") as terminal:
-        assert terminal.ask(protocol.INPUT, data, protocol.TAKEN)["taken"]
 
 
 def test_a_program_that_is_not_there_says_so(led: Team, build1: Machine) -> None:
@@ -216,9 +135,9 @@ def test_a_layout_names_hosts_and_one_out_of_reach_keeps_nobody(build1: Machine,
 @pytest.mark.parametrize(
     ("agent", "says"),
     [
-        ("claude", "only a program can be a member on another machine, not the agent claude"),
-        ("shell", "only a program can be a member on another machine, not the agent shell"),
-        ("spoken", "only a program can be a member on another machine, not the agent spoken"),
+        ("opencode", "the agent opencode cannot be on another machine"),
+        ("shell", "the agent shell cannot be on another machine"),
+        ("spoken", "the agent spoken cannot be on another machine"),
         ("filed", "the agent filed reads a file, which is not on another machine"),
         ("mine@", "names no host"),
         ("mine@-x", "cannot be the name of a host"),
@@ -239,7 +158,7 @@ def test_an_agent_that_cannot_be_there_is_refused(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("spawn", "bob", "--agent", "shell", "--host", "build1"), "only a program can be a member"),
+        (("spawn", "bob", "--agent", "pi", "--host", "build1"), "the agent pi cannot be on another machine"),
         (("spawn", "bob", "--host", "-oProxyCommand=id", "--", "true"), "cannot be the name of a host"),
     ],
 )

@@ -14,12 +14,12 @@ from pro0.model.team import Seat
 from pro0.rules.lead.turns import AGAIN, LOOK, LOST_AFTER, REMIND, need
 from pro0.rules.words import prompts
 from tests.rules.building import T0, at, task
-from tests.rules.supervising import decided, held, look, only, recorded, seat, session, wish
+from tests.rules.supervising import decided, held, look, only, recorded, report, seat, session, wish
 
 NOW, AGO = T0, at(-60)
 
 CLAUDE = [seat(agent="claude")]
-DEAF = [State.STARTING, State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN]
+DEAF = [State.STARTING, State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.UNREACHABLE]
 
 
 def seen(state: State, **more: Any) -> dict[str, Seen]:
@@ -50,6 +50,22 @@ def test_an_agents_own_channel_goes_beside_a_draft_and_nothing_else(state: State
     mail = look(session(state=state), seats=CLAUDE, unread={"w1": Unread(1, 1)})
     by_channel = decided(replace(mail, channels=frozenset({"claude"})))
     assert bool(only(Nudge, by_channel)) is (state is State.DRAFT)
+    there = replace(
+        mail, channels=frozenset({"claude"}), wanted=replace(mail.wanted, seats=(seat("w1", host="build1"),))
+    )
+    assert not only(Nudge, decided(there)), "another machine's channel is not in reach"
+
+
+def test_a_machine_out_of_reach_is_beyond_what_its_old_screen_says() -> None:
+    """Issue 19, build 4."""
+    read = session(state=State.IDLE, source="screen", rule="empty-box")
+    lost = report(state=State.UNREACHABLE, note="build1 is not reached", since=at(-5))
+    cut = look(read, seats=CLAUDE, reports=[lost], seen=seen(State.IDLE), unread={"w1": Unread(1, 1)})
+    decision = decided(cut)
+    assert (recorded(decision).state, recorded(decision).source) == (State.UNREACHABLE, "")
+    assert not only(Nudge, decision)
+    back = decided(replace(cut, runtime=decision.runtime, reports={"inc-w1": report(state=State.STARTING, since=NOW)}))
+    assert (recorded(back).state, recorded(back).source) == (State.IDLE, "screen")
 
 
 def test_what_carried_the_line_is_recorded() -> None:

@@ -56,7 +56,7 @@ def call(brief: Brief) -> Invocation:
 
 def _called(brief: Brief, *, waits: bool) -> Invocation:
     prompt, files = first_prompt.words(brief)
-    seat, folder = brief.seat, brief.folder
+    folder = brief.folder
     argv = (
         "claude",
         *(("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()),
@@ -64,12 +64,28 @@ def _called(brief: Brief, *, waits: bool) -> Invocation:
         *("--settings", f"{folder}/{SETTINGS}"),
         *("--mcp-config", f"{folder}/{SERVERS}"),
         *(("--tools", READING) if brief.delegate_only else ()),
-        *(("--model", seat.model) if seat.model else ()),
-        *(("--effort", seat.effort) if seat.effort else ()),
+        *_choices(brief),
         *(("--", prompt) if prompt else ()),
     )
     settings, servers = msgspec.json.encode(_settings(brief, waits=waits)), msgspec.json.encode(_servers(brief))
     return Invocation(argv=argv, files={SETTINGS: settings, SERVERS: servers, **files})
+
+
+def elsewhere(brief: Brief) -> Invocation:
+    """Return the command for another machine: its settings are a word, and pro0 has no tools there."""
+    prompt, files = first_prompt.words(brief)
+    settings = {
+        "permissions": {"allow": _commands()},
+        "hooks": {"SessionStart": [_compacted(prompts.compacted(brief.seat.agent_id))]},
+    }
+    argv = (
+        "claude",
+        *("--permission-mode", MODES[brief.mode]),
+        *("--settings", msgspec.json.encode(settings).decode()),
+        *_choices(brief),
+        *(("--", prompt) if prompt else ()),
+    )
+    return Invocation(argv=argv, files=files)
 
 
 def turn(brief: Brief) -> Invocation:
@@ -79,11 +95,28 @@ def turn(brief: Brief) -> Invocation:
     return replace(usual, argv=(program, *claude_turn.WORDS, *words))
 
 
+def _choices(brief: Brief) -> tuple[str, ...]:
+    seat = brief.seat
+    return (
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--effort", seat.effort) if seat.effort else ()),
+    )
+
+
+def _commands() -> list[str]:
+    """Return the rules that allow the commands of pro0."""
+    return [f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS]
+
+
+def _compacted(text: str) -> dict[str, object]:
+    """Return the hook that tells the agent a text after a compaction."""
+    return {"matcher": "compact", "hooks": [_command(_printing(text))]}
+
+
 def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
-    allowed = [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
+    allowed = [f"mcp__{own_tools.SERVER}", *_commands()]
     start = {"matcher": "startup|resume", "hooks": [_command(_awaiting_tools(brief.folder)) | {"timeout": 60}]}
-    compacted = {"matcher": "compact", "hooks": [_command(_printing(_who(brief)))]}
-    hooks: dict[str, list[object]] = {"SessionStart": [start, compacted]}
+    hooks: dict[str, list[object]] = {"SessionStart": [start, _compacted(_who(brief))]}
     if brief.mode is PermissionMode.PLAN:
         hooks["PreToolUse"] = [{"matcher": f"mcp__{own_tools.SERVER}__.*", "hooks": [_command(_ALLOW)]}]
     if brief.mailbox:
@@ -193,6 +226,7 @@ CLAUDE = Adapter(
     install="npm install -g @anthropic-ai/claude-code",
     tested=("2.1.197", "2.1.330"),
     call=call,
+    elsewhere=elsewhere,
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,

@@ -54,6 +54,14 @@ def call(brief: Brief) -> Invocation:
     return Invocation(argv=(*starter.command(brief.folder), *alone), files={**started, **files})
 
 
+def elsewhere(brief: Brief) -> Invocation:
+    """Return the command for another machine: without a server of its own and tools of pro0."""
+    prompt, files = first_prompt.words(brief)
+    permissions = READ_ONLY if brief.delegate_only else MODES[brief.mode]
+    words = (*permissions, *_choices(brief), *(("--", prompt) if prompt else ()))
+    return Invocation(argv=("/bin/sh", "-c", starter.ELSEWHERE, "codex", *words), files=files)
+
+
 def turn(brief: Brief) -> Invocation:
     """Return the command of one turn without a terminal; any act outside the sandbox is refused."""
     _, files = first_prompt.words(brief)
@@ -64,9 +72,12 @@ def turn(brief: Brief) -> Invocation:
 
 
 def _settings(brief: Brief) -> tuple[str, ...]:
+    return ("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}", *_choices(brief))
+
+
+def _choices(brief: Brief) -> tuple[str, ...]:
     seat = brief.seat
     return (
-        *("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}"),
         *(("--model", seat.model) if seat.model else ()),
         *(("--config", f"model_reasoning_effort={toml(seat.effort)}") if seat.effort else ()),
     )
@@ -103,6 +114,7 @@ CODEX = Adapter(
     install="npm install -g @openai/codex",
     tested=("0.165.0", "0.169.0"),
     call=call,
+    elsewhere=elsewhere,
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,

@@ -75,7 +75,10 @@ class AgentStates:
         return tuple(self._watched.values())
 
     def now(self, watched: WatchedSession) -> tuple[Reading | None, Screen | None]:
-        """Return one session's state and screen from a fresh look, without memory."""
+        """Return one session's state and screen from a fresh look, without memory; nothing of one out of reach."""
+        report = self._team.report(watched.state.incarnation)
+        if report and report.state is State.UNREACHABLE:  # its screen here is an old one
+            return None, None
         screen = self._screens([watched]).get(watched.state.incarnation)
         # A memory of its own: other threads call this.
         return combine(None, _sources(replace(watched, memory=Memory()), screen)), screen

@@ -18,6 +18,11 @@ MORE = 10.0
 """Seconds that a session at home may take to end beyond the grace of its agent."""
 
 
+def brief_there(brief: Brief) -> Brief:
+    """Return the brief for another machine; it names no file of this one."""
+    return replace(brief, folder="", cwd="", project="", environment={}, pro0=("pro0",), mailbox="")
+
+
 def linked(team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, command: str) -> tuple[Hosted, Launch]:
     """Return what a seat's machine is asked for, and the launch at home; `command` reaches the machine.
 

@@ -115,10 +115,10 @@ class Opener:
         environment = self._environment(adapter, seat, state, task)
         if not seat.host:
             require(adapter, environment["PATH"])
-        off = self._off[start.incarnation] = off_for(paths.home, adapter, environment["PATH"])
+        off = self._off[start.incarnation] = off_for(paths.home, adapter, "" if seat.host else environment["PATH"])
         adapter = limited(adapter, off)
         brief = self._briefs.brief(seat, adapter, state, environment, task)
-        call = adapter.call(brief)
+        call = adapter.call(elsewhere.brief_there(brief) if seat.host else brief)
         self._sessions[start.incarnation] = brief.session
         launch = self._launch(state, adapter, call, environment)
         hosted = None

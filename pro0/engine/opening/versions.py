@@ -20,12 +20,14 @@ PATIENCE = 10.0
 
 
 def off_for(home: Path, adapter: Adapter, search_path: str) -> tuple[AgentAct, ...]:
-    """Return the acts that are switched off for the agent's version on that PATH.
+    """Return the acts that are switched off for the agent's version on that PATH; an empty one is another machine's.
 
     The program is asked only when something is off for some version. One that says no version gets all that is off
-    for any.
+    for any, and so does one of another machine.
     """
     known = proofs.known(home)
+    if adapter.program and not search_path:
+        return proving.off_for_any(known, adapter.name)
     path = shutil.which(adapter.program, path=search_path) if adapter.program else None
     if path is None or not proving.concerned(known, adapter.name):
         return ()

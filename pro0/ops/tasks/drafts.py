@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.agents import defined
 from pro0.errors import BadInput, ErrorCode, Refused
-from pro0.model.agent import AGENTS, Definition
+from pro0.model.agent import AGENTS, Definition, offered
 from pro0.model.run import RUNNER
 from pro0.model.team import PermissionMode, Seat
 from pro0.rules.spelling import nearest
@@ -97,15 +97,17 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
 
 
 def hostable(name: str, host: str, agent: str, definition: Definition | None, leads: bool = False) -> None:
-    """Raise BadInput for an agent that cannot be on another machine: one that pro0 knows needs files of this one."""
+    """Raise BadInput for an agent that cannot be on another machine, such as one that needs files of this one."""
     from pro0 import ssh  # late: a command about tasks reaches no machine
 
     ssh.host(host)
-    words = definition.argv if definition else ()
-    if leads or (agent != "command" and not words):
-        hint = f"pro0 member spawn {name} --host {host} -- PROGRAM [ARG ...], or an agent with `argv` in the settings"
-        raise BadInput(f"only a program can be a member on another machine, not the agent {agent}", hint=hint)
-    if any("{prompt_file}" in word for word in words):
+    if leads:
+        raise BadInput("a lead agent cannot be on another machine", hint="let another member be there")
+    if defined(agent, definition).elsewhere is None:
+        able = ", ".join(sorted(known for known in offered() if defined(known, None).elsewhere))
+        hint = f"one of {able}; any program: pro0 member spawn {name} --host {host} -- PROGRAM [ARG ...]"
+        raise BadInput(f"the agent {agent} cannot be on another machine", hint=hint)
+    if definition and any("{prompt_file}" in word for word in definition.argv):
         hint = f"put {{prompt}} in its place: agents.{agent}.argv"
         raise BadInput(f"the agent {agent} reads a file, which is not on another machine", hint=hint)
 

@@ -103,9 +103,9 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
         state.state is State.UNRESPONSIVE and view.at(report.since) <= view.at(state.since)
     ):
         return plan.then(reported)
-    if state.source:  # the guard knows only that the agent runs
+    if state.source and report.state is not State.UNREACHABLE:  # the guard knows only that the agent runs
         return plan.then(replace(reported, note=state.note))
-    return plan.then(replace(reported, state=report.state, since=report.since))
+    return plan.then(replace(reported, state=report.state, since=report.since, source="", rule=""))
 
 
 def _open_again(view: View, plan: Plan) -> Plan:

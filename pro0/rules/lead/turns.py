@@ -29,7 +29,9 @@ LOST_AFTER = timedelta(seconds=20)
 """Time a session may show nothing known before a person is asked to look; until then it is starting."""
 LOST = "nothing that is known for 20 s"
 """The rule of a lost session: only a person can read its screen."""
-_DEAF = frozenset({State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.STARTING, State.STOPPING})
+_DEAF = frozenset(
+    {State.WAITING, State.DIALOG, State.DRAFT, State.UNKNOWN, State.STARTING, State.STOPPING, State.UNREACHABLE}
+)
 """States in which pro0 types nothing: an Enter could do harm (behaviour 3.6)."""
 
 
@@ -40,7 +42,9 @@ def read_the_agent(view: View, plan: Plan) -> Plan:
     if state is None or reading is None:
         return plan
     plan = plan.then(replace(state, session=reading.session or state.session)).wake(view.now + LOOK)
-    if state.state is State.STOPPING or (state.state is State.UNRESPONSIVE and reading.since <= state.since):
+    if state.state in (State.STOPPING, State.UNREACHABLE) or (
+        state.state is State.UNRESPONSIVE and reading.since <= state.since
+    ):
         return plan
     return plan.then(_as_seen(view, plan.living or state, reading))
 
@@ -102,6 +106,7 @@ def _is_deaf(view: View, plan: Plan, state: SeatState) -> bool:
     """Return True in a state in which a line could do harm; by its own channel a line leaves a person's draft alone."""
     definition = plan.seat.definition
     has_channel = bool(definition.acp) if definition else plan.seat.agent in view.snapshot.channels
+    has_channel = has_channel and not plan.seat.host
     beside = state.state is State.DRAFT and has_channel
     return state.state in _DEAF and not beside
 

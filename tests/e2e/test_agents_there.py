@@ -1,0 +1,109 @@
+"""Agents that pro0 knows, on another machine: a real sshd on 127.0.0.1, and stand-ins that draw as those agents do."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import sshd
+from tests.e2e.conftest import Team
+from tests.e2e.machines import cut, nothing_left, type_into, unreached
+from tests.sshd import Machine
+
+pytestmark = pytest.mark.skipif(bool(sshd.lacks()), reason=sshd.lacks())
+
+STAND_IN = Path(__file__).parents[1] / "programs" / "drawn.py"
+LINE = "You have 1 unread message: run `pro0 inbox`"
+
+
+def install(machine: Machine, agent: str) -> None:
+    """Install a stand-in for an agent there."""
+    program = machine.bin / agent
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I {STAND_IN} {agent} "$@"\n')
+    program.chmod(0o700)
+
+
+def told(machine: Machine, name: str = "bob") -> list[Any]:
+    """What the stand-in has noted: its arguments, each prompt, each mail, each key in a question."""
+    place = machine.home / f"{name}.jsonl"
+    return [json.loads(line) for line in place.read_text().splitlines()] if place.exists() else []
+
+
+def begun(team: Team, machine: Machine, agent: str) -> list[str]:
+    """Start bob there, and return his arguments once his first turn is over."""
+    install(machine, agent)
+    team("member", "spawn", "bob", "--agent", agent, "--host", "build1", "--prompt", "count the lines")
+    team.until(lambda: team.state("bob") == "idle" and len(told(machine)) == 2, "its first turn is over")
+    return list(told(machine)[0])
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_an_agent_there_does_what_a_member_does(led: Team, build1: Machine, agent: str) -> None:
+    """Issue 19, build 1 and 2: its screen tells its state, a typed line brings mail, and a shutdown is agreed on."""
+    *words, prompt = begun(led, build1, agent)
+    assert "count the lines" in prompt
+    assert "on another machine than the team, build1" in " ".join(prompt.split())
+    for here in (led.home, led.project, led.home.parent / "user", sys.executable):
+        assert not [word for word in words if str(here) in word]
+    assert led.member("bob")["source"] == "screen"
+    assert led("send", "bob", "the parser first", "--wait", "60").out
+    assert LINE in told(build1)
+    assert "the parser first" in told(build1)[-1]
+    assert led.member("bob")["deliveredBy"] == "keys"
+    assert "keys" in led("member", "show", "bob").out
+    led.until(lambda: led.state("bob") == "idle", "its turn is over")
+    led("member", "shutdown", "bob", "--timeout", "60")
+    assert led.state("bob") == "shutdown"
+    nothing_left(led, build1)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_nothing_is_typed_while_it_asks(led: Team, build1: Machine, agent: str) -> None:
+    """Issue 19, build 2; behaviour 3.6."""
+    begun(led, build1, agent)
+    led("send", "bob", "ASK before you go on")
+    led.until(lambda: led.state("bob") == "waiting", "it asks")
+    assert "bob" in led("needs").out
+    before = len(told(build1))
+    led("send", "bob", "and then this", "--urgent")
+    led.until(lambda: led.member("bob")["unread"] == 1, "there is more")
+    assert led("send", "bob", "and that", "--wait", "3", code=124).err
+    assert len(told(build1)) == before
+    type_into(led, "bob", b"\r")
+    led.until(lambda: "and then this" in str(told(build1)[-1]), "it is told after the answer")
+    assert [note for note in told(build1) if "in the question" in note] == ["in the question: '\\r'"]
+
+
+def test_nothing_is_typed_while_it_is_out_of_reach(led: Team, build1: Machine) -> None:
+    """Issue 19, build 4; behaviour 3.6: its screen at home is an old one."""
+    begun(led, build1, "claude")
+    before = told(build1)
+    cut(build1)
+    led.until(lambda: unreached(led, "bob"), "home notices")
+    assert "out of reach" in led("send", "bob", "are you there?", "--wait", "3", code=124).err
+    assert led.state("bob") == "unreachable"
+    build1.start()
+    led.until(lambda: "are you there?" in str(told(build1)[-1]), "it is told when it is back")
+    assert told(build1)[: len(before) + 1] == [*before, LINE]
+    assert told(build1).count(LINE) == 1
+
+
+def test_a_new_session_begins_anew(led: Team, build1: Machine) -> None:
+    """Issue 19, build 2: no conversation of that machine is resumed."""
+    words = begun(led, build1, "claude")
+    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    nothing_left(led, build1)
+    led("member", "restart", "bob")
+    led.until(lambda: len(told(build1)) == 4, "it has begun anew")
+    assert told(build1)[2] == words
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_an_agent_that_is_not_there_says_so(led: Team, build1: Machine, agent: str) -> None:
+    """Issue 19, build 1: its program is that machine's."""
+    said = led("member", "spawn", "bob", "--agent", agent, "--host", "build1", code=6).err
+    assert "bob did not come up" in said
+    assert f"cannot start {agent}" in said
+    nothing_left(led, build1)

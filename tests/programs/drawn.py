@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""A stand-in for an agent that only its screen tells of, standard library only: `drawn.py claude|codex ...`.
+
+It draws as that agent does. HOME/NAME.jsonl has its arguments, then each prompt, and what a mail held. A mail that
+holds ASK makes it ask for leave until somebody answers with Enter; a request to shut down is approved.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tty
+from pathlib import Path
+
+AGENT, NAME = sys.argv[1], os.environ["PRO0_AGENT_ID"]
+TOLD = Path(os.environ["HOME"], f"{NAME}.jsonl")
+TURN = 1.0
+EDGE = "─" * 60
+ASKED = ("", "   rm -r build", "")
+
+
+class StandIn:
+    """What it shows, and what stands in its input."""
+
+    def __init__(self) -> None:
+        self.last = self.draft = ""
+        self.busy = self.asks = False
+        self.answered = threading.Event()
+        self.lock = threading.RLock()
+
+    def show(self) -> None:
+        """Draw what it does, with the cursor in its input."""
+        with self.lock:
+            rows = self.of_claude() if AGENT == "claude" else self.of_codex()
+            at = next((number for number, row in enumerate(rows, 1) if row[:1] in ("❯", "›")), 1)
+            place = f"\x1b[{at};{3 + len(self.draft)}H"
+            os.write(1, ("\x1b[2J\x1b[H" + "\r\n".join(rows) + place).encode())
+
+    def of_claude(self) -> list[str]:
+        """Return the rows of Claude Code's screen."""
+        if self.asks:
+            question = (" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend")
+            return [self.last, "", EDGE, " Bash command", *ASKED, *question]
+        spinner = ["✻ Thinking… (2s)", ""] if self.busy else []
+        foot = "  esc to interrupt" if self.busy else "  ? for shortcuts"
+        return [f"● {self.last}", "", *spinner, EDGE, f"❯ {self.draft}", EDGE, foot]
+
+    def of_codex(self) -> list[str]:
+        """Return the rows of Codex's screen."""
+        if self.asks:
+            asked = ("  Would you like to run the following command?", "", "  $ rm -r build", "")
+            foot = ("", "  Press enter to confirm or esc to cancel")
+            return [f"• {self.last}", "", *asked, "› 1. Yes, proceed (y)", "  2. No (esc)", *foot]
+        spinner = ["• Working (2s • esc to interrupt)", ""] if self.busy else []
+        return [f"• {self.last}", "", *spinner, f"› {self.draft}", "", "  scripted default · /box"]
+
+    def turn(self, prompt: str) -> None:
+        """Do one turn."""
+        tell(prompt)
+        self.last, self.busy = prompt.split("\n")[0][:50], True
+        self.show()
+        time.sleep(TURN)
+        if "`pro0 inbox`" in prompt and "\n" not in prompt:
+            mail = run("pro0 inbox")
+            tell(mail)
+            if "ASK" in mail:
+                self.asks = True
+                self.show()
+                self.answered.wait()
+                self.asks = False
+            if "shutdown" in mail:
+                run("pro0 shutdown approve")
+        self.busy = False
+        self.show()
+
+    def key(self, letter: str) -> None:
+        """Take one key: in a question Enter is a yes, and every other key is kept for the test."""
+        if self.asks:
+            tell(f"in the question: {letter!r}")
+            if letter == "\r":
+                self.answered.set()
+        elif letter == "\r" and self.draft:
+            text, self.draft = self.draft, ""
+            threading.Thread(target=self.turn, args=(text,), daemon=True).start()
+        elif letter.isprintable():
+            self.draft += letter
+
+
+def tell(text: object) -> None:
+    """Keep what happened, for the test."""
+    with TOLD.open("a") as told:
+        told.write(json.dumps(text) + "\n")
+
+
+def run(command: str) -> str:
+    """Run a command of pro0, as its model would."""
+    done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+def main() -> None:
+    """Be a session in a terminal until it is ended."""
+    if "--help" in sys.argv:
+        print("--no-daemon" if AGENT == "codex" else "")
+        return
+    tty.setraw(0)
+    tell(sys.argv[2:])
+    stand_in = StandIn()
+    stand_in.show()
+    if "--" in sys.argv:
+        threading.Thread(target=stand_in.turn, args=(sys.argv[-1],), daemon=True).start()
+    while data := os.read(0, 1024):
+        with stand_in.lock:
+            for letter in data.decode(errors="replace"):
+                stand_in.key(letter)
+        stand_in.show()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    main()
