@@ -31,7 +31,10 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     resume: bool = False
     """True to resume the session of that id."""
     folder: str = ""
-    """An absolute folder of this session alone, mode 0700. It holds `Invocation.files` before the agent starts."""
+    """An absolute folder of this session alone, mode 0700. It holds `Invocation.files` before the agent starts.
+
+    For an agent on another machine it is a variable of that machine's shell, and holds no such files.
+    """
     cwd: str = ""
     project: str = ""
     """The team's project: `cwd`, or the checkout behind the worktree `cwd`."""

@@ -26,6 +26,10 @@ def entry() -> int:
     """Run the program as the shell called it; returns the exit code."""
     interrupts.leave_at_once()
     if "PRO0_HOSTED" in os.environ and not is_about_itself(sys.argv[1:]):
+        if sys.argv[1:] == ["mcp"]:
+            from pro0.cli.mcp import serve_there
+
+            return serve_there(os.environ["PRO0_HOSTED"])
         from pro0.link.calling import call_home
 
         return call_home(os.environ["PRO0_HOSTED"], sys.argv[1:])

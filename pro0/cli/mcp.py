@@ -1,11 +1,23 @@
 """`pro0 mcp`; the call without any option is answered by `pro0.cli.main`, which does not import this."""
 
+import json
+import sys
+from typing import TYPE_CHECKING
+
 import click
+
+from pro0.cli.output import write
+from pro0.errors import BadInput
+
+if TYPE_CHECKING:
+    from pro0.mcp.protocol import Call
+    from pro0.wire import JSON
 
 
 @click.command()
+@click.option("--call", "name", hidden=True, help="Do one call, with its arguments on stdin, for another machine.")
 @click.pass_context
-def mcp(context: click.Context) -> None:
+def mcp(context: click.Context, name: str | None) -> None:
     """Serve the tools of a team to an agent, over stdio (MCP).
 
     An agent starts this beside itself. Who calls is proven by the guard above it, or by what `pro0 member env` gave it:
@@ -18,6 +30,35 @@ def mcp(context: click.Context) -> None:
       codex mcp add pro0 -- pro0 mcp
       gemini mcp add pro0 pro0 mcp
     """
-    from pro0.mcp.server import serve
+    if name is None:
+        from pro0.mcp.server import serve
 
-    context.exit(serve())
+        context.exit(serve())
+    from pro0.mcp.calls import perform_one
+    from pro0.mcp.tools.table import TOOLS
+
+    arguments = json.loads(sys.stdin.buffer.read())
+    if name not in TOOLS or not isinstance(arguments, dict):
+        raise BadInput(f"{name} is no tool, or its arguments are no object", hint="pro0 mcp serves them")
+    write(json.dumps(perform_one(name, arguments)))
+
+
+def serve_there(folder: str) -> int:
+    """Serve the tools to an agent of another machine's team: each call is done at home."""
+    from pro0.link.asks import TOOLS_FOR_OTHERS
+    from pro0.link.calling import ask_home
+    from pro0.mcp.server import serve
+    from pro0.wire import encode
+
+    def ask(call: "Call") -> "dict[str, JSON]":
+        answer = ask_home(folder, ["mcp", "--call", call.name], json.dumps(call.arguments))
+        try:
+            result = json.loads(str(answer["out"]))
+            if isinstance(result, dict):
+                return result
+        except ValueError:
+            pass
+        why = str(answer.get("errors") or "home did not answer").strip()
+        return {"content": encode([{"type": "text", "text": why}]), "isError": "true"}
+
+    return serve(ask, TOOLS_FOR_OTHERS, f"{folder}/tools.listed")

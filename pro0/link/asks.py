@@ -25,6 +25,15 @@ DONE_FOR_OTHERS = {
     "shutdown": "approve reject",
 }
 """The commands, each with its subcommands, "" for one without any."""
+TOOLS_FOR_OTHERS = frozenset(
+    (
+        *("get_team_members", "message", "broadcast", "check_messages", "approve_shutdown", "reject_shutdown"),
+        *("list_tasks", "get_claimable_tasks", "claim_task", "complete_task", "release_task"),
+        *(f"{one}_{verb}" for one in ("task", "ticket") for verb in ("list", "get", "comment_list", "comment_create")),
+        *(f"{one}_{verb}" for one in ("task", "ticket") for verb in ("mark_done", "mark_failed", "request_review")),
+    )
+)
+"""The tools that do the same as those commands; a call of one is the command `pro0 mcp --call NAME`."""
 TOO_LONG = ("--wait", "--watch")
 AT_ONCE = 8
 REMEMBERED = 256
@@ -104,6 +113,9 @@ class Asks:
 
 def refusal(words: list[str]) -> str:
     """Return why a command is not done for another machine, "" for one that is."""
+    if words[:2] == ["mcp", "--call"]:
+        known_tool = len(words) == 3 and words[2] in TOOLS_FOR_OTHERS
+        return "" if known_tool else f"the tool {' '.join(words[2:])[:100]} is not there for another machine"
     known = DONE_FOR_OTHERS.get(words[0]) if words else None
     if known is None or (known and (len(words) < 2 or words[1] not in known.split())):
         return f"`pro0 {' '.join(words[:2])}` is not done from another machine; ask for it at home: pro0 send lead TEXT"

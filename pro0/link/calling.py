@@ -27,22 +27,28 @@ def call_home(folder: str, words: list[str]) -> int:
     given = sys.stdin.buffer.read(INPUT + 1) if "-" in words else b""
     if len(given) > INPUT:
         return _refused(f"stdin holds more than {INPUT} bytes")
-    ask = {"id": os.urandom(16).hex(), "words": words, "input": given.decode(errors="surrogateescape")}
-    message, began, told = protocol.packed(ASK, ask), time.monotonic(), False
-    while (answer := _asked(f"{folder}/{paths.HOSTED_SOCKET}", message)) is None:
-        if os.path.exists(f"{folder}/{paths.HOSTED_OVER}") or not os.path.isdir(folder):  # noqa: PTH110, PTH112
-            return _refused("this session is over")
-        if not told and time.monotonic() - began > SILENT:
-            told = True
-            sys.stderr.write("pro0: home is out of reach; this waits until it is back\n")
-            sys.stderr.flush()
-        time.sleep(AGAIN)
+    answer = ask_home(folder, words, given.decode(errors="surrogateescape"))
     for stream, name in ((sys.stdout, "out"), (sys.stderr, "errors")):
         stream.flush()
         stream.buffer.write(str(answer.get(name, "")).encode(errors="surrogateescape"))
         stream.flush()
     code = answer.get("code")
     return code if isinstance(code, int) else 1
+
+
+def ask_home(folder: str, words: list[str], given: str) -> dict[str, object]:
+    """Let home do a command with this on stdin; return {code, out, errors}."""
+    ask = {"id": os.urandom(16).hex(), "words": words, "input": given}
+    message, began, told = protocol.packed(ASK, ask), time.monotonic(), False
+    while (answer := _asked(f"{folder}/{paths.HOSTED_SOCKET}", message)) is None:
+        if os.path.exists(f"{folder}/{paths.HOSTED_OVER}") or not os.path.isdir(folder):  # noqa: PTH110, PTH112
+            return _as_refused("this session is over")
+        if not told and time.monotonic() - began > SILENT:
+            told = True
+            sys.stderr.write("pro0: home is out of reach; this waits until it is back\n")
+            sys.stderr.flush()
+        time.sleep(AGAIN)
+    return answer
 
 
 def _asked(path: str, message: bytes) -> dict[str, object] | None:
@@ -58,10 +64,14 @@ def _asked(path: str, message: bytes) -> dict[str, object] | None:
                     if kind == ANSWER:
                         return protocol.unpacked(payload)
     except PermissionError:
-        return {"code": Refused.exit_code, "errors": f"pro0: {CONFINED}\n"}
+        return _as_refused(CONFINED)
     except (OSError, protocol.Broken):
         pass
     return None
+
+
+def _as_refused(why: str) -> dict[str, object]:
+    return {"code": Refused.exit_code, "out": "", "errors": f"pro0: {why}\n"}
 
 
 def _refused(why: str) -> int:

@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 
 
 class Calls:
-    """Runs the calls of one client; `done` is told each outcome, in the thread that has it."""
+    """Runs the calls of one client; `done` is told each outcome, in the thread that has it.
 
-    def __init__(self, done: Callable[[Call, dict[str, JSON] | Fault], None]) -> None:
+    `elsewhere` does them instead of this process.
+    """
+
+    def __init__(
+        self,
+        done: Callable[[Call, dict[str, JSON] | Fault], None],
+        elsewhere: Callable[[Call], dict[str, JSON]] | None = None,
+    ) -> None:
         self._done = done
+        self._elsewhere = elsewhere
         self._desk: ToolContext | None = None
         self._queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._given = 0
@@ -65,6 +73,8 @@ class Calls:
 
     def _outcome(self, call: Call) -> dict[str, JSON] | Fault | None:
         """Return the result of a call; None for a call with a thread of its own, which answers later."""
+        if self._elsewhere:
+            return self._elsewhere(call)
         from pro0.mcp.tool_context import ToolContext
         from pro0.mcp.tools.table import TOOLS, failed, perform
 
@@ -79,6 +89,18 @@ class Calls:
             threading.Thread(target=lambda: self._done(call, perform(tool, tool_context, call)), daemon=True).start()
             return None
         return perform(tool, tool_context, call)
+
+
+def perform_one(name: str, arguments: dict[str, object]) -> dict[str, JSON]:
+    """Do one call for the caller that the environment names, and return its result."""
+    from pro0.mcp.tool_context import ToolContext
+    from pro0.mcp.tools.table import TOOLS, failed, perform
+
+    try:
+        call = Call(name, name, arguments, lambda _: None, stateless=False)
+        return perform(TOOLS[name], ToolContext(os.environ, home(os.environ)), call)
+    except Pro0Error as error:
+        return failed(error)
 
 
 def _show() -> None:

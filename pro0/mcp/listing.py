@@ -1,6 +1,7 @@
 """The lists of tools for each kind of caller, as files. `make schemas` writes them, since making them is slow."""
 
 import os
+from collections.abc import Collection
 
 from pro0.mcp.protocol import Listing
 from pro0.model.ids import LEAD
@@ -25,12 +26,13 @@ def kind_of_caller() -> str:
     return ONE_TASK if os.environ.get(TASK_ID) else MEMBER
 
 
-def listing(kind: str) -> Listing:
-    """Return the instructions and the tools for a caller of this kind."""
+def listing(kind: str, only: Collection[str] = ()) -> Listing:
+    """Return the instructions and the tools for a caller of this kind, all of them or these."""
     with open(file(kind), "rb") as stream:
         document = decode(stream.read())
     assert isinstance(document, dict)
-    return Listing(str(document["instructions"]), document["tools"])
+    tools = [tool for tool in document["tools"] if not only or tool["name"] in only]
+    return Listing(str(document["instructions"]), tools)
 
 
 def file(kind: str) -> str:

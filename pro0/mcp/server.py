@@ -5,13 +5,13 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from pro0.errors import Pro0Error
 from pro0.mcp.channel import Channel
-from pro0.mcp.listing import kind_of_caller, listing
-from pro0.mcp.protocol import Call, Conversation
+from pro0.mcp.listing import MEMBER, kind_of_caller, listing
+from pro0.mcp.protocol import Call, Conversation, Listing
 from pro0.wire import JSON, TOOLS_LISTED, Fault, LineSplitter
 
 TYPE_CHECKING = False
@@ -28,16 +28,24 @@ SOON, LATER = 0.001, 0.05
 Outcome = dict[str, JSON] | Fault
 
 
-def serve() -> int:
-    """Serve the client at stdin and stdout until it goes, and end this process."""
+Elsewhere = Callable[[Call], dict[str, JSON]]
+"""Does a call on another machine; one for a tool that is not there is refused."""
+
+
+def serve(elsewhere: Elsewhere | None = None, tools: Collection[str] = (), tells: str = "") -> int:
+    """Serve the client at stdin and stdout until it goes, and end this process.
+
+    With `elsewhere` it serves a member of a team on another machine, with these `tools` alone. `tells` is the file to
+    make once the client has been sent them.
+    """
     if os.isatty(0):
         sys.stderr.write("pro0: an agent is to speak to this, in lines of JSON; pro0 mcp --help says how to add it\n")
     try:
-        kind = kind_of_caller()
+        listed = listing(MEMBER, tools) if elsewhere else listing(kind_of_caller())
     except Pro0Error as error:
         sys.stderr.write(f"pro0: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
         return error.exit_code
-    Server(kind).run()
+    Server(listed, elsewhere, tells or os.environ.get(TOOLS_LISTED, "")).run()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # nobody may listen there any more
             stream.flush()
@@ -47,16 +55,17 @@ def serve() -> int:
 class Server:
     """One client, from its first line until it goes."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, listed: Listing, elsewhere: Elsewhere | None, tells: str) -> None:
         self._channel = Channel()
-        self._conversation = Conversation(listing(kind), self._channel.send, self._start, self._later)
+        self._elsewhere = elsewhere
+        self._conversation = Conversation(listed, self._channel.send, self._start, self._later)
         self._lines = LineSplitter()
         self._finished: deque[tuple[Call, Outcome]] = deque()
         self._running: Calls | None = None
         self._asked = False
         """Whether a signal asks this process to end."""
         self._pause = 0.0
-        self._tells = os.environ.get(TOOLS_LISTED, "")
+        self._tells = tells
         """The file to make once the client has been sent the tools, empty for none."""
 
     def run(self) -> None:
@@ -122,7 +131,7 @@ class Server:
         if self._running is None:
             from pro0.mcp.calls import Calls
 
-            self._running = Calls(self._done)
+            self._running = Calls(self._done, self._elsewhere)
         return self._running
 
     def _done(self, call: Call, outcome: Outcome) -> None:

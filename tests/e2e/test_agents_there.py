@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pro0.link.asks import TOOLS_FOR_OTHERS
 from tests import sshd
 from tests.e2e.conftest import Team
 from tests.e2e.machines import cut, nothing_left, type_into, unreached
@@ -98,6 +99,35 @@ def test_a_new_session_begins_anew(led: Team, build1: Machine) -> None:
     led("member", "restart", "bob")
     led.until(lambda: len(told(build1)) == 4, "it has begun anew")
     assert told(build1)[2] == words
+
+
+CLIENT = """
+import sys
+sys.path.insert(0, {root!r})
+from pathlib import Path
+from tests.mcp.served import Served
+
+served = Served(Path.cwd()).open()
+names = {{tool["name"] for tool in served.ask("tools/list")["result"]["tools"]}}
+claimed = served.call("claim_task", task_id="task-1")["structuredContent"]
+refused = served.call("task_create", title="more")
+served.call("message", to="human", content=f"{{len(names)}} {{'task_create' in names}} {{claimed}} {{refused}}")
+print("all is asked", flush=True)
+sys.stdin.read()
+"""
+"""An agent's client of the tools, as far as they go."""
+
+
+def test_its_tools_are_done_at_home(led: Team, build1: Machine) -> None:
+    """Issue 19, build 2: with that member's rights, and those alone that its commands have."""
+    led("task", "create", "one")
+    (build1.home / "client.py").write_text(CLIENT.format(root=str(Path(__file__).parents[2])))
+    led("member", "spawn", "bob", "--host", "build1", "--", sys.executable, "client.py")
+    [said] = led.until(lambda: led.mail("bob"), "it has called all")
+    assert said.startswith(f"{len(TOOLS_FOR_OTHERS)} False ")
+    assert "the tool task_create is not there for another machine" in said
+    assert led.tasks()["task-1"]["assignee"] == "bob"
+    assert list(led.tasks()) == ["task-1"]
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])

@@ -366,7 +366,7 @@ def test_another_machine_gets_a_members_rights_and_no_more(led: Team, build1: Ma
         "member spawn eve -- touch taken",
         "team stop",
         "config set ssh evil",
-        "mcp",
+        "mcp --call task_create",
         "inbox --wait 60",
         "task approve task-1",
         "-t other task list",

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from pro0.errors import Refused
-from pro0.link.asks import AT_ONCE, DONE_FOR_OTHERS, REMEMBERED, Answer, Asks, refusal
+from pro0.link.asks import AT_ONCE, DONE_FOR_OTHERS, REMEMBERED, TOOLS_FOR_OTHERS, Answer, Asks, refusal
+from pro0.mcp.tools.table import TOOLS
+from pro0.model.caller import Who
 from tests.waiting import STUCK
 
 REFUSED = """
@@ -14,6 +16,7 @@ REFUSED = """
 member spawn x -- sh|member env w1|member answer x allow|member forget w1|member peek w1|team start|team stop
 team cleanup|team logs|config set ssh x|config trust|mcp|rpc team.stop|web|run|delegate x|worker kill t1|hosted end x
 lead alpha|uninstall|doctor|-t alpha task list|--version|task --help|shutdown|plan x|import .|events|needs --watch
+mcp --call|mcp --call task_create|mcp --call spawn_teammate|mcp --call message x|mcp --call submit_plan
 send w1 x --wait 5|inbox --wait|inbox --wait=5|task next --watch|inbox \0
 """
 
@@ -29,6 +32,15 @@ def test_what_is_for_other_machines_passes() -> None:
     for name, below in DONE_FOR_OTHERS.items():
         for word in below.split() or [""]:
             assert not refusal([part for part in (name, word, "x") if part])
+    for name in TOOLS_FOR_OTHERS:
+        assert not refusal(["mcp", "--call", name])
+
+
+def test_tools_for_other_machines_are_a_members_and_do_not_wait() -> None:
+    """Issue 19, build 2: no tool that is not there, and none that makes tasks or plans."""
+    assert not {name for name in TOOLS_FOR_OTHERS if TOOLS[name].waits or Who.MEMBER not in TOOLS[name].callers}
+    others = {name for name, tool in TOOLS.items() if Who.MEMBER in tool.callers} - TOOLS_FOR_OTHERS
+    assert others == {"submit_plan", "update_task", "task_create", "ticket_create", "role_list"}
 
 
 @pytest.fixture

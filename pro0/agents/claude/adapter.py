@@ -67,21 +67,21 @@ def _called(brief: Brief, *, waits: bool) -> Invocation:
         *_choices(brief),
         *(("--", prompt) if prompt else ()),
     )
-    settings, servers = msgspec.json.encode(_settings(brief, waits=waits)), msgspec.json.encode(_servers(brief))
-    return Invocation(argv=argv, files={SETTINGS: settings, SERVERS: servers, **files})
+    settings, servers = _settings(brief, waits=waits), _servers(brief, {TOOLS_LISTED: f"{folder}/{LISTED}"})
+    own = {SETTINGS: msgspec.json.encode(settings), SERVERS: msgspec.json.encode(servers)}
+    return Invocation(argv=argv, files={**own, **files})
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: its settings are a word, and pro0 has no tools there."""
+    """Return the command for another machine: its settings are words, and its server does each call at home."""
     prompt, files = first_prompt.words(brief)
-    settings = {
-        "permissions": {"allow": _commands()},
-        "hooks": {"SessionStart": [_compacted(prompts.compacted(brief.seat.agent_id))]},
-    }
+    hooks = _hooks(brief, f'"{brief.folder}/{LISTED}"', prompts.compacted(brief.seat.agent_id))
+    settings = {"permissions": {"allow": _allowed()}, "hooks": hooks}
     argv = (
         "claude",
         *("--permission-mode", MODES[brief.mode]),
         *("--settings", msgspec.json.encode(settings).decode()),
+        *("--mcp-config", msgspec.json.encode(_servers(brief, {})).decode()),
         *_choices(brief),
         *(("--", prompt) if prompt else ()),
     )
@@ -103,22 +103,24 @@ def _choices(brief: Brief) -> tuple[str, ...]:
     )
 
 
-def _commands() -> list[str]:
-    """Return the rules that allow the commands of pro0."""
-    return [f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS]
+def _allowed() -> list[str]:
+    """Return the rules that allow what is of pro0."""
+    return [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
 
 
-def _compacted(text: str) -> dict[str, object]:
-    """Return the hook that tells the agent a text after a compaction."""
-    return {"matcher": "compact", "hooks": [_command(_printing(text))]}
+def _hooks(brief: Brief, listed: str, who: str) -> dict[str, list[object]]:
+    """Return the hooks that need nothing of the session's folder but the file `listed`, a word of a shell."""
+    start = {"matcher": "startup|resume", "hooks": [_command(_awaiting_tools(listed)) | {"timeout": 60}]}
+    hooks: dict[str, list[object]] = {
+        "SessionStart": [start, {"matcher": "compact", "hooks": [_command(_printing(who))]}]
+    }
+    if brief.mode is PermissionMode.PLAN:
+        hooks["PreToolUse"] = [{"matcher": f"mcp__{own_tools.SERVER}__.*", "hooks": [_command(_ALLOW)]}]
+    return hooks
 
 
 def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
-    allowed = [f"mcp__{own_tools.SERVER}", *_commands()]
-    start = {"matcher": "startup|resume", "hooks": [_command(_awaiting_tools(brief.folder)) | {"timeout": 60}]}
-    hooks: dict[str, list[object]] = {"SessionStart": [start, _compacted(_who(brief))]}
-    if brief.mode is PermissionMode.PLAN:
-        hooks["PreToolUse"] = [{"matcher": f"mcp__{own_tools.SERVER}__.*", "hooks": [_command(_ALLOW)]}]
+    hooks = _hooks(brief, shlex.quote(f"{brief.folder}/{LISTED}"), _who(brief))
     if brief.mailbox:
         if brief.asks_by_hook:
             asks = (*brief.pro0, "member", "permission-hook")
@@ -127,7 +129,7 @@ def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
         for event in waking.EVENTS if waits else ():  # without a terminal Claude would wait for the hook
             hooks.setdefault(event, []).append({"hooks": [waking.hook(brief.folder)]})
     return {
-        "permissions": {"allow": [*allowed, f"Read(/{brief.folder}/{first_prompt.FILE})"]},
+        "permissions": {"allow": [*_allowed(), f"Read(/{brief.folder}/{first_prompt.FILE})"]},
         "hooks": hooks,
     }
 
@@ -142,12 +144,11 @@ def _printing(text: str) -> str:
     return f"printf %s {shlex.quote(text)}"
 
 
-def _awaiting_tools(folder: str) -> str:
+def _awaiting_tools(listed: str) -> str:
     """Return the shell command of a hook that ends once Claude has got the tools of our server, or in 31 seconds.
 
     Claude sends its first request when this hook ends, with the tools that it has then; it connects meanwhile.
     """
-    listed = shlex.quote(f"{folder}/{LISTED}")
     return f"n=0; until [ -e {listed} ] || [ $n -ge 300 ]; do sleep 0.1; n=$((n+1)); done; sleep 1"
 
 
@@ -155,10 +156,9 @@ def _command(line: str) -> dict[str, object]:
     return {"type": "command", "command": line, "timeout": 10}
 
 
-def _servers(brief: Brief) -> dict[str, object]:
+def _servers(brief: Brief, tells: dict[str, str]) -> dict[str, object]:
     program, *arguments = own_tools.server(brief)
     # alwaysLoad: the tools are present from the start, not behind a search for tools.
-    tells = {TOOLS_LISTED: f"{brief.folder}/{LISTED}"}
     server = {"type": "stdio", "command": program, "args": arguments, "alwaysLoad": True, "env": tells}
     return {"mcpServers": {own_tools.SERVER: server}}
 

@@ -55,10 +55,10 @@ def call(brief: Brief) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: without a server of its own and tools of pro0."""
+    """Return the command for another machine: without a server of its own, and with tools that are done at home."""
     prompt, files = first_prompt.words(brief)
     permissions = READ_ONLY if brief.delegate_only else MODES[brief.mode]
-    words = (*permissions, *_choices(brief), *(("--", prompt) if prompt else ()))
+    words = (*permissions, *_settings(brief), *(("--", prompt) if prompt else ()))
     return Invocation(argv=("/bin/sh", "-c", starter.ELSEWHERE, "codex", *words), files=files)
 
 
@@ -72,12 +72,9 @@ def turn(brief: Brief) -> Invocation:
 
 
 def _settings(brief: Brief) -> tuple[str, ...]:
-    return ("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}", *_choices(brief))
-
-
-def _choices(brief: Brief) -> tuple[str, ...]:
     seat = brief.seat
     return (
+        *("--config", f"mcp_servers.{own_tools.SERVER}={_server(brief)}"),
         *(("--model", seat.model) if seat.model else ()),
         *(("--config", f"model_reasoning_effort={toml(seat.effort)}") if seat.effort else ()),
     )

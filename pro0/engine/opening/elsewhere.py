@@ -10,6 +10,8 @@ from pro0.agents import first_prompt
 from pro0.agents.adapter import Adapter, Brief
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Hosted, Launch, State
+from pro0.ops.context import AGENT_ID, TEAM
+from pro0.ops.identity import HOSTED
 from pro0.ops.work import travelling
 from pro0.store.files import File
 from pro0.store.teams import TeamStore
@@ -19,8 +21,9 @@ MORE = 10.0
 
 
 def brief_there(brief: Brief) -> Brief:
-    """Return the brief for another machine; it names no file of this one."""
-    return replace(brief, folder="", cwd="", project="", environment={}, pro0=("pro0",), mailbox="")
+    """Return the brief for another machine; it names no file of this one, and of variables their names alone."""
+    names = dict.fromkeys((HOSTED, TEAM, AGENT_ID), "")
+    return replace(brief, folder=f"${HOSTED}", cwd="", project="", environment=names, pro0=("pro0",), mailbox="")
 
 
 def linked(team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, command: str) -> tuple[Hosted, Launch]:

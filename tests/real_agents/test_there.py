@@ -1,0 +1,69 @@
+"""Each real agent that can be on another machine, there. A program in the place of ssh runs what ssh would run there.
+
+The box has no account that sshd lets in; that the rest is as with ssh is shown with stand-ins (`tests/e2e`).
+"""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from pro0.scripted_model.server import Provider
+from pro0.scripted_model.setups import SETUPS
+from pro0.scripted_model.turns import use
+from tests.e2e.machines import records
+from tests.real_agents.scripts import marker, teammate
+from tests.real_agents.states import PATIENCE
+from tests.real_agents.team import RealTeam
+
+pytestmark = pytest.mark.agents
+LETTER = "it is done there"
+WORK = (
+    use("claim_task", task_id="task-1"),
+    use("message", to="human", content=LETTER),
+    use("complete_task", task_id="task-1", result="done"),
+)
+SSH = """#!/bin/sh
+for line; do :; done
+exec env -i {variables} /bin/sh -c "cd && $line"
+"""
+"""In the place of ssh: the last word is the command line, and all else of the machine is its own."""
+
+
+def machine(at: Path, variables: dict[str, str]) -> str:
+    """Return the command that reaches another machine, whose home is `at` and whose variables are these."""
+    folder = at / "bin"
+    folder.mkdir(parents=True)
+    (folder / "pro0").write_text(f'#!/bin/sh\nexec {sys.executable} -m pro0 "$@"\n')
+    own = {"HOME": str(at), "PRO0_HOME": f"{at}/pro0", "PATH": f"{folder}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
+    words = " ".join(f"{name}={shlex.quote(text)}" for name, text in (variables | own).items())
+    (folder / "ssh").write_text(SSH.format(variables=words))
+    for program in folder.iterdir():
+        program.chmod(0o700)
+    return f"{folder}/ssh"
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_an_agent_there_works_and_leaves(
+    agent: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, build 2: it takes its words, gets its tools without asking, is told of mail, and leaves."""
+    there = tmp_path / "there"
+    setup = SETUPS[agent](provider.url, there)
+    monkeypatch.setenv("PRO0_SSH", machine(there, setup.environment))
+    setup.write(there)
+    provider.script(marker("w1"), teammate(*WORK))
+    words = ("--lead", "none", "--permission-mode", "ask", "--task", "do it there")
+    team.begin(*words, w1=f"{agent}@build1")
+    team.eventually(lambda: team.task("task-1")["status"] == "completed", "the task is completed")
+    assert team.mail("w1") == [LETTER]
+    team.becomes("w1", "idle")
+    team("send", "w1", "well done", "--wait", str(PATIENCE))
+    team.eventually(lambda: "well done" in team.read("w1"), "its model has it")
+    assert team.member("w1")["deliveredBy"] == "keys"
+    team.becomes("w1", "idle")
+    team("member", "shutdown", "w1", "--timeout", str(PATIENCE))
+    assert team.state("w1") == "shutdown"
+    team.eventually(lambda: not records(team), "the machine says that it is over")
