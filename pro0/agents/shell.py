@@ -5,10 +5,14 @@ import sys
 from pro0.agents.adapter import Adapter, Invocation
 from pro0.model.runtime import State
 
+ELSEWHERE = ("hosted", "shell")
+"""The words of pro0 on another machine that are this agent there."""
+
 SHELL = Adapter(
     name="shell",
     program="",
     call=lambda _brief: Invocation(argv=(sys.executable, "-I", "-m", "pro0.shell_agent")),
+    elsewhere=lambda _brief: Invocation(argv=("pro0", *ELSEWHERE)),
     first_state=State.STARTING,
     delivery="watches",
     answers_shutdown=True,

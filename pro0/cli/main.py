@@ -26,13 +26,7 @@ def entry() -> int:
     """Run the program as the shell called it; returns the exit code."""
     interrupts.leave_at_once()
     if "PRO0_HOSTED" in os.environ and not is_about_itself(sys.argv[1:]):
-        if sys.argv[1:] == ["mcp"]:
-            from pro0.cli.mcp import serve_there
-
-            return serve_there(os.environ["PRO0_HOSTED"])
-        from pro0.link.calling import call_home
-
-        return call_home(os.environ["PRO0_HOSTED"], sys.argv[1:])
+        return _hosted(os.environ["PRO0_HOSTED"], sys.argv[1:])
     short = is_short(sys.argv[1:])
     if short:
         from pro0.cli.warm.client import call
@@ -52,6 +46,21 @@ def entry() -> int:
         interrupts.leave_at_once()
         interrupts.forget()
         gc.freeze()  # who ends need not look for garbage: that was a fifth of a short call
+
+
+def _hosted(folder: str, arguments: list[str]) -> int:
+    """Do what is called below a session of another machine's team: at home, but for the agent's own parts."""
+    if arguments == ["mcp"]:
+        from pro0.cli.mcp import serve_there
+
+        return serve_there(folder)
+    if arguments == ["hosted", "shell"]:
+        from pro0.cli.member.hosted import work_there
+
+        return work_there(folder)
+    from pro0.link.calling import call_home
+
+    return call_home(folder, arguments)
 
 
 def main(arguments: list[str]) -> int:

@@ -16,6 +16,7 @@ from pro0.ops.team.mail_reader import MailReader
 from pro0.ops.team.members import task_identity
 from pro0.ops.work import claims
 from pro0.ops.work.claims import NOT_NOW, OVER
+from pro0.shell_agent.ending import how
 from pro0.store.watch import Watch
 
 
@@ -180,7 +181,6 @@ class ShellAgent:
             self._agent_output.say(error.message)
 
     def _fail(self, task: Task, ending: Ending) -> None:
-        how = ending.why or (f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}")
-        last_line = ending.tail.splitlines()[-1] if ending.tail else ""
-        tasks.fail(self._context, task.id, f"{how}: {last_line}" if last_line else how)
-        self._agent_output.say(f"{task.id} failed: {how}")
+        why = how(ending)
+        tasks.fail(self._context, task.id, why)
+        self._agent_output.say(f"{task.id} failed: {why}")

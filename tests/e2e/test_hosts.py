@@ -136,7 +136,7 @@ def test_a_layout_names_hosts_and_one_out_of_reach_keeps_nobody(build1: Machine,
     ("agent", "says"),
     [
         ("opencode", "the agent opencode cannot be on another machine"),
-        ("shell", "the agent shell cannot be on another machine"),
+        ("gemini", "the agent gemini cannot be on another machine"),
         ("spoken", "the agent spoken cannot be on another machine"),
         ("filed", "the agent filed reads a file, which is not on another machine"),
         ("mine@", "names no host"),

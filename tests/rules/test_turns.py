@@ -79,6 +79,8 @@ def test_what_carried_the_line_is_recorded() -> None:
         (seat(agent="shell"), False),
         (seat(agent="command"), False),
         (seat(agent="command", nudge=True), True),
+        (seat(agent="shell", host="build1"), True),
+        (seat(agent="command", host="build1"), False),
     ],
 )
 def test_only_who_wants_the_line_is_nudged(wanted: Seat, nudged: bool) -> None:

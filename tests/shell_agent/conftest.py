@@ -64,16 +64,16 @@ class Desk:
         with self.team.runtime.change("a test") as change:
             change.value = replace(change.value, seats=(session,))
 
-    def start(self) -> "subprocess.Popen[bytes]":
-        """Start the agent."""
+    def start(self, *words: str) -> "subprocess.Popen[bytes]":
+        """Start the agent, or what these words of Python are; what is typed for it is `typed`."""
         self._ears, mouth = os.pipe()
         os.set_blocking(self._ears, False)
         identity = members.identity(self.team, self.session) | granted(self.team, "w1")  # there is no guard above it
         environment = os.environ | identity | {"PRO0_STATE_FD": str(mouth)}
         with open(self.screen, "wb") as screen:
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "pro0.shell_agent"],
-                stdin=subprocess.DEVNULL,
+                [sys.executable, *(words or ("-I", "-m", "pro0.shell_agent"))],
+                stdin=subprocess.PIPE if words else subprocess.DEVNULL,
                 stdout=screen,
                 stderr=screen,
                 cwd=self.folder,

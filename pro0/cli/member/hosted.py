@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from functools import partial
 from pathlib import Path
 
 import click
@@ -50,6 +51,18 @@ def hosted(act: str, whose: str, patience: float, branch: str, save: bool, tip: 
     if over is None:
         raise TimedOut(f"the session {whose} has not ended in {patience:g} s")
     write(json.dumps(over))
+
+
+def work_there(folder: str) -> int:
+    """Be the shell agent of another machine's team; it works by commands that are done at home."""
+    from pro0.link.calling import ask_home
+    from pro0.ops import trust
+    from pro0.ops.context import AGENT_ID
+    from pro0.shell_agent.elsewhere import ShellAgentElsewhere, Typed
+
+    grace = trust.settings(paths.home(os.environ), Path.cwd(), os.environ).end_grace_seconds
+    agent = ShellAgentElsewhere(partial(ask_home, folder), os.environ.get(AGENT_ID, ""), Typed(), grace)
+    return agent.work()
 
 
 def _code(home: Path, act: str, member: str, branch: str, save: str, tip: str) -> None:

@@ -90,6 +90,9 @@ def answers(view: View, seat: Seat) -> bool:
 
 
 def listens(view: View, seat: Seat) -> bool:
-    """Return True when the seat's agent is shown the fixed line about unread mail."""
-    shows_line = seat.definition.is_fed if seat.definition else seat.agent in view.snapshot.line
-    return shows_line or seat.nudge
+    """Return True when the seat's agent is shown the fixed line about unread mail.
+
+    On another machine that is every agent of the protocol: there it can watch no mailbox of this one.
+    """
+    known = view.snapshot.line | (view.snapshot.protocol if seat.host else frozenset())
+    return seat.nudge or (seat.definition.is_fed if seat.definition else seat.agent in known)

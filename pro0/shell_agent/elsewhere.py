@@ -1,0 +1,195 @@
+"""The shell agent on another machine than its team: it asks home for all that the store would tell it here.
+
+A line that the lead types makes it look, as it does a model. Between two lines it looks seldom, since a look is a
+process at home. While home is out of reach a task's command goes on, and the outcome waits.
+"""
+
+import json
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from pro0.agent_output import AgentOutput
+from pro0.children import Ending, Running
+from pro0.errors import BadInput, ErrorCode, NotFound, Pro0Error, Refused
+from pro0.model.message import MessageType
+from pro0.model.runtime import State
+from pro0.ops.team.members import task_identity
+from pro0.ops.work.claims import TAKEN_AWAY
+from pro0.shell_agent.ending import how
+
+IDLE_LOOK, BUSY_LOOK = 60.0, 10.0
+"""Seconds between two looks without a line, when idle and at work."""
+AGAIN = 2.0
+"""Seconds until an outcome that home could not store is told again."""
+
+Ask = Callable[[list[str], str], dict[str, object]]
+"""Let home do a command with this on stdin; return {code, out, errors}."""
+
+
+class HomeCommands:
+    """The commands that home does, as values."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def do(self, *words: str, given: str = "") -> Any:
+        """Return what a command printed as JSON; raises Refused, or Pro0Error for what may succeed later."""
+        answer = self._ask([*words, "--json"], given)
+        if answer["code"] == 0:
+            return json.loads(str(answer["out"]))
+        lines = str(answer.get("errors")).strip().splitlines() or ["home says nothing"]
+        try:
+            told = json.loads(lines[-1])["error"]
+        except (ValueError, KeyError, TypeError):
+            told = {"message": lines[0].removeprefix("pro0: ")}
+        message, codes = str(told.get("message")), [code for code in ErrorCode if code == told.get("code")]
+        kind = Refused if answer["code"] in (BadInput.exit_code, NotFound.exit_code, Refused.exit_code) else Pro0Error
+        raise kind(message, code=codes[0] if codes else None)
+
+    def say(self, *words: str) -> bool:
+        """Let home do a command without JSON; return False when it was refused."""
+        return self._ask(list(words), "")["code"] == 0
+
+
+class Typed:
+    """The lines that are typed in its terminal: each means that there may be something new."""
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        """Return the terminal's descriptor."""
+        return self._descriptor
+
+    def drain(self) -> bool:
+        """Take what was typed; return True when there was something."""
+        with suppress(OSError):  # a terminal that is gone: its guard ends this process too
+            return bool(select.select([self._descriptor], [], [], 0)[0] and os.read(self._descriptor, 4096))
+        return False
+
+
+class ShellAgentElsewhere:
+    """Works as one member; `grace` is the seconds between TERM and KILL for a command."""
+
+    def __init__(self, ask: Ask, agent_id: str, typed: Typed, grace: float) -> None:
+        self._home, self._agent_id, self._typed, self._grace = HomeCommands(ask), agent_id, typed, grace
+        self._agent_output = AgentOutput()
+        self._agreed = False
+        self._looking: threading.Thread | None = None
+        self._why = ""
+        """What the last look at home said against the work."""
+
+    def work(self) -> int:
+        """Work until an approved shutdown."""
+        self._agent_output.say(f"{self._agent_id} is ready: waiting for tasks that carry a command")
+        trouble, idle = "", False
+        while True:
+            try:
+                self._read_mail(busy_with="")
+                if self._agreed:
+                    break
+                if task := self._take():
+                    trouble, idle = "", False
+                    self._do(task)
+                    continue
+                if not idle:
+                    self._agent_output.state(State.IDLE)
+                trouble, idle = "", True
+            except Pro0Error as error:
+                if error.message != trouble:
+                    self._agent_output.state(State.ERROR, note=error.message)
+                    self._agent_output.say(error.message)
+                trouble, idle = error.message, False
+            select.select([self._typed], [], [], IDLE_LOOK)
+            self._typed.drain()
+        self._agent_output.say("shutting down, as agreed")
+        return 0
+
+    def _read_mail(self, busy_with: str) -> None:
+        """Read all new mail; agree to a shutdown when free, and say "not yet" while working (behaviour 3.9)."""
+        messages = [letter["message"] for letter in self._home.do("inbox")]
+        for message in messages:
+            self._agent_output.say(f"{message['from']} → {self._agent_id}: {message['content']}")
+        if any(message["type"] == MessageType.SHUTDOWN_REQUEST for message in messages):
+            if busy_with:
+                self._home.say("shutdown", "reject", f"working on {busy_with}")
+            else:
+                self._agreed = self._home.say("shutdown", "approve")
+
+    def _take(self) -> dict[str, Any] | None:
+        """Claim a ready task that carries a command: one that is kept for this member first."""
+        ready = [task for task in self._home.do("task", "ready") if task.get("run")]
+        mine = [task for task in ready if task.get("assignee") in (None, "", self._agent_id)]
+        for task in sorted(mine, key=lambda task: not task.get("assignee")):
+            try:
+                claimed: dict[str, Any] = self._home.do("task", "claim", task["id"])
+            except Refused:  # another was faster, or nobody may claim now
+                continue
+            return claimed
+        return None
+
+    def _do(self, task: dict[str, Any]) -> None:
+        id = str(task["id"])
+        self._agent_output.state(State.WORKING, id)
+        self._agent_output.say(f"{id}: {task['title']}")
+        self._agent_output.say(f"$ {task['run']}")
+        environment = os.environ | task_identity(id, task.get("parent") or "")
+        tag = f"{self._agent_id}:{id}:{task['epoch']}"
+        running = Running(("/bin/sh", "-c", task["run"]), environment, tag, self._grace)
+        self._why = ""
+        try:
+            running.start()
+        except OSError as error:
+            self._report(id, Ending(127, "", f"cannot be started: {error.strerror}"))
+            return
+        try:
+            ending = running.follow(
+                task.get("timeout"), self._typed, self._agent_output.pass_on, lambda: self._look(task), BUSY_LOOK
+            )
+        except KeyboardInterrupt:
+            ending = running.end("interrupted in its pane", self._agent_output.pass_on)
+        self._report(id, ending)
+
+    def _look(self, task: dict[str, Any]) -> str:
+        """Begin a look at home, which may be out of reach; return what the last one said against the work."""
+        if self._looking is None or not self._looking.is_alive():
+            self._looking = threading.Thread(target=self._look_home, args=(task,), daemon=True)
+            self._looking.start()
+        return self._why
+
+    def _look_home(self, task: dict[str, Any]) -> None:
+        try:
+            self._read_mail(busy_with=task["id"])
+            now = self._home.do("task", "show", task["id"])
+            if (now.get("epoch"), now.get("claim")) != (task["epoch"], task["claim"]):
+                self._why = TAKEN_AWAY
+        except Refused as error:
+            self._why = error.message
+        except Pro0Error:
+            pass  # the next look may succeed
+
+    def _report(self, id: str, ending: Ending) -> None:
+        """Report a task's outcome until it is stored: only this session can release its claim."""
+        if self._looking:
+            self._looking.join()
+        failed = how(ending) if ending.why or ending.code else ""
+        words, text = ("fail", failed) if failed else ("complete", ending.tail)
+        while not self._why:
+            try:
+                done = self._home.do("task", words, id, "-", given=text)
+                self._agent_output.say(f"{id} failed: {text}" if words == "fail" else f"{id} {done['status']}")
+                return
+            except Refused as error:
+                if words == "complete" and error.code == ErrorCode.BLOCKED_BY_HOOK:
+                    words, text = "fail", error.message
+                    continue
+                self._why = error.message
+            except Pro0Error as error:
+                self._agent_output.say(error.message)
+                time.sleep(AGAIN)
+        self._agent_output.say(f"{id} is not ours any more: {self._why}")

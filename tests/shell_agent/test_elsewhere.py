@@ -1,0 +1,80 @@
+"""The shell agent on another machine: all that it knows and does of its team goes through commands of pro0."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pro0.model.task import Status
+from pro0.ops.tasks import tasks
+from tests.shell_agent.conftest import PATIENCE, Desk
+from tests.waiting import wait_until
+
+PROGRAM = """
+import subprocess, sys
+from pro0.shell_agent.elsewhere import ShellAgentElsewhere, Typed
+
+def ask(words, given):
+    done = subprocess.run([sys.executable, "-I", "-m", "pro0", *words], input=given, capture_output=True, text=True)
+    return {"code": done.returncode, "out": done.stdout, "errors": done.stderr}
+
+sys.exit(ShellAgentElsewhere(ask, "w1", Typed(), 1.0).work())
+"""
+"""The agent with the commands themselves in the place of a link."""
+
+
+@pytest.fixture
+def there(desk: Desk) -> Iterator[Desk]:
+    """A desk whose agent runs there, and has nothing to do yet."""
+    process = desk.start("-c", PROGRAM)
+    assert process.stdin
+    with process.stdin:
+        desk.shows("is ready")
+        yield desk
+
+
+def type_line(desk: Desk) -> None:
+    """Type the line by which a lead tells of mail and of tasks."""
+    assert desk.process
+    assert desk.process.stdin
+    desk.process.stdin.write(b"1 task is ready for you\n")
+    desk.process.stdin.flush()
+
+
+def test_a_line_makes_it_take_what_is_kept_for_it_first(there: Desk) -> None:
+    """Issue 19, build 2: then any task with a command, in order."""
+    order = [there.give(f"echo {n} >> order") for n in "ab"]
+    mine = tasks.assign(there.human, there.give("echo mine >> order"), "w1").id
+    there.give(None)
+    type_line(there)
+    for id in (mine, *order):
+        assert there.settled(id).status is Status.COMPLETED
+    assert (there.folder / "order").read_text().split()[0] == "mine"
+
+
+def test_a_hook_that_refuses_the_result_fails_the_task(there: Desk) -> None:
+    """Behaviour 3.22: a command cannot mend what the hook says."""
+    (there.team.paths.home / "config.yaml").write_text('hooks: {TaskCompleted: "echo not good enough >&2; exit 2"}\n')
+    id = there.give("true")
+    type_line(there)
+    failed = there.settled(id)
+    assert failed.status is Status.FAILED
+    assert "not good enough" in failed.closed_reason
+
+
+def test_a_task_that_is_taken_away_ends_its_command(there: Desk) -> None:
+    """Issue 19, build 2."""
+    id = there.give("touch begun; exec sleep 1000")
+    type_line(there)
+    wait_until((there.folder / "begun").exists, PATIENCE, "it works")
+    tasks.cancel(there.human, id)
+    type_line(there)
+    there.shows("is not ours any more: it was taken away")
+
+
+def test_a_free_agent_agrees_to_leave(there: Desk) -> None:
+    """Behaviour 3.9."""
+    there.ask_to_end()
+    type_line(there)
+    assert there.answer().approve
+    assert there.process
+    assert there.process.wait(PATIENCE) == 0
