@@ -81,7 +81,7 @@ def test_it_is_fed_answered_and_ended_by_the_protocol(member: Member) -> None:
     team.until(lambda: team.json("member", "show", "w1").get("deliveredBy") == "protocol", "it is said what carried it")
     log = [json.loads(line) for line in (team.home / "teams" / "alpha" / "logs" / LEAD_LOG).read_text().splitlines()]
     assert {event["by"] for event in log if event["event"] == "nudged" and not event["queued"]} == {"protocol"}
-    team("team", "stop", "--force")
+    team("team", "stop", "--force", "--timeout", "1")
 
 
 def test_after_a_crash_it_goes_on_where_it_was(member: Member) -> None:
