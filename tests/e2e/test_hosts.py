@@ -107,13 +107,13 @@ def test_a_team_begins_with_members_there(build1: Machine, team: Team, mine: Non
     assert team.member("bob")["host"] == "build1"
     for words in (("member", "list"), ("team", "status")):
         assert "mine@build1" in team(*words).out
-    team("team", "stop", "--force")
+    team("team", "stop", "--force", "--timeout", "1")
     team("team", "resume")
     team.until(lambda: len(team.mail("bob")) == 2, "the next session of its seat is there too")
     team("member", "shutdown", "bob", "--force", "--timeout", "0")
     team("member", "restart", "bob")
     team.until(lambda: len(team.mail("bob")) == 3, "and the one after that")
-    team("team", "stop", "--force")
+    team("team", "stop", "--force", "--timeout", "1")
     nothing_left(team, build1)
 
 
@@ -128,7 +128,7 @@ def test_a_layout_names_hosts_and_one_out_of_reach_keeps_nobody(build1: Machine,
         team.until(lambda name=name: team.state(name) == "running", "it runs there")  # type: ignore[misc]
         team.until(lambda name=name: "hello" in team("member", "peek", name).out, "and is shown")  # type: ignore[misc]
     assert team.state("cleo") == "crashed"
-    team("team", "stop", "--force")
+    team("team", "stop", "--force", "--timeout", "1")
     nothing_left(team, build1)
 
 
@@ -329,7 +329,7 @@ def test_code_goes_there_and_comes_home(coded: Team, build1: Machine) -> None:
     assert "the code of bob is on build1" in coded("member", "spawn", "bob", "--", "true", code=4).err
     coded("member", "restart", "bob")
     coded.until(lambda: "made second" in coded("member", "peek", "bob").out, "the next session finds what was there")
-    coded("team", "stop", "--force")
+    coded("team", "stop", "--force", "--timeout", "1")
     said = coded("team", "cleanup", "alpha", code=7).err
     assert "not merged, so kept: teams/alpha/bob" in said
     assert git(coded.project, "show", "teams/alpha/bob:rest") == "rest"
@@ -340,7 +340,7 @@ def test_code_goes_there_and_comes_home(coded: Team, build1: Machine) -> None:
 def test_code_out_of_reach_is_not_thrown_away(coded: Team, build1: Machine) -> None:
     """Issue 19, build 3."""
     at_work(coded, "first")
-    coded("team", "stop", "--force")
+    coded("team", "stop", "--force", "--timeout", "1")
     nothing_left(coded, build1)
     build1.stop()
     for words in (("diff", "bob"), ("member", "merge", "bob"), ("team", "cleanup", "alpha")):

@@ -76,12 +76,13 @@ def shop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 @pytest.fixture
 def build1(shop: Path, tmp_path: Path) -> Iterator[Machine]:
-    """Another machine, which the person's `~/.ssh/teams` names, with an agent of settings, and what it is to make."""
+    """Another machine, which the person's `~/.ssh/teams` names, with the agents' programs, and what it is to make."""
     if lacking := sshd.lacks():
         pytest.skip(lacking)
     commit(shop, "src/Makefile", pages.WATCHED)
     with sshd.machine(tmp_path / "build1") as made:
         made.install()
+        shutil.copytree(tmp_path / "bin", made.bin, dirs_exist_ok=True)
         (made.bin / "mine").write_text("#!/bin/sh\nexec sleep 60\n")
         (made.bin / "mine").chmod(0o700)
         teams = Path.home() / ".ssh" / "teams"
