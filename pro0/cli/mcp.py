@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--call", "name", hidden=True, help="Do one call, with its arguments on stdin, for another machine.")
+@click.option("--call", "tool", hidden=True, help="Do one call, with its arguments on stdin, for another machine.")
 @click.pass_context
-def mcp(context: click.Context, name: str | None) -> None:
+def mcp(context: click.Context, tool: str | None) -> None:
     """Serve the tools of a team to an agent, over stdio (MCP).
 
     An agent starts this beside itself. Who calls is proven by the guard above it, or by what `pro0 member env` gave it:
@@ -30,17 +30,22 @@ def mcp(context: click.Context, name: str | None) -> None:
       codex mcp add pro0 -- pro0 mcp
       gemini mcp add pro0 pro0 mcp
     """
-    if name is None:
+    if tool is None:
         from pro0.mcp.server import serve
 
         context.exit(serve())
     from pro0.mcp.calls import perform_one
     from pro0.mcp.tools.table import TOOLS
+    from pro0.wire import Unreadable, decode
 
-    arguments = json.loads(sys.stdin.buffer.read())
-    if name not in TOOLS or not isinstance(arguments, dict):
-        raise BadInput(f"{name} is no tool, or its arguments are no object", hint="pro0 mcp serves them")
-    write(json.dumps(perform_one(name, arguments)))
+    hint = "pro0 mcp serves the tools"
+    try:
+        arguments = decode(sys.stdin.buffer.read())
+    except Unreadable as error:
+        raise BadInput(f"the arguments of {tool} cannot be read: {error}", hint=hint) from None
+    if tool not in TOOLS or not isinstance(arguments, dict):
+        raise BadInput(f"{tool} is no tool, or its arguments are no object", hint=hint)
+    write(json.dumps(perform_one(tool, arguments)))
 
 
 def serve_there(folder: str) -> int:

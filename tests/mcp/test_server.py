@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pro0 import processes
 from pro0.wire import LINE_LIMIT, TOOLS_LISTED
+from tests.conftest import Result
 from tests.mcp.conftest import Serve
 from tests.mcp.served import ENVELOPE, PATIENCE, program
 from tests.waiting import wait_until
@@ -247,3 +249,11 @@ def test_a_slow_call_stops_neither_a_ping_nor_a_cancel(
     assert server.ask("ping")["result"] == {}
     assert server.close() == 0
     assert server.rest() == b""
+
+
+@pytest.mark.parametrize("given", ["", "[[", "[]", "[" * 5000, "\ud800"])
+def test_one_call_for_another_machine_refuses_what_are_no_arguments(cli: Callable[..., Result], given: str) -> None:
+    """Issue 19, must show 4: what a machine sends is read like any message."""
+    done = cli("mcp", "--call", "list_tasks", stdin=given.encode(errors="replace").decode())
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err.splitlines()) == 2
