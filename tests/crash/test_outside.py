@@ -113,11 +113,11 @@ def test_few_files_may_be_open(store: Path, command: tuple[str, ...], files: int
 
 DROPPED = """
 import contextlib, os, sys
-from pro0.cli.main import entry
+from pro0.cli.main import entry, main
 spare, home = sys.argv.pop(1), sys.argv.pop(1)
 os.environ["PRO0_HOME"] = spare
 with open(os.devnull, "w") as quiet, contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
-    entry()  # all modules are loaded while they can be read
+    main(sys.argv[1:])  # all modules are loaded while they can be read
 os.setgid({uid}); os.setuid({uid})
 os.environ["PRO0_HOME"] = home
 sys.exit(entry())
