@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, cast
 from msgspec.structs import replace
 
 from pro0.agents.drawings import loaded
-from pro0.errors import BadInput
+from pro0.errors import BadInput, EnvironmentMissing
 from pro0.model.agent import AGENTS
 
 if TYPE_CHECKING:
-    from pro0.agents.adapter import Adapter
+    from pro0.agents.adapter import Adapter, Brief, Invocation
     from pro0.model.agent import Definition
     from pro0.model.home import AgentAct
     from pro0.model.team import Seat
@@ -60,9 +60,13 @@ def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
 
 def _there(adapter: "Adapter") -> "Adapter":
     """Return an adapter for another machine, where no file, server or hook of its agent is in reach: its screen is."""
+
+    def refused(_brief: "Brief") -> "Invocation":
+        raise EnvironmentMissing(f"the agent {adapter.name} cannot be on another machine")
+
     return replace(
         adapter,
-        call=adapter.elsewhere or adapter.call,
+        call=adapter.elsewhere or refused,
         session_ids="none",
         began=None,
         look=None,

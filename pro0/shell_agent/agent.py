@@ -1,22 +1,20 @@
 """The shell agent's loop: read mail, take a task, run it, report the outcome; else wait for a change."""
 
-import os
 import selectors
 import time
 from contextlib import closing
 
 from pro0.agent_output import AgentOutput
-from pro0.children import Ending, Running
+from pro0.children import Ending
 from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.runtime import State
 from pro0.model.task import Status, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team.mail_reader import MailReader
-from pro0.ops.team.members import task_identity
 from pro0.ops.work import claims
 from pro0.ops.work.claims import NOT_NOW, OVER
-from pro0.shell_agent.ending import how
+from pro0.shell_agent.command import Command, carry_out, how
 from pro0.store.watch import Watch
 
 
@@ -97,23 +95,9 @@ class ShellAgent:
             self._go_by(task)
             return
         self._ran = task.epoch
-        self._agent_output.say(f"$ {task.run}")
-        environment = os.environ | task_identity(task.id, task.parent or "")
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}"
-        running = Running(("/bin/sh", "-c", task.run or ""), environment, tag, self._grace)
-        try:
-            running.start()
-        except OSError as error:
-            self._report(task, Ending(127, "", f"cannot be started: {error.strerror}"))
-            return
-        try:
-            ending = running.follow(
-                task.timeout, watch, self._agent_output.pass_on, lambda: self._look(task), self._poll
-            )
-        except KeyboardInterrupt:
-            ending = running.end("interrupted in its pane", self._agent_output.pass_on)
-        if ending.left and not ending.why:
-            self._agent_output.say(f"{task.id}: ended what its command left running ({ending.left})")
+        command = Command(task.id, task.run or "", task.parent or "", task.timeout, tag, self._grace)
+        ending = carry_out(command, self._agent_output, watch, lambda: self._look(task), self._poll)
         self._report(task, ending)
 
     def _go_by(self, task: Task) -> None:

@@ -14,13 +14,12 @@ from contextlib import suppress
 from typing import Any
 
 from pro0.agent_output import AgentOutput
-from pro0.children import Ending, Running
+from pro0.children import Ending
 from pro0.errors import BadInput, ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.message import MessageType
 from pro0.model.runtime import State
-from pro0.ops.team.members import task_identity
 from pro0.ops.work.claims import TAKEN_AWAY
-from pro0.shell_agent.ending import how
+from pro0.shell_agent.command import Command, carry_out, how
 
 IDLE_LOOK, BUSY_LOOK = 60.0, 10.0
 """Seconds between two looks without a line, when idle and at work."""
@@ -137,22 +136,10 @@ class ShellAgentElsewhere:
         id = str(task["id"])
         self._agent_output.state(State.WORKING, id)
         self._agent_output.say(f"{id}: {task['title']}")
-        self._agent_output.say(f"$ {task['run']}")
-        environment = os.environ | task_identity(id, task.get("parent") or "")
         tag = f"{self._agent_id}:{id}:{task['epoch']}"
-        running = Running(("/bin/sh", "-c", task["run"]), environment, tag, self._grace)
+        command = Command(id, task["run"], task.get("parent") or "", task.get("timeout"), tag, self._grace)
         self._why = ""
-        try:
-            running.start()
-        except OSError as error:
-            self._report(id, Ending(127, "", f"cannot be started: {error.strerror}"))
-            return
-        try:
-            ending = running.follow(
-                task.get("timeout"), self._typed, self._agent_output.pass_on, lambda: self._look(task), BUSY_LOOK
-            )
-        except KeyboardInterrupt:
-            ending = running.end("interrupted in its pane", self._agent_output.pass_on)
+        ending = carry_out(command, self._agent_output, self._typed, lambda: self._look(task), BUSY_LOOK)
         self._report(id, ending)
 
     def _look(self, task: dict[str, Any]) -> str:

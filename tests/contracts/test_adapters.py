@@ -17,6 +17,7 @@ from pro0.agents.memory import Memory
 from pro0.agents.variables import ALL, RESERVED
 from pro0.engine.background.nudging import KEYS
 from pro0.engine.opening.elsewhere import brief_there
+from pro0.errors import EnvironmentMissing
 from pro0.model.agent import AGENTS, DRAWN
 from pro0.model.runtime import ENDED, State
 from pro0.model.team import PermissionMode, Seat
@@ -107,6 +108,21 @@ def test_on_another_machine_it_is_started_by_words_that_name_nothing_of_this_one
         words = [word for word in invocation.argv if word != PROMPT]
         assert not [word for word in words for here in HERE if here in word]
         assert not adapter.program or PROMPT in invocation.argv
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).elsewhere])
+def test_who_may_only_delegate_may_do_no_more_on_another_machine(name: str) -> None:
+    seat = replace(brief(name).seat, host="build1")
+    call = adapter_of(seat).call
+    free, bound = (call(brief_there(brief(name, seat=seat, delegate_only=only))).argv for only in (False, True))
+    assert free != bound
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not adapter_named(name).elsewhere])
+def test_an_agent_that_needs_files_of_this_machine_is_started_on_no_other(name: str) -> None:
+    seat = replace(brief(name).seat, host="build1")
+    with pytest.raises(EnvironmentMissing, match=f"{name} cannot be on another machine"):
+        adapter_of(seat).call(brief_there(brief(name, seat=seat)))
 
 
 @pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).session_ids != "none"])

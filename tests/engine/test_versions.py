@@ -60,8 +60,8 @@ def test_it_is_off_for_its_version_and_for_a_program_that_says_none(
 def test_the_program_of_another_machine_gets_all_that_is_off(home: Path, installed: Callable[[str], str]) -> None:
     """Issue 19, build 2: its version is not known here."""
     prove(home, "2.0.0", *OFF)
-    assert off_for(home, CLAUDE, "") == OFF
-    assert off_for(home, adapter_named("codex"), "") == ()
+    assert off_for(home, CLAUDE, None) == OFF
+    assert off_for(home, adapter_named("codex"), None) == ()
 
 
 def test_what_is_not_installed_has_nothing_switched_off(home: Path, tmp_path: Path) -> None:

@@ -63,7 +63,6 @@ def _called(brief: Brief, *, waits: bool) -> Invocation:
         *("--permission-mode", MODES[brief.mode]),
         *("--settings", f"{folder}/{SETTINGS}"),
         *("--mcp-config", f"{folder}/{SERVERS}"),
-        *(("--tools", READING) if brief.delegate_only else ()),
         *_choices(brief),
         *(("--", prompt) if prompt else ()),
     )
@@ -98,6 +97,7 @@ def turn(brief: Brief) -> Invocation:
 def _choices(brief: Brief) -> tuple[str, ...]:
     seat = brief.seat
     return (
+        *(("--tools", READING) if brief.delegate_only else ()),
         *(("--model", seat.model) if seat.model else ()),
         *(("--effort", seat.effort) if seat.effort else ()),
     )

@@ -115,7 +115,7 @@ class Opener:
         environment = self._environment(adapter, seat, state, task)
         if not seat.host:
             require(adapter, environment["PATH"])
-        off = self._off[start.incarnation] = off_for(paths.home, adapter, "" if seat.host else environment["PATH"])
+        off = self._off[start.incarnation] = off_for(paths.home, adapter, None if seat.host else environment["PATH"])
         adapter = limited(adapter, off)
         brief = self._briefs.brief(seat, adapter, state, environment, task)
         call = adapter.call(elsewhere.brief_there(brief) if seat.host else brief)

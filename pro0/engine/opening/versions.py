@@ -19,14 +19,14 @@ PATIENCE = 10.0
 """Seconds that a program may take to say its version."""
 
 
-def off_for(home: Path, adapter: Adapter, search_path: str) -> tuple[AgentAct, ...]:
-    """Return the acts that are switched off for the agent's version on that PATH; an empty one is another machine's.
+def off_for(home: Path, adapter: Adapter, search_path: str | None) -> tuple[AgentAct, ...]:
+    """Return the acts that are switched off for the agent's version on that PATH, None for another machine's.
 
     The program is asked only when something is off for some version. One that says no version gets all that is off
     for any, and so does one of another machine.
     """
     known = proofs.known(home)
-    if adapter.program and not search_path:
+    if search_path is None:
         return proving.off_for_any(known, adapter.name)
     path = shutil.which(adapter.program, path=search_path) if adapter.program else None
     if path is None or not proving.concerned(known, adapter.name):
