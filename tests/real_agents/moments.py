@@ -17,6 +17,8 @@ QUESTION = {
     "gemini": "Allow execution",
 }
 """What an agent asks when it may not run a command by itself."""
+BELOW = {"gemini": "Type your message"}
+"""What an agent draws below a question that is over; rows of before a change of size stay above it."""
 SLOWLY = 0.3
 """Seconds between two letters of a person who thinks."""
 
@@ -109,7 +111,9 @@ def _press_until_it_goes(scene: Scene, key: str, name: str) -> float:
 def asks(scene: Scene, name: str) -> bool:
     """Tell whether the question about a command is on the screen; Codex shows the command itself a second earlier."""
     screen = scene.pane.screen()
-    return QUESTION[scene.agent] in screen and name in screen
+    before, question, after = screen.rpartition(QUESTION[scene.agent])
+    is_over = scene.agent in BELOW and BELOW[scene.agent] in after
+    return bool(question) and name in before + after and not is_over
 
 
 @contextmanager
