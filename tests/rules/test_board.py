@@ -204,6 +204,19 @@ def test_what_will_not_be_met_by_itself(tasks: list[Task], found: list[str]) -> 
     assert hopeless(Board(tasks), tasks[0]) == found
 
 
+FORESTS = st.lists(st.tuples(st.integers(0, 9), st.sampled_from([None, None, *Policy])), min_size=1, max_size=9)
+
+
+@given(FORESTS)
+def test_a_policy_is_the_nearest_above_whoever_was_asked_before(forest: list[tuple[int, Policy | None]]) -> None:
+    """Parents may be missing, and a damaged list may have them in a circle."""
+    tasks = [task(number, parent=parent, policy=policy) for number, (parent, policy) in enumerate(forest, 1)]
+    board = Board(tasks)
+    for one in tasks:
+        line = [one, *board.ancestors(one)]
+        assert board.declared(one) == next((each.policy for each in line if each.policy), None)
+
+
 def test_long_chains_do_not_exhaust_the_stack() -> None:
     """Ten thousand tasks in a row are a team's right (reliability 28)."""
     last = task(10_000, status=Status.FAILED)

@@ -15,6 +15,7 @@ class Board:
     def __init__(self, tasks: Iterable[Task]) -> None:
         self.tasks: Mapping[str, Task] = {task.id: task for task in tasks}
         self._children: dict[str, list[Task]] | None = None
+        self._policies: dict[str, Policy | None] = {}
 
     def __iter__(self) -> Iterator[Task]:
         return iter(self.tasks.values())
@@ -56,7 +57,16 @@ class Board:
 
     def declared(self, task: Task) -> Policy | None:
         """Return the policy of a task, or of the nearest ancestor with a policy. None is the team's policy."""
-        return next((relative.policy for relative in (task, *self.ancestors(task)) if relative.policy), None)
+        policy, passed = task.policy, list[str]()
+        for ancestor in self.ancestors(task) if not policy else ():
+            if ancestor.id in self._policies:  # each task of a deep tree would walk all the way up
+                policy = self._policies[ancestor.id]
+                break
+            passed.append(ancestor.id)
+            if policy := ancestor.policy:
+                break
+        self._policies.update(dict.fromkeys(passed, policy))
+        return policy
 
     def supervisor(self, task: Task) -> Task | None:
         """Return the supervised parent of this task. Its session watches the task; epics between the two only group."""
