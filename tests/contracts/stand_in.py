@@ -1,6 +1,6 @@
 """iTerm2, as far as `it2` shows it: a stand-in on the PATH, whose sessions are panes of a tmux server of its own."""
 
-import json
+import ast
 import os
 import subprocess
 import sys
@@ -56,7 +56,7 @@ class StandIn:
         self.tmux("respawn-pane", "-k", "-t", dict(rows)[session], *program)
 
     def calls(self) -> list[list[str]]:
-        return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
+        return [ast.literal_eval(line) for line in (self.folder / "calls").read_text().splitlines()]
 
     def breaks(self, said: str) -> None:
         (self.folder / "broken").write_text(said)

@@ -5,13 +5,16 @@ that IT2_STATE names has the server's socket, `calls`, `broken`, whose text it f
 `lacks`, a command that it does not know.
 """
 
-import json
+from __future__ import annotations
+
 import os
 import subprocess
 import sys
-import uuid
-from collections.abc import Callable
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
 
 STATE = os.environ["IT2_STATE"]
 LIST = "#{@it2}\t#{pane_title}\t#{pane_tty}\t#{pane_height}\t#{pane_width}\t#{window_id}"
@@ -40,6 +43,8 @@ def pane(session: str | None) -> str:
 
 
 def listed(options: Options) -> None:
+    import json  # late, as all that one call in ten needs: a test makes dozens of them
+
     keys = ("id", "name", "tty", "rows", "cols", "window_id")
     rows = [dict(zip(keys, row.split("\t"), strict=True)) for row in tmux("list-panes", "-a", "-F", LIST).splitlines()]
     numbers = [{"rows": int(row["rows"]), "cols": int(row["cols"]), "title": row["name"]} for row in rows]
@@ -50,6 +55,8 @@ def listed(options: Options) -> None:
 def split(options: Options) -> None:
     how = "-h" if "-v" in options else "-v"
     made = tmux("split-window", "-d", "-P", "-F", "#{pane_id}", how, "-t", pane(options.get("-s")))
+    import uuid
+
     name = str(uuid.uuid4()).upper()
     tmux("set-option", "-p", "-t", made, "@it2", name)
     print(f"Created new pane: {name}")
@@ -150,7 +157,7 @@ def main(group: str, command: str, *words: str) -> None:
 
 if __name__ == "__main__":
     with open(f"{STATE}/calls", "a") as calls:
-        calls.write(json.dumps(sys.argv[1:]) + "\n")
+        calls.write(f"{sys.argv[1:]}\n")
     if os.path.exists(f"{STATE}/broken"):
         with open(f"{STATE}/broken") as broken:
             fail(broken.read(), 2)
