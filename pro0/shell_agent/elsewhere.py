@@ -136,7 +136,7 @@ class ShellAgentElsewhere:
         id = str(task["id"])
         self._agent_output.state(State.WORKING, id)
         self._agent_output.say(f"{id}: {task['title']}")
-        tag = f"{self._agent_id}:{id}:{task['epoch']}"
+        tag = f"{task['claim']['incarnation']}:{id}:{task['epoch']}"  # one that no other team's member has
         command = Command(id, task["run"], task.get("parent") or "", task.get("timeout"), tag, self._grace)
         self._why = ""
         ending = carry_out(command, self._agent_output, self._typed, lambda: self._look(task), BUSY_LOOK)

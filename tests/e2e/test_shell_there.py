@@ -50,7 +50,7 @@ def test_it_answers_while_it_works_and_stops_what_is_taken_away(shell: Team, bui
     let_scripts(shell.home)
     shell("task", "create", "long", "--run", "touch begun; sleep 1000")
     shell.until(Path(build1.home / "begun").exists, "it works")
-    said = shell("member", "shutdown", "bob", "--timeout", "15", code=4).err
+    said = shell("member", "shutdown", "bob", "--timeout", "120", code=4).err
     assert "working on task-1" in said
     shell("task", "cancel", "task-1")
     shell.until(lambda: shell.state("bob") == "idle", "it has stopped the command")

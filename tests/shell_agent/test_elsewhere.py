@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from pro0.children import RUN
 from pro0.model.task import Status
 from pro0.ops.tasks import tasks
+from pro0.rules.tasks.acts import Act
 from tests.shell_agent.conftest import PATIENCE, Desk
 from tests.waiting import wait_until
 
@@ -69,6 +71,15 @@ def test_a_task_that_is_taken_away_ends_its_command(there: Desk) -> None:
     tasks.cancel(there.human, id)
     type_line(there)
     there.shows("is not ours any more: it was taken away")
+
+
+def test_what_its_command_leaves_is_known_by_its_session(there: Desk) -> None:
+    """A member of the same name, of another team on that machine, works on a task-1 too: that goes on."""
+    id = there.give(f'printf %s "${RUN}" > tag')
+    type_line(there)
+    claimed = next(entry for entry in there.settled(id).history if entry.act == Act.CLAIM)
+    assert claimed.incarnation
+    assert claimed.incarnation in (there.folder / "tag").read_text()
 
 
 def test_a_free_agent_agrees_to_leave(there: Desk) -> None:
