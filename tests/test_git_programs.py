@@ -215,7 +215,7 @@ def planted(tmp_path: Path, home: Path) -> Planted:
     return Planted(tmp_path)
 
 
-@pytest.mark.parametrize("setting", a_few(SETTINGS, 6))
+@pytest.mark.parametrize("setting", a_few(SETTINGS, 12))
 def test_no_program_of_a_repositorys_settings_runs(setting: str, planted: Planted) -> None:
     """Verdicts are a person's: what an agent writes into .git/config is not run by us."""
     for name, said in SETTINGS[setting].items():
@@ -225,7 +225,7 @@ def test_no_program_of_a_repositorys_settings_runs(setting: str, planted: Plante
     assert planted.heard() == ""
 
 
-@pytest.mark.parametrize("variable", a_few(VARIABLES, 3))
+@pytest.mark.parametrize("variable", a_few(VARIABLES, 6))
 def test_no_program_of_a_variable_runs(variable: str, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     value, *more = (
         planted.meant(VARIABLES[variable]).split(" ")

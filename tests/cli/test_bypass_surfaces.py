@@ -37,7 +37,7 @@ def homes(
     made.end()
 
 
-@pytest.mark.parametrize(("homes", "who"), a_few(product(STATES, Who), 14), indirect=["homes"])
+@pytest.mark.parametrize(("homes", "who"), a_few(product(STATES, Who), 30), indirect=["homes"])
 def test_no_act_of_the_board_goes_around_a_gate(homes: Homes, who: Who) -> None:
     """What is behind its keys, whoever looks at it: also from inside a session."""
     bypasses, moved = [], set()

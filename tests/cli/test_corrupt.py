@@ -137,7 +137,7 @@ def world_of(home: Path) -> dict[str, object]:
     return {str(p): content(p) for p in sorted(home.rglob("*")) if p.name not in (".lock", "lead.lock")}
 
 
-@pytest.mark.parametrize(("file", "way"), a_few(SHORT, 40), ids=[f"{file}-{way}" for file, way in SHORT])
+@pytest.mark.parametrize(("file", "way"), a_few(SHORT, 90), ids=[f"{file}-{way}" for file, way in SHORT])
 def test_refused_named_mended(file: str, way: str, pro0: Pro0, broken_home: Path) -> None:
     """Issue 3, must show 6."""
     refused_named_mended(file, way, pro0, broken_home, TEST)

@@ -95,7 +95,7 @@ def test_it_has_every_command_with_json_and_no_other() -> None:
     assert {*map(name_of, WORDS), *acts, *ELSEWHERE} == set(outputs.OUTPUTS)
 
 
-@pytest.mark.parametrize("words", a_few(WORDS, 12), ids=" ".join)
+@pytest.mark.parametrize("words", a_few(WORDS, 20), ids=" ".join)
 def test_what_is_printed_fits(words: list[str], pro0: Pro0, world: Context) -> None:
     for before in ["member env w1"] if words[:2] == ["member", "revoke"] else []:
         assert pro0(*before.split()).code == 0

@@ -20,7 +20,6 @@ from pro0.ops.tasks import tasks
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, make, seat
 from tests.conftest import Result
-from tests.crash.lanes import a_few
 
 SCRIPT = str(Path(sys.executable).with_name("pro0"))
 VERDICTS = {
@@ -122,7 +121,7 @@ def test_which_operations_are_verdicts() -> None:
     assert {name for name, operation in OPERATIONS.items() if operation.verdict} == VERDICTS
 
 
-@pytest.mark.parametrize("line", a_few(LINES, 10))
+@pytest.mark.parametrize("line", LINES)
 def test_without_a_terminal_none_is_given(line: str, gated: Callable[..., Result], home: Path) -> None:
     before = {path: path.read_bytes() for path in home.rglob("*.json")}
     called = gated(*LINES[line])

@@ -18,8 +18,8 @@ from tests.crash.worlds import Place, Tree, World
 from tests.faults import EVERY, EVERY_ERROR, Call, Fault, Shim, count, fail_with, fault_at, temporary_files, write_short
 
 ROWS = pytest.mark.parametrize("row", OPERATIONS_UNDER_TEST, ids=lambda row: row.id)
-TRIALS_OF_A_ROW = 4
-BREAKS_OF_A_ROW = 2
+TRIALS_OF_A_ROW = 6
+BREAKS_OF_A_ROW = 3
 SAY_SO = ("after the change", "partly done")
 
 FAULTS: dict[str, Fault] = {errno.errorcode[code]: fail_with(code) for code in EVERY_ERROR} | {"short": write_short}

@@ -20,9 +20,9 @@ from tests.crash.worlds import Picture, Place, Tree
 from tests.faults import CHANGING, DONE, EVERY, KILLED, Fault, Seen, count, in_child, kill_after, kill_before
 
 ROWS = pytest.mark.parametrize("row", OPERATIONS_UNDER_TEST, ids=lambda row: row.id)
-POINTS_OF_A_ROW = 3
-FIRST_OF_A_ROW = 1
-PAIRS_OF_A_ROW = {"test": 1, SOAK: 200}
+POINTS_OF_A_ROW = 6
+FIRST_OF_A_ROW = 2
+PAIRS_OF_A_ROW = {"test": 2, SOAK: 200}
 
 
 class Point(NamedTuple):

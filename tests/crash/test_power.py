@@ -18,7 +18,7 @@ from tests.crash.test_kills import old_or_new, whole_again
 from tests.crash.worlds import Place, Tree
 from tests.faults import temporary_files
 
-STATES_OF_A_ROW = 3
+STATES_OF_A_ROW = 6
 State = tuple[bool, int, Tree]
 
 
