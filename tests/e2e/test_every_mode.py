@@ -151,8 +151,8 @@ def test_what_a_crashed_agent_printed_last_is_told(mode: str, team: Team) -> Non
     (team.project / "go").touch()
     team.until(lambda: team.state("poor") == "crashed", "the crash is seen")
     how = "exit code 3" if mode == "iterm2" else "exit code 3: one / no money left"
-    assert team.member("poor")["note"] == how
-    assert f"poor has crashed ({how})" in team("needs").out
+    assert team.member("poor")["note"] == how, "told before the lead has noticed, too"
+    team.until(lambda: f"poor has crashed ({how})" in team("needs").out, "the person is told")
 
 
 @contextmanager

@@ -86,8 +86,12 @@ def test_a_killed_tmux_server(team: Team) -> None:
     kill(tmux_server(team.home))
     team.until(lambda: [team.state("w1"), team.state("w2")] == ["crashed"] * 2, "both are seen to have crashed", 5)
     team.until(lambda: team.tasks()["task-1"]["status"] == "pending", "the task is pending again")
-    told = [text for text in team.mail() if "crashed" in text]
-    assert sorted(text.split()[0] for text in told) == ["w1", "w2"]
+
+    def told() -> list[str]:
+        return sorted(text.split()[0] for text in team.mail() if "crashed" in text)
+
+    team.until(lambda: len(told()) >= 2, "each is told")
+    assert told() == ["w1", "w2"]
     for name in ("w1", "w2"):
         team("member", "restart", name)
     team("team", "wait", "--timeout", "30")

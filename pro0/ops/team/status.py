@@ -1,11 +1,13 @@
 """The status of a team: its members, its tasks, and what needs the person."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 
 import msgspec
 
 from pro0 import processes
+from pro0.errors import StoreError
 from pro0.model.caller import ANYONE
 from pro0.model.need import Need
 from pro0.model.runtime import ENDED, Phase, Process, Runtime, SeatState, State, TurnEnd
@@ -182,16 +184,16 @@ def _member(
     if state is None:
         held = next((limit for limit in limits if limit.agent == seat.agent), None)
         return msgspec.structs.replace(basic, note=_held_back(held)) if held else basic
-    has_died = _has_died(state)
+    now, note = _unnoticed_end(context, state) if _has_died(state) else (state.state, state.note)
     return msgspec.structs.replace(
         basic,
-        state=State.CRASHED if has_died else state.state,
+        state=now,
         task=seat.task or claimed.get(seat.agent_id) or (None if state.state in ENDED else state.task),
         pid=state.agent.pid if state.agent else None,
         pane=state.handle.pane or None if state.handle else None,
         since=state.since,
         started_at=state.started_at,
-        note="its session has died" if has_died else state.note,
+        note=note,
         incarnation=state.incarnation if may_see(context, state.incarnation) else None,
         source=state.source,
         rule=state.rule,
@@ -209,6 +211,17 @@ def _has_died(state: SeatState) -> bool:
     return state.state not in ENDED and all(
         process is not None and not processes.alive(process) for process in (state.guard, state.agent)
     )
+
+
+def _unnoticed_end(context: Context, state: SeatState) -> tuple[State, str]:
+    """Return how a dead session ended, from its guard's last report, as the lead will see it; and its note."""
+    report = None
+    with suppress(StoreError):  # a report that cannot be read tells as little as one that is missing
+        report = context.team.report(state.incarnation)
+    if report is None or report.exit is None:
+        return State.CRASHED, "its session has died"
+    ended = State.SHUTDOWN if state.ending_since else report.state
+    return ended, prompts.how_it_ended(report.exit)
 
 
 def _limited(seat: Seat) -> bool:

@@ -25,7 +25,7 @@ from pro0.model.decision import (
     Withdraw,
 )
 from pro0.model.run import RUNNER
-from pro0.model.runtime import ENDED, Exit, Phase, Refusal, Runtime, SeatState, State
+from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, Wish
 from pro0.rules.lead import (
@@ -42,7 +42,6 @@ from pro0.rules.lead import (
 )
 from pro0.rules.lead.plan import MEMORY, Plan, Step, View
 from pro0.rules.tasks.board import Board
-from pro0.rules.text import last_lines
 from pro0.rules.words import prompts
 
 STARTING_LIMIT = timedelta(seconds=15)
@@ -97,7 +96,11 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
     if report.exit:
         was_asked = state.ending_since is not None or ending.approved(view, plan) is not None
         ended = State.SHUTDOWN if was_asked else report.state
-        return plan.then(replace(reported, state=ended, since=report.exit.at, exit=report.exit, note=_how(report.exit)))
+        return plan.then(
+            replace(
+                reported, state=ended, since=report.exit.at, exit=report.exit, note=prompts.how_it_ended(report.exit)
+            )
+        )
     # Stopping lasts until the exit. Unresponsive lasts until the guard reports something newer.
     if state.state is State.STOPPING or (
         state.state is State.UNRESPONSIVE and view.at(report.since) <= view.at(state.since)
@@ -291,10 +294,3 @@ def _holds(task: Task, state: SeatState) -> bool:
     if task.claim:
         return (task.claim.agent_id, task.claim.incarnation) == (state.agent_id, state.incarnation)
     return task.status is Status.PENDING and task.assignee == state.agent_id
-
-
-def _how(end: Exit) -> str:
-    if end.reason:
-        return end.reason
-    how = f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"
-    return f"{how}: {last_lines(end.output)}".removesuffix(": ") if end.from_within else how

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pro0.model.message import Message
-from pro0.model.runtime import RateLimit, SeatState, State, TurnEnd
+from pro0.model.runtime import Exit, RateLimit, SeatState, State, TurnEnd
 from pro0.model.task import Status, Task
 from pro0.model.team import PlanGate
+from pro0.rules.text import last_lines
 
 if TYPE_CHECKING:
     from pro0.model.decision import Harvest
@@ -143,6 +144,14 @@ def ended(state: SeatState, tasks: Iterable[Task]) -> str:
     waiting = [task.id for task in tasks if task.status is Status.DONE]
     stands = "".join(f"; {id} waits for its subtasks without a session: pro0 task start {id}" for id in waiting)
     return f"{state.agent_id} {verb}{how}{f'; pending again: {freed}' if freed else ''}{stands}"
+
+
+def how_it_ended(end: Exit) -> str:
+    """Return how an agent ended: its exit code or signal, and its last words where they may say why."""
+    if end.reason:
+        return end.reason
+    how = f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"
+    return f"{how}: {last_lines(end.output)}".removesuffix(": ") if end.from_within else how
 
 
 def idle(agent_id: str, last: Task | None, held: Sequence[str] = (), turn: TurnEnd | None = None) -> str:
