@@ -167,10 +167,9 @@ def _fresh(context: Context, seconds: float) -> list[Letter]:
             time.sleep(min(LOOK, max(0.0, deadline - time.monotonic())))
 
 
-def _stamps(context: Context) -> list[tuple[int, int]]:
+def _stamps(context: Context) -> list[object]:
     boxes = [context.team.mailbox(address) for address in messages.addresses(context.team, context.caller)]
-    stats = [box.head.path.stat() for box in boxes if box.exists()]
-    return [(stat.st_mtime_ns, stat.st_ino) for stat in stats]
+    return [box.stamp() for box in boxes if box.exists()]
 
 
 def print_letters(letters: Sequence[Letter], reader: str) -> None:

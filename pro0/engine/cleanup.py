@@ -128,7 +128,7 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
 
     With `force` an unresponsive lead is ended. This needs no write to the disk.
     """
-    lease = Lease(team.paths.team)
+    lease = team.documents.lease()
     deadline = time.monotonic() + PATIENCE
     while not lease.take("cleanup"):
         if time.monotonic() > deadline:
@@ -165,7 +165,7 @@ def _stop(team: TeamStore, show: Show) -> None:
 
 def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
     """End an unreachable lead; raise Refused when it is not proven to be this team's."""
-    holder = Lease(team.paths.team).read()
+    holder = team.documents.lease().read()
     if holder is None or not processes.alive(holder.process):
         return
     if not ownership.is_lead(team, holder.process):

@@ -45,7 +45,7 @@ def run(team: TeamStore, *, revived: bool = False, beside: Beside = nullcontext)
     """
     project = Path(team.require().config.read().project)
     settings = trust.settings(team.paths.home, project, os.environ)
-    lease = Lease(team.paths.team)
+    lease = team.documents.lease()
     if not lease.take("lead"):
         if revived:
             return 0
@@ -79,8 +79,8 @@ class Lead:
 
     def work(self) -> int:
         """Repeat rounds until the work is over. When only this process ends, the sessions go on."""
-        paths = self._team.paths
-        watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_THE_LEAD)
+        documents = self._team.documents
+        watch = documents.watch([documents.team, documents.tasks, documents.mailboxes], CONCERNS_THE_LEAD)
         self._heed_signals()
         with self._selector(watch) as selector:
             self._sign_in()

@@ -20,7 +20,6 @@ from pro0.ops.context import clock
 from pro0.ops.seats import roster
 from pro0.ops.work import readying
 from pro0.rules.tasks.changes import find
-from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 
 Show = Callable[[str], None]
@@ -184,7 +183,7 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
         if refusal := _refusal(team_roster.runtime, wish):
             raise _stayed(refusal)
         elsewhere.look(team_roster.runtime)
-        if team_roster.runtime.phase is Phase.STOPPED and Lease(team.paths.team).holder() is None:
+        if team_roster.runtime.phase is Phase.STOPPED and team.documents.lease().holder() is None:
             return
         time.sleep(PAUSE)
     raise TimedOut(f"{team.name} has not stopped", hint=f"pro0 team stop -t {team.name} --force")

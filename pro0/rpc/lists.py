@@ -3,17 +3,13 @@
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from itertools import count
-from pathlib import Path
 from threading import Lock
 from typing import Literal, NamedTuple, Protocol
 from weakref import WeakSet
 
 from pro0.model.caller import Caller
 from pro0.ops.context import new_id
-from pro0.store.paths import EVENTS, RUNTIME, TASKS, WANTED
-from pro0.store.teams import TeamStore
 
 Version = Callable[[], int]
 Change = tuple[Literal["create", "update", "delete"], str, object]
@@ -170,20 +166,14 @@ class Lists:
             return [listed.sign for listed in self._lists.values() if listed.is_read and listed.sign is not None]
 
 
-def files_of(team: TeamStore) -> tuple[Path, ...]:
-    """Return the files of a team of which each change of a list changes one: files are replaced whole."""
-    paths = team.paths
-    return paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS
-
-
 class Rescan:
-    """Looks from time to time whether anything subscribed to has changed; it reads no file.
+    """Looks from time to time whether anything subscribed to has changed; it reads no document.
 
     Network file systems miss changes, and transcripts lie elsewhere.
     """
 
-    def __init__(self, files: Callable[[], Iterable[Path]], lists: Lists) -> None:
-        self._files = files
+    def __init__(self, signs: Callable[[], Iterable[object]], lists: Lists) -> None:
+        self._signs = signs
         self._lists = lists
         self._seen: object = None
         self._due = 0.0
@@ -215,9 +205,4 @@ class Rescan:
 
     def _look(self) -> object:
         """Return what is another for every change of a list."""
-        signs: list[object] = self._lists.signs()
-        for path in self._files():
-            with suppress(OSError):
-                status = path.stat()
-                signs.append((status.st_ino, status.st_mtime_ns))
-        return signs
+        return [*self._lists.signs(), *self._signs()]

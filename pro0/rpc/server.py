@@ -11,14 +11,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from queue import SimpleQueue
 
 from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.rpc.client import RpcClient
 from pro0.rpc.connection import PIECE, RpcConnection
-from pro0.rpc.lists import Lists, Rescan, files_of
+from pro0.rpc.lists import Lists, Rescan
 from pro0.rpc.place import CONNECTIONS, listening
 from pro0.rpc.protocol import RpcRequest
 from pro0.store.paths import CONCERNS_A_SUBSCRIBER, SOCKET
@@ -70,7 +69,7 @@ class RpcServer:
         os.set_blocking(self._readable, False)
         os.set_blocking(self._writable, False)
         self._watch: Watch | None = None
-        self._rescan = Rescan(self._files, self._lists)
+        self._rescan = Rescan(self._signs, self._lists)
         self._closing = False
         self._workers = 0
         self._thread = threading.Thread(target=self._run, name="rpc", daemon=True)
@@ -125,9 +124,9 @@ class RpcServer:
             self._go_on(connection)
         self._watch_if_wanted()
 
-    def _files(self) -> Iterable[Path]:
-        """Return the files to look at from time to time."""
-        return files_of(self._team)
+    def _signs(self) -> Iterable[object]:
+        """Return what to look at from time to time: it is another after each change that a list shows."""
+        return self._team.documents.signs()
 
     @property
     def _subscribed(self) -> bool:
@@ -273,8 +272,9 @@ class RpcServer:
     def _watch_if_wanted(self) -> None:
         """Watch the files from the first subscription to them on."""
         if self._watch is None and self._subscribed:
-            paths = self._team.paths
-            self._watch = Watch([paths.team, paths.tasks, paths.mailboxes], CONCERNS_A_SUBSCRIBER)
+            documents = self._team.documents
+            places = [documents.team, documents.tasks, documents.mailboxes]
+            self._watch = documents.watch(places, CONCERNS_A_SUBSCRIBER)
             self._selector.register(self._watch, selectors.EVENT_READ)
             self._rescan.reset()
             self._changed()

@@ -3,31 +3,34 @@
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pro0.errors import ErrorCode, StoreError
 from pro0.model.message import Mailbox, Message, Notice, Segment
 from pro0.rules import mail
-from pro0.store import atomic
-from pro0.store.files import File, add_folder, encode, exists
-from pro0.store.lock import tidy
+from pro0.store.files import File, encode
 from pro0.store.paths import ARCHIVE, MESSAGES, segment
+
+if TYPE_CHECKING:
+    from pro0.store.places.place import DocumentPlace, OpenPlace
 
 
 class Box:
     """The mailbox of one member."""
 
-    def __init__(self, folder: Path, agent_id: str) -> None:
+    def __init__(self, place: "Path | DocumentPlace", agent_id: str) -> None:
         self.agent_id = agent_id
-        self.folder = folder
-        self.head: File[Mailbox] = File(folder, MESSAGES, Mailbox, filled=mail.numbered)
+        self.head: File[Mailbox] = File(place, MESSAGES, Mailbox, filled=mail.numbered)
+        self.place = self.head.place
+        self.folder = self.head.folder
 
     def exists(self) -> bool:
         """Return True when the mailbox exists."""
-        return exists(self.head.path)
+        return self.place.holds(MESSAGES)
 
     def make(self) -> None:
         """Make an empty mailbox, or keep the present one."""
-        add_folder(self.folder)
+        self.place.make()
         if not self.exists():
             self.head.create_once(Mailbox(agent_id=self.agent_id), f"make the mailbox of {self.agent_id}")
 
@@ -39,7 +42,7 @@ class Box:
         with self.head.change(f"send to {self.agent_id}") as change:
             box, sealed = mail.overflow(mail.post(change.value, notice, clock()))
             if sealed:
-                _seal(change.folder, box.sealed, sealed)
+                _seal(change.place, box.sealed, sealed)
             change.value = box
         return next(message for message in (*reversed(box.messages), *sealed) if message.id == notice.id)
 
@@ -51,7 +54,7 @@ class Box:
                 return
             box, sealed = mail.overflow(mail.deliver(change.value, notice, clock(), owed_ids))
             if sealed:
-                _seal(change.folder, box.sealed, sealed)
+                _seal(change.place, box.sealed, sealed)
             change.value = box
 
     def hand_out(self, incarnation: str, *, acknowledge: bool) -> list[mail.Delivery]:
@@ -88,8 +91,16 @@ class Box:
             number -= 1
         return number + 1
 
+    def sealed(self, number: int) -> File[Segment]:
+        """Return a sealed segment."""
+        return File(self.place.within(ARCHIVE), segment(number), Segment)
+
+    def stamp(self) -> object:
+        """Return what is another after each change of the mailbox; raises OSError when it is missing."""
+        return self.place.stamp(MESSAGES)
+
     def _sealed(self, number: int) -> tuple[Message, ...]:
-        file = File(self.folder / ARCHIVE, segment(number), Segment)
+        file = self.sealed(number)
         messages = file.read().messages
         if not messages:
             raise StoreError(
@@ -98,7 +109,7 @@ class Box:
         return messages
 
 
-def _seal(folder: int, number: int, messages: tuple[Message, ...]) -> None:
-    with atomic.subfolder(folder, ARCHIVE) as archive:
-        tidy(archive)
-        atomic.replace(archive, segment(number), encode(Segment(revision=1, messages=messages)))
+def _seal(place: "OpenPlace", number: int, messages: tuple[Message, ...]) -> None:
+    with place.within(ARCHIVE) as archive:
+        archive.tidy()
+        archive.replace(segment(number), encode(Segment(revision=1, messages=messages)))

@@ -1,8 +1,8 @@
 """tasks.json with its older history and its archive; those are written first, then the list with their counts."""
 
-import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -11,17 +11,18 @@ from pro0.model.stored import SCHEMA_VERSION
 from pro0.model.task import Entry, HistorySegment, Task, TaskList, TaskSegment
 from pro0.rules.tasks import archive
 from pro0.rules.tasks.archive import HISTORY_COUNT
-from pro0.store import atomic
 from pro0.store.files import File, encode, newer
-from pro0.store.lock import tidy
 from pro0.store.paths import ARCHIVE, HISTORY, TASKS, number_of, segment
+
+if TYPE_CHECKING:
+    from pro0.store.places.place import DocumentPlace, OpenPlace
 
 
 class TaskFile(File[TaskList]):
     """The task list of one team; each save moves old entries and tasks out of it."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, TASKS, TaskList, filled=archive.numbered)
+    def __init__(self, place: "Path | DocumentPlace") -> None:
+        super().__init__(place, TASKS, TaskList, filled=archive.numbered)
 
     def archived(self, tasks: TaskList) -> Iterator[Task]:
         """Yield each archived task once, the latest moved first."""
@@ -44,8 +45,7 @@ class TaskFile(File[TaskList]):
 
     def segments(self, sealed: int = 0) -> list[File[TaskSegment]]:
         """Return the archive's files in order, plus the next one when `sealed` counts more."""
-        names = os.listdir(self.folder / ARCHIVE) if (self.folder / ARCHIVE).is_dir() else []
-        newest = max((number_of(name) for name in names), default=0)
+        newest = max(map(number_of, self.place.within(ARCHIVE).names()), default=0)
         return [self._segment(number) for number in range(1, max(min(sealed, newest + 1), newest) + 1)]
 
     def pages(self, task: Task) -> Iterator[File[HistorySegment]]:
@@ -60,40 +60,37 @@ class TaskFile(File[TaskList]):
             remaining -= HISTORY_COUNT
         return entries
 
-    def _save(self, folder: int, value: TaskList) -> None:
+    def _save(self, place: "OpenPlace", value: TaskList) -> None:
         # A list of a newer pro0 must not spill into segments: the save below refuses it.
         if value.schema_version <= SCHEMA_VERSION:
-            value = self._kept_small(folder, value)
-        super()._save(folder, value)
+            value = self._kept_small(place, value)
+        super()._save(place, value)
 
-    def _kept_small(self, folder: int, value: TaskList) -> TaskList:
+    def _kept_small(self, place: "OpenPlace", value: TaskList) -> TaskList:
         if any(len(task.history) > HISTORY_COUNT for task in value.tasks):
-            value = replace(value, tasks=tuple(self._spilled(folder, task) for task in value.tasks))
+            value = replace(value, tasks=tuple(self._spilled(place, task) for task in value.tasks))
         small, parts = archive.overflow(value)
         if parts:
-            with atomic.subfolder(folder, ARCHIVE) as beside:
-                tidy(beside)
+            with place.within(ARCHIVE) as beside:
+                beside.tidy()
                 for number, tasks in enumerate(parts, value.sealed + 1):
-                    atomic.replace(beside, segment(number), encode(TaskSegment(revision=1, tasks=tasks)))
+                    beside.replace(segment(number), encode(TaskSegment(revision=1, tasks=tasks)))
         return small
 
-    def _spilled(self, folder: int, task: Task) -> Task:
+    def _spilled(self, place: "OpenPlace", task: Task) -> Task:
         """Write a history's oldest entries to its segments; a segment with room is rewritten with its valid entries."""
         spilled, old = archive.spill(task)
         if not old:
             return task
         start = task.earlier - task.earlier % HISTORY_COUNT
         entries = (*self._begun(task, start), *old)
-        with (
-            atomic.subfolder(folder, ids.task_id(task.id)) as task_folder,
-            atomic.subfolder(task_folder, HISTORY) as beside,
-        ):
+        with place.within(ids.task_id(task.id)) as task_place, task_place.within(HISTORY) as beside:
             if not task.earlier:
-                os.fsync(task_folder)
-            tidy(beside)
+                task_place.sync()
+            beside.tidy()
             for begin in range(0, len(entries), HISTORY_COUNT):
                 page = HistorySegment(revision=1, entries=entries[begin : begin + HISTORY_COUNT])
-                atomic.replace(beside, segment((start + begin) // HISTORY_COUNT + 1), encode(page))
+                beside.replace(segment((start + begin) // HISTORY_COUNT + 1), encode(page))
         return spilled
 
     def _begun(self, task: Task, start: int) -> tuple[Entry, ...]:
@@ -107,8 +104,8 @@ class TaskFile(File[TaskList]):
         return page.entries[: task.earlier - start]
 
     def _page(self, task_id: str, start: int) -> File[HistorySegment]:
-        folder = self.folder / ids.task_id(task_id) / HISTORY
-        return File(folder, segment(start // HISTORY_COUNT + 1), HistorySegment)
+        place = self.place.within(ids.task_id(task_id)).within(HISTORY)
+        return File(place, segment(start // HISTORY_COUNT + 1), HistorySegment)
 
     def _segment(self, number: int) -> File[TaskSegment]:
-        return File(self.folder / ARCHIVE, segment(number), TaskSegment, fault=archive.fault)
+        return File(self.place.within(ARCHIVE), segment(number), TaskSegment, fault=archive.fault)

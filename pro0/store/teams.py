@@ -16,7 +16,7 @@ from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
 from pro0.rules.words.presets import PRESETS
-from pro0.store import atomic, journal
+from pro0.store import atomic
 from pro0.store.files import File, exists, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
@@ -25,7 +25,6 @@ from pro0.store.paths import (
     COMMENTS,
     CONFIG,
     ENVIRONMENT,
-    EVENTS,
     HOSTED,
     NEW,
     PERMISSIONS,
@@ -38,29 +37,32 @@ from pro0.store.paths import (
     WANTED,
     TeamPaths,
 )
+from pro0.store.places.documents import Documents, documents_of
 from pro0.store.removal import archive, trees
 from pro0.store.removal.archive import Archive
 from pro0.store.tasklist import TaskFile
 
 
 class TeamStore:
-    """The files of one team."""
+    """The documents of one team."""
 
     def __init__(self, home: Path, name: str) -> None:
         self.paths = paths = TeamPaths(home, name)
         self.name = paths.name
-        self.config: File[TeamConfig] = File(paths.team, CONFIG, TeamConfig, fault=self._not_ours)
-        self.wanted: File[Wanted] = File(paths.team, WANTED, Wanted)
-        self.runtime: File[Runtime] = File(paths.team, RUNTIME, Runtime)
+        self.documents: Documents = documents_of(paths)
+        place = self.documents.team
+        self.config: File[TeamConfig] = File(place, CONFIG, TeamConfig, fault=self._not_ours)
+        self.wanted: File[Wanted] = File(place, WANTED, Wanted)
+        self.runtime: File[Runtime] = File(place, RUNTIME, Runtime)
         self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)
-        self.usage: File[UsageBook] = File(paths.team, USAGE, UsageBook, absent=UsageBook)
-        self.troubles: File[Troubles] = File(paths.team, TROUBLES, Troubles, absent=Troubles)
+        self.usage: File[UsageBook] = File(place, USAGE, UsageBook, absent=UsageBook)
+        self.troubles: File[Troubles] = File(place, TROUBLES, Troubles, absent=Troubles)
         self.permissions: File[PermissionRequests] = File(
-            paths.team, PERMISSIONS, PermissionRequests, absent=PermissionRequests
+            place, PERMISSIONS, PermissionRequests, absent=PermissionRequests
         )
-        self.announced: File[Announced] = File(paths.team, ANNOUNCED, Announced, absent=Announced)
+        self.announced: File[Announced] = File(place, ANNOUNCED, Announced, absent=Announced)
         self.ports: File[PortRanges] = File(paths.team, PORTS, PortRanges, absent=PortRanges)
-        self.tasks = TaskFile(paths.tasks)
+        self.tasks = TaskFile(self.documents.tasks)
 
     def exists(self) -> bool:
         """Return True when the team's folder is there, whatever its files hold."""
@@ -80,19 +82,17 @@ class TeamStore:
 
     def mailbox(self, agent_id: str) -> Box:
         """Return the mailbox of one member, of the lead, or of the human."""
-        return Box(self.paths.mailbox(agent_id), agent_id)
+        return Box(self.documents.mailboxes.within(self.paths.mailbox(agent_id).name), agent_id)
 
     def mailbox_owners(self) -> list[str]:
         """Return whose mailboxes there are."""
         with _translated(self.paths.mailboxes):
-            names = sorted(
-                entry.name for entry in trees.entries(self.paths.mailboxes) if ids.NAME.fullmatch(entry.name)
-            )
+            names = sorted(filter(ids.NAME.fullmatch, self.documents.mailboxes.names()))
         return [name for name in names if name != ids.ALL and self.mailbox(name).exists()]
 
     def comments(self, task_id: str) -> File[Comments]:
         """Return the comments of one task."""
-        return File(self.paths.task(task_id), COMMENTS, Comments, absent=Comments)
+        return File(self.documents.tasks.within(ids.task_id(task_id)), COMMENTS, Comments, absent=Comments)
 
     def report(self, incarnation: str) -> Report | None:
         """Return a guard's report on its session, or None before the first report."""
@@ -122,8 +122,7 @@ class TeamStore:
     def log_event(self, now: datetime, actor: str, event: str, **details: str | int | None) -> None:
         """Append one line to events.jsonl; the line is for people, never the truth, so a failed write is ignored."""
         line = {"at": iso(now), "actor": actor, "event": event, **{k: v for k, v in details.items() if v is not None}}
-        with suppress(OSError), atomic.folder(self.paths.team) as folder:
-            journal.append(folder, EVENTS, line)
+        self.documents.log(line)
 
 
 class Store:
@@ -134,7 +133,7 @@ class Store:
         self.roles: File[Roles] = File(home, ROLES, Roles, absent=lambda: PRESETS)
 
     def team(self, name: str) -> TeamStore:
-        """Return the files of one team, whether it exists or not."""
+        """Return the documents of one team, whether it exists or not."""
         return TeamStore(self.home, name)
 
     def names(self) -> list[str]:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from pro0.store import atomic, files
+from pro0.store import files
 from pro0.store.files import Change, File
-from pro0.store.lock import locked
 from tests import crowd, histories
 from tests.crash import worlds
 from tests.crash.lanes import LANES, SOAK, counted
@@ -59,10 +58,10 @@ def test_one_order_explains_what_each_client_was_told(lane: str, part: int, star
 @contextmanager
 def careless(self: File[Any], why: str) -> Iterator[Change[Any]]:
     """Read first and lock then, as a store must not."""
-    with atomic.folder(self.folder) as folder:
+    with self.place.open() as folder:
         value = self._load(folder)
     time.sleep(0.02)  # however busy the processors are, another comes in between
-    with files.File._translated(self), locked(self.folder, why) as folder:
+    with files.File._translated(self), self.place.locked(why) as folder:
         change = Change(folder, value)
         yield change
         if change.value is not value:

@@ -11,7 +11,7 @@ import pytest
 from pro0.decoding import decoder
 from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, StoreError
 from pro0.model.task import Comments, TaskList
-from pro0.store import atomic, files
+from pro0.store import files
 from pro0.store.files import File, encode, newer, translate
 from pro0.store.paths import LOCK
 from tests.faults import fail_with, fault_at
@@ -144,10 +144,10 @@ def test_what_is_missing_is_said(tmp_path: Path, missing: str) -> None:
         assert (raised.value.message, raised.value.code) == (f"{file.path} is missing", "store_corrupt")
         assert raised.value.hint == "pro0 doctor"
     else:
-        with atomic.folder(folder) as descriptor:
+        with file.place.open() as place:
             folder.rename(tmp_path / "elsewhere")
             with pytest.raises(FileNotFoundError):
-                file._load(descriptor)
+                file._load(place)
 
 
 def test_many_tiny_values_are_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

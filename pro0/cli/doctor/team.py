@@ -10,7 +10,7 @@ from pro0.errors import ErrorCode, Pro0Error
 from pro0.model import ids
 from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.team import Wanted, Wish
-from pro0.ops.repair.evidence import entries, readable, report_files
+from pro0.ops.repair.evidence import readable, report_files
 from pro0.ops.repair.repair_dead import living
 from pro0.ops.repair.repair_home import stopped
 from pro0.ops.repair.repair_mail import examine
@@ -20,6 +20,7 @@ from pro0.rules.text import visible
 from pro0.store import health
 from pro0.store.mending import MENDABLE, trouble
 from pro0.store.paths import LEASE
+from pro0.store.places.folder import Folder
 from pro0.store.teams import TeamStore
 
 
@@ -41,9 +42,10 @@ def team(team: TeamStore) -> Iterator[Check]:
 
 def _unreadable(team: TeamStore) -> Iterator[Finding]:
     """Yield why each file cannot be used that cannot."""
-    for folder in (team.paths.tasks, team.paths.mailboxes, team.paths.sessions, team.paths.logs):
-        if not folder.is_dir():
-            yield Finding(f"{folder} is missing", REPAIR)
+    paths, documents = team.paths, team.documents
+    for place in (documents.tasks, documents.mailboxes, Folder(paths.sessions), Folder(paths.logs)):
+        if not place.is_there():
+            yield Finding(f"{place.path} is missing", REPAIR)
     singles = (
         team.config,
         team.wanted,
@@ -120,14 +122,12 @@ def _with_team(finding: Finding, name: str) -> Finding:
 
 
 def _remarked(team: TeamStore) -> Iterator[str]:
-    for path in entries(team.paths.tasks):
-        if path.name.startswith("task-") and path.is_dir() and not path.is_symlink():
-            yield path.name
+    yield from (name for name in team.documents.tasks.folders() if name.startswith("task-"))
 
 
 def _addresses(team: TeamStore) -> list[str]:
     """Return whose mailboxes there are, or should be."""
-    names = {path.name for path in entries(team.paths.mailboxes) if path.is_dir() and not path.is_symlink()}
+    names = {*team.documents.mailboxes.folders()}
     desired = readable(team.wanted)
     names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in desired.seats)} if desired else set()
     return sorted(name for name in names if ids.NAME.fullmatch(name) and name != ids.ALL)

@@ -20,7 +20,7 @@ from pro0.ops import permissions
 from pro0.ops.context import Context, new_id
 from pro0.rules.person.permissions import over_in_words
 from pro0.store.paths import PERMISSIONS
-from pro0.store.watch import Watch
+from pro0.store.places.folder import Folder
 
 LOOK = 2.0
 """Seconds between two looks without a change."""
@@ -101,8 +101,9 @@ def _awaited(context: Context, asked: PermissionRequest) -> PermissionAnswer | N
     """Return the person's answer; None once the request is over without it."""
     agent = [process.pid for process in processes.ancestors(os.getpid())]
     dialog = claude.Dialog(agent, os.environ)
-    folders = [context.team.paths.team, *([dialog.folder] if dialog.folder.is_dir() else [])]
-    with closing(Watch(folders, "|".join(map(re.escape, (PERMISSIONS, *dialog.files))))) as changed:
+    documents, shown = context.team.documents, Folder(dialog.folder)
+    places = [documents.team, *([shown] if shown.is_there() else [])]
+    with closing(documents.watch(places, "|".join(map(re.escape, (PERMISSIONS, *dialog.files))))) as changed:
         while True:
             request = permissions.show(context, asked.id)
             if request.outcome or agent[0] != os.getppid():

@@ -12,7 +12,6 @@ from pro0.errors import NotFound
 from pro0.ops.team.feed import subscribe
 from pro0.rules.feed import FeedEvent
 from pro0.store.paths import TASKS
-from pro0.store.watch import Watch
 
 RESCAN = 2.0
 """Seconds until it looks even when nothing was heard: changes can be missed on network file systems."""
@@ -36,8 +35,8 @@ def watch(team: str | None, as_json: bool) -> None:
       pro0 task watch --json | jq -c 'select(.event == "update") | [.task.id, .task.status]'
     """
     context = here(team)
-    folder = context.team.paths.tasks
-    with closing(Watch([folder], TASKS.replace(".", r"\."))) as changed:
+    documents = context.team.documents
+    with closing(documents.watch([documents.tasks], TASKS.replace(".", r"\."))) as changed:
         feed = subscribe(context)
         with suppress(NotFound):
             while True:

@@ -20,8 +20,6 @@ from pro0.ops.tasks import tasks
 from pro0.ops.team import archives
 from pro0.ops.team.status import TeamStatus, status
 from pro0.rules.text import visible
-from pro0.store.journal import Journal
-from pro0.store.paths import EVENTS
 from pro0.store.removal.archive import Archive
 
 RESULT_LINES = 12
@@ -129,7 +127,7 @@ def _described(name: str | None, matches: Sequence[Archive]) -> str:
 def _show(context: Context, archive: Archive | None, lines: int, *, as_json: bool) -> None:
     look, all_tasks = status(context), tasks.list_tasks(context, archived=True)
     letters = messages.history(context)
-    events = last([Journal(context.team.paths.team / EVENTS)], lines)
+    events = last([context.team.documents.events()], lines)
     place = {"ended": archive and archive.ended, "path": archive and str(archive.path)}
     if as_json:
         write_json({"name": look.name, **place, "status": look, "tasks": all_tasks, "mail": letters, "events": events})

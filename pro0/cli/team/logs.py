@@ -14,7 +14,7 @@ from pro0.cli.team.log_lines import Event, text_of
 from pro0.decoding import decode
 from pro0.store.journal import Journal
 from pro0.store.keys import repeated
-from pro0.store.paths import EVENTS, LEAD_LOG
+from pro0.store.paths import LEAD_LOG
 from pro0.store.teams import TeamStore
 
 LOOK = 0.25
@@ -39,7 +39,7 @@ def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
     """
     context = here(team)
     paths = context.team.paths
-    journals = [Journal(paths.team / EVENTS), Journal(paths.logs / LEAD_LOG)]
+    journals = [context.team.documents.events(), Journal(paths.logs / LEAD_LOG)]
     _print(last(journals, lines), as_json=as_json)
     while follow and _there(context.team):
         time.sleep(LOOK)

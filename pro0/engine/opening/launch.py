@@ -14,7 +14,7 @@ from pro0.model.runtime import Phase
 from pro0.model.team import Wish
 from pro0.store import atomic
 from pro0.store.files import translate
-from pro0.store.lease import Holder, Lease
+from pro0.store.lease import Holder
 from pro0.store.paths import LEAD_ERRORS
 from pro0.store.teams import TeamStore
 
@@ -39,7 +39,7 @@ def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | 
             return _other_version(team)
         if is_over(team):
             return ""
-        if child is None and Lease(team.paths.team).holder() is None:
+        if child is None and team.documents.lease().holder() is None:
             child = early() or _spawn(team)
             # Reaps the child at its end, if this process lives that long.
             threading.Thread(target=child.wait, daemon=True).start()
@@ -48,7 +48,7 @@ def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | 
             if (
                 child.returncode > 0
                 and child.returncode != Refused.exit_code
-                and Lease(team.paths.team).holder() is None
+                and team.documents.lease().holder() is None
             ):
                 message = f"the lead of {team.name} ended at once: {_last_words(team)}"
                 raise EnvironmentMissing(message, hint="pro0 doctor")
@@ -60,14 +60,14 @@ def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | 
 def is_over(team: TeamStore) -> bool:
     """Return True when the team was told to stop and has stopped, so that no lead is needed."""
     stopped = team.runtime.read().phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP
-    return stopped and Lease(team.paths.team).holder() is None
+    return stopped and team.documents.lease().holder() is None
 
 
 def leads(team: TeamStore) -> bool:
     """Return True when a living lead has signed in and is not about to end."""
     runtime = team.runtime.read()
     alive = runtime.lead is not None and processes.alive(runtime.lead)
-    return alive and runtime.phase is not Phase.STOPPED and Lease(team.paths.team).holder() is not None
+    return alive and runtime.phase is not Phase.STOPPED and team.documents.lease().holder() is not None
 
 
 def awake(team: TeamStore) -> None:
@@ -83,13 +83,13 @@ def awake(team: TeamStore) -> None:
 
 def _stopped_holder(team: TeamStore) -> Holder | None:
     """Return the lease holder when its process is stopped, else None."""
-    holder = Lease(team.paths.team).read()
+    holder = team.documents.lease().read()
     asleep = holder is not None and processes.stopped(holder.pid) and processes.alive(holder.process)
-    return holder if asleep and Lease(team.paths.team).holder() else None
+    return holder if asleep and team.documents.lease().holder() else None
 
 
 def _other_version(team: TeamStore) -> str:
-    holder = Lease(team.paths.team).read()
+    holder = team.documents.lease().read()
     theirs = holder.version if holder else team.runtime.read().lead_version
     if theirs in ("", __version__):
         return ""

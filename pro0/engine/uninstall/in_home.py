@@ -14,7 +14,6 @@ from pro0.ops.repair.evidence import entries
 from pro0.ops.team import needs
 from pro0.ops.trust import agreed_projects
 from pro0.store import health
-from pro0.store.lease import Lease
 from pro0.store.paths import SERVER_LOCK, web, worktrees
 from pro0.store.removal import home as whole_home
 from pro0.store.teams import Store, TeamStore
@@ -50,7 +49,7 @@ def served(store: Store) -> bool:
 
 def runs(team: TeamStore) -> bool:
     """Return True while a lead or a session of a team runs; raises StoreError when its files do not tell."""
-    if Lease(team.paths.team).holder() is not None:
+    if team.documents.lease().holder() is not None:
         return True
     guards = [guard for state in team.runtime.read().seats if (guard := living_guard(team, state))]
     return any(map(processes.alive, guards)) or bool(ownership.of_team(team, team.config.read().uid))

@@ -14,7 +14,6 @@ from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.ops.repair import repair_home
 from pro0.ops.work import checkouts
 from pro0.sessions.tmux import socket
-from pro0.store.lease import Lease
 from pro0.store.removal import home as whole_home
 from pro0.store.removal import trees
 from pro0.store.teams import Store
@@ -85,7 +84,7 @@ def _home(store: Store, show: Show) -> list[str]:
 @contextmanager
 def _resting(store: Store, name: str) -> Iterator[None]:
     """Hold the lease of a team that rests; raises Refused when a lead has it."""
-    lease = Lease(store.team(name).paths.team)
+    lease = store.team(name).documents.lease()
     if not lease.take("uninstall"):
         text = f"{name} was started meanwhile"
         raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=f"pro0 team stop {name}")

@@ -15,10 +15,9 @@ from pro0.model.runtime import Process, Report
 from pro0.ops.context import TEAM, TEAM_UID, Context
 from pro0.rules.repair.rebuilding import TeamFacts, known_tasks
 from pro0.store.files import File
-from pro0.store.journal import Journal
 from pro0.store.keys import repeated
 from pro0.store.mending import T
-from pro0.store.paths import DOCUMENT, EVENTS, HOME_VARIABLE, LAUNCH
+from pro0.store.paths import DOCUMENT, HOME_VARIABLE, LAUNCH
 from pro0.store.teams import TeamStore
 
 _TASK = re.compile(rb'"task-(\d{1,9})"')
@@ -39,7 +38,7 @@ def gather(context: Context, project: str) -> TeamFacts:
         reports=session_reports,
         living=frozenset(report.incarnation for report in session_reports if processes.alive(report.guard)),
         highest_task=_highest_task(team, logged),
-        known_tasks=known_tasks(logged, (path.name for path in entries(team.paths.tasks) if path.is_dir())),
+        known_tasks=known_tasks(logged, team.documents.tasks.folders()),
         archive=tuple(segment.tasks if segment else () for segment in map(certain, team.tasks.segments())),
         events=logged,
     )
@@ -81,7 +80,7 @@ def reports(team: TeamStore) -> Iterator[Report]:
 
 def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
     """Yield the readable events of a team; they are never the truth, but may be the only evidence."""
-    for line in Journal(team.paths.team / EVENTS).fresh():
+    for line in team.documents.events().fresh():
         with suppress(msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
             value = msgspec.json.decode(line)
             if isinstance(value, dict) and not repeated(line):
@@ -111,6 +110,6 @@ def _living_uid(team: TeamStore) -> str:
 
 def _highest_task(team: TeamStore, logged: tuple[Mapping[str, str], ...]) -> int:
     mentioned = [event.get("task", "") for event in logged]
-    mentioned += [path.name for path in entries(team.paths.tasks)]
+    mentioned += team.documents.tasks.folders()
     numbers = [ids.task_number(id) for id in mentioned if _TASK.fullmatch(f'"{id}"'.encode())]
     return max(numbers, default=0)

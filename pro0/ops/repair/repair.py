@@ -16,7 +16,7 @@ from pro0.model.runtime import Report
 from pro0.model.task import Entry, TaskList
 from pro0.ops.context import Context, operation
 from pro0.ops.repair.document import Repairs, RepairWork, as_is, mend, mend_plainly
-from pro0.ops.repair.evidence import certain, entries, report_files
+from pro0.ops.repair.evidence import certain, report_files
 from pro0.ops.repair.repair_dead import record_dead, remove_launches
 from pro0.ops.repair.repair_mail import repair_mailbox
 from pro0.rules.repair import rebuilding, salvage, soundness
@@ -25,7 +25,6 @@ from pro0.rules.repair.salvage import Remains
 from pro0.rules.tasks import archive
 from pro0.store import health
 from pro0.store.files import File, make_folder, translate
-from pro0.store.lease import Lease
 from pro0.store.mending import MENDABLE, Bad, move_aside, remnant, trouble
 
 MOST_PAGES = 1000
@@ -47,7 +46,7 @@ def repair(context: Context, project: str) -> Repairs:
 
 
 def _under_the_lease(work: RepairWork) -> None:
-    lease = Lease(work.context.team.paths.team)
+    lease = work.context.team.documents.lease()
     if not lease.take("repair"):
         work.holder = lease.holder() or "somebody"
     try:
@@ -158,9 +157,9 @@ def _histories(work: RepairWork) -> None:
 def _remarks(work: RepairWork) -> None:
     _histories(work)
     team = work.context.team
-    for folder in entries(team.paths.tasks):
-        if folder.is_dir() and not folder.is_symlink() and _TASK.fullmatch(folder.name):
-            mend_plainly(work, team.comments(folder.name))
+    for name in team.documents.tasks.folders():
+        if _TASK.fullmatch(name):
+            mend_plainly(work, team.comments(name))
 
 
 def _reports(work: RepairWork) -> None:
@@ -185,7 +184,7 @@ def _drop_report(work: RepairWork, file: File[Report], code: str) -> None:
 def _mailboxes(work: RepairWork) -> None:
     team = work.context.team
     desired = certain(team.wanted)
-    names = {path.name for path in entries(team.paths.mailboxes) if path.is_dir() and not path.is_symlink()}
+    names = {*team.documents.mailboxes.folders()}
     names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in desired.seats)} if desired else {ids.LEAD, ids.HUMAN}
     for name in sorted(names):
         if ids.NAME.fullmatch(name) and name != ids.ALL:

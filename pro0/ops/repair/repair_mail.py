@@ -12,7 +12,7 @@ from pro0.model.message import Mailbox, Message, Segment
 from pro0.model.need import NeedKind
 from pro0.ops import troubles
 from pro0.ops.context import Context
-from pro0.ops.repair.evidence import certain, entries, events
+from pro0.ops.repair.evidence import certain, events
 from pro0.rules.repair import salvage, soundness
 from pro0.rules.repair.rebuilding_mail import Pieces, Rebuilt, rebuilt
 from pro0.store import atomic
@@ -44,7 +44,7 @@ def examine(box: Box) -> MailboxState:
     troubles: list[Pro0Error] = []
     head = _read(box.head, troubles)
     numbers = set(_numbers(box)) | set(range(1, (min(head.sealed, 1_000_000) if head else 0) + 1))
-    segments = {number: _read(_segment(box, number), troubles) for number in sorted(numbers)}
+    segments = {number: _read(box.sealed(number), troubles) for number in sorted(numbers)}
     findings: list[soundness.Finding] = []
     if head and not troubles:
         segments_known = [part.messages for number, part in segments.items() if part and number <= head.sealed]
@@ -176,15 +176,12 @@ def _read(file: File[T], troubles: list[Pro0Error]) -> T | None:
     return certain(file)
 
 
-def _segment(box: Box, number: int) -> File[Segment]:
-    return File(box.folder / ARCHIVE, segment(number), Segment)
-
-
 def _numbers(box: Box) -> Iterator[int]:
-    for path in entries(box.folder / ARCHIVE):
-        digits = path.name.removesuffix(DOCUMENT)
-        if path.name.endswith(DOCUMENT) and digits.isascii() and digits.isdigit() and len(digits) < 10:
-            yield int(digits)
+    with suppress(OSError):
+        for name in box.place.within(ARCHIVE).names():
+            digits = name.removesuffix(DOCUMENT)
+            if name.endswith(DOCUMENT) and digits.isascii() and digits.isdigit() and len(digits) < 10:
+                yield int(digits)
 
 
 def _was_sent(event: Mapping[str, str], to: str) -> bool:

@@ -22,7 +22,6 @@ from pro0.rules.tasks import answers, changes, editing
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.answers import Remark
 from pro0.rules.tasks.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
-from pro0.store.files import add_folder
 
 RESULT_LIMIT = 64 * 1024
 AGENT = "agent"
@@ -173,7 +172,7 @@ def comment(context: Context, id: str, content: str, *, author: str | None = Non
     text.checked(content, "comment")
     said_by = AGENT if author == AGENT and context.caller.who is Who.HUMAN else context.caller.agent_id
     comments = context.team.comments(task.id)
-    add_folder(comments.folder)
+    comments.place.make()
     with comments.change(f"comment on {task.id}") as change:
         seat = _seat_of(context)
         new = Comment(

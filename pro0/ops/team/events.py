@@ -15,7 +15,7 @@ from pro0.model.caller import IN_CHARGE, PEOPLE_AND_AGENTS
 from pro0.ops.context import Context, operation
 from pro0.store.journal import Journal
 from pro0.store.keys import repeated
-from pro0.store.paths import EVENTS, LEAD_LOG
+from pro0.store.paths import LEAD_LOG
 
 LATEST = 1000
 """Events that a list shows, at most: the newest."""
@@ -42,7 +42,7 @@ class EventFeed:
     def __init__(self, context: Context, latest: int = LATEST) -> None:
         self._latest = latest
         paths = context.team.require().paths
-        self._journals = [Journal(paths.team / EVENTS)]
+        self._journals = [context.team.documents.events()]
         if context.caller.who in IN_CHARGE:
             self._journals.append(Journal(paths.logs / LEAD_LOG))
         self._read: Callable[[Journal], Iterable[bytes]] = lambda journal: journal.last(latest)
@@ -51,7 +51,7 @@ class EventFeed:
     def news(self) -> list[TeamEvent]:
         """Return the events since the last call, by time; first the newest of all."""
         fresh = [event for journal in self._journals for event in self._events(self._read(journal))]
-        self._read = Journal.fresh
+        self._read = lambda journal: journal.fresh()
         return sorted(fresh, key=lambda event: event.at)[-self._latest :]
 
     def _events(self, lines: Iterable[bytes]) -> Iterator[TeamEvent]:

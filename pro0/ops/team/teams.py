@@ -18,7 +18,6 @@ from pro0.ops.context import Context, Vouch, already, clock, in_process, new_id,
 from pro0.ops.seats import Roster
 from pro0.ops.team.members import renewed, shutdown_wish
 from pro0.ops.team.outside import as_lead, introduced
-from pro0.store.lease import Lease
 from pro0.store.teams import Store
 
 
@@ -162,7 +161,7 @@ def _fell(context: Context, runtime: Runtime, seat: Seat) -> bool:
         return False
     if seat.shutdown or seat.task or seat.agent == RUNNER:
         return False
-    return not processes.alive(state.guard) and Lease(context.team.paths.team).holder() is None
+    return not processes.alive(state.guard) and context.team.documents.lease().holder() is None
 
 
 def _not_elsewhere(store: Store, home: Home) -> None:

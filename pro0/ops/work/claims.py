@@ -22,5 +22,7 @@ def holds(context: Context, task: Task) -> bool:
 
 def changes(context: Context) -> Watch:
     """Return a watch on all that may change the caller's work: tasks, its mailbox, the team."""
-    paths = context.team.paths
-    return Watch([paths.tasks, paths.mailbox(context.caller.agent_id), paths.team], CONCERNS_A_MEMBER)
+    team, documents = context.team, context.team.documents
+    return documents.watch(
+        [documents.tasks, team.mailbox(context.caller.agent_id).place, documents.team], CONCERNS_A_MEMBER
+    )

@@ -5,7 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.errors import Pro0Error
-from pro0.rpc.lists import files_of
 from pro0.rpc.server import RpcServer
 from pro0.store.teams import Store, TeamStore
 
@@ -17,10 +16,10 @@ class HomeServer(RpcServer):
         super().__init__(TeamStore(home, "any"))
         self._store = Store(home)
 
-    def _files(self) -> Iterator[Path]:
+    def _signs(self) -> Iterator[object]:
         with suppress(Pro0Error):
             for name in self._store.names():
-                yield from files_of(self._store.team(name))
+                yield from self._store.team(name).documents.signs()
 
     def _watch_if_wanted(self) -> None:
         """Watch nothing: looking again does."""

@@ -1,0 +1,1 @@
+"""Where documents are kept: in folders; the room itself knows none of the kinds."""

@@ -1,0 +1,86 @@
+"""The documents of one team as a whole, of whichever kind: where each is, their events, their watch, their lease."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from pro0.store import atomic, journal
+from pro0.store.paths import EVENTS, RUNTIME, TASKS, WANTED, TeamPaths
+from pro0.store.places.folder import Folder
+
+if TYPE_CHECKING:
+    from pro0.store.lease import Lease
+    from pro0.store.places.place import DocumentPlace
+    from pro0.store.watch import Watch
+
+
+class Documents(Protocol):
+    """The documents of one team."""
+
+    team: "DocumentPlace"
+    tasks: "DocumentPlace"
+    mailboxes: "DocumentPlace"
+
+    def log(self, line: object) -> None:
+        """Append one line to the team's events; one that cannot be written is left out."""
+        ...
+
+    def events(self) -> journal.Journal:
+        """Return a reader of the team's events."""
+        ...
+
+    def watch(self, places: "Iterable[DocumentPlace]", names: str) -> "Watch":
+        """Return a watch on documents with names of a pattern in some places."""
+        ...
+
+    def lease(self) -> "Lease":
+        """Return the lease of the team's lead."""
+        ...
+
+    def signs(self) -> Iterator[object]:
+        """Yield what is another after each change that a list of the team shows."""
+        ...
+
+
+class Files:
+    """The documents of a team that is kept in files."""
+
+    def __init__(self, paths: TeamPaths) -> None:
+        self._paths = paths
+        self.team: DocumentPlace = Folder(paths.team)
+        self.tasks: DocumentPlace = Folder(paths.tasks)
+        self.mailboxes: DocumentPlace = Folder(paths.mailboxes)
+
+    def log(self, line: object) -> None:
+        """Append one line to the team's events; one that cannot be written is left out."""
+        with suppress(OSError), atomic.folder(self._paths.team) as folder:
+            journal.append(folder, EVENTS, line)
+
+    def events(self) -> journal.Journal:
+        """Return a reader of the team's events."""
+        return journal.Journal(self._paths.team / EVENTS)
+
+    def watch(self, places: "Iterable[DocumentPlace]", names: str) -> "Watch":
+        """Return a watch on documents with names of a pattern in some places."""
+        from pro0.store.watch import Watch  # late: short commands watch nothing
+
+        return Watch([place.path for place in places], names)
+
+    def lease(self) -> "Lease":
+        """Return the lease of the team's lead."""
+        from pro0.store.lease import Lease  # late: whoever only reads needs none
+
+        return Lease(self._paths.team)
+
+    def signs(self) -> Iterator[object]:
+        """Yield what is another after each change that a list of the team shows: files are replaced whole."""
+        paths = self._paths
+        for path in (paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS):
+            with suppress(OSError):
+                status = path.stat()
+                yield status.st_ino, status.st_mtime_ns
+
+
+def documents_of(paths: TeamPaths) -> Documents:
+    """Return the documents of a team, wherever they are kept: the one spot that decides it."""
+    return Files(paths)

@@ -1,0 +1,203 @@
+"""Documents in folders: each place is a folder, each document a file in it; and what may be wrong with a path."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NoReturn
+
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, StoreError, Unwritable
+from pro0.store import atomic
+from pro0.store.lock import locked, tidy
+from pro0.store.paths import LOCK
+
+
+class OpenFolder:
+    """An open folder; every name is looked up in it, wherever it has been moved."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._folder = descriptor
+
+    def read(self, name: str, limit: int) -> bytes:
+        """Return a file's bytes; raises FileNotFoundError, or OSError for no file or too many bytes."""
+        return atomic.read(self._folder, name, limit)
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Replace one file whole, durably."""
+        atomic.replace(self._folder, name, data)
+
+    def try_room(self, data: bytes) -> None:
+        """Raise the OSError of replacing a file by this data; nothing is changed."""
+        atomic.try_room(self._folder, data)
+
+    def holds(self, name: str) -> bool:
+        """Return True when there is anything of that name."""
+        with suppress(FileNotFoundError):
+            os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+            return True
+        return False
+
+    @contextmanager
+    def within(self, name: str) -> Iterator["OpenFolder"]:
+        """Open a folder in this one, made durably when it is missing."""
+        with atomic.subfolder(self._folder, name) as descriptor:
+            yield OpenFolder(descriptor)
+
+    def tidy(self) -> None:
+        """Remove what killed writers left; the caller holds the lock."""
+        tidy(self._folder)
+
+    def sync(self) -> None:
+        """Make the folders made in this one durable, whoever made them."""
+        os.fsync(self._folder)
+
+
+class Folder:
+    """A place that is a folder; opened only while it is used."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def open(self) -> Iterator[OpenFolder]:
+        """Open it, never through a link; raises FileNotFoundError when it is missing."""
+        with atomic.folder(self.path) as descriptor:
+            yield OpenFolder(descriptor)
+
+    @contextmanager
+    def locked(self, why: str) -> Iterator[OpenFolder]:
+        """Hold its lock; each replacement counts at once. Raises FileNotFoundError, StoreError naming the holder."""
+        with locked(self.path, why) as descriptor:
+            yield OpenFolder(descriptor)
+
+    def within(self, name: str) -> "Folder":
+        """Return the folder of that name in this one."""
+        return Folder(self.path / name)
+
+    def is_there(self) -> bool:
+        """Return True when it is a folder."""
+        return self.path.is_dir()
+
+    def holds(self, name: str) -> bool:
+        """Return True when there is a file of that name; raises StoreError when the answer is unknown."""
+        return exists(self.path / name)
+
+    def names(self) -> list[str]:
+        """Return the names in it, in no order; none when it is missing."""
+        return os.listdir(self.path) if self.path.is_dir() else []
+
+    def folders(self) -> list[str]:
+        """Return the names of the folders in it, none through a link; none when it cannot be read."""
+        with suppress(OSError):
+            return [path.name for path in sorted(self.path.iterdir()) if path.is_dir() and not path.is_symlink()]
+        return []
+
+    def make(self) -> None:
+        """Make it unless it is there; raises NotFound when the folder around it is gone."""
+        add_folder(self.path)
+
+    def stamp(self, name: str) -> object:
+        """Return what is another after each change of a file; raises OSError when it is missing."""
+        status = (self.path / name).stat()
+        return status.st_mtime_ns, status.st_ino
+
+    def translate(self, error: OSError, name: str) -> NoReturn:
+        """Translate an operating system's error about a file for a person, and raise it."""
+        translate(error, self.path / name)
+
+
+def translate(error: OSError, path: Path) -> NoReturn:
+    """Translate an operating system's error for a person, and raise it."""
+    if error.errno in (errno.ELOOP, errno.ENOTDIR) and (link := _link(path)):
+        raise EnvironmentMissing(
+            f"{link} is a symbolic link, which is not followed", code=ErrorCode.UNSAFE_PATH
+        ) from None
+    if odd := _odd(path):
+        raise EnvironmentMissing(
+            f"{odd} is not a regular file", code=ErrorCode.UNSAFE_PATH, hint="pro0 doctor"
+        ) from None
+    if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
+        raise NotFound(f"{path.parent} is not there") from None
+    if not error.errno:  # too large
+        raise StoreError(f"cannot use {path}: {error}", code=ErrorCode.STORE_CORRUPT) from error
+    why = f"{error.strerror} ({errno.errorcode.get(error.errno, error.errno)})"
+    kind = Unwritable if error.errno in _TAKES_NOTHING else StoreError
+    raise kind(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno)) from error
+
+
+def _link(path: Path) -> Path | None:
+    return next((place for place in (path, path.with_name(LOCK), path.parent) if place.is_symlink()), None)
+
+
+def _odd(path: Path) -> Path | None:
+    """Return a pipe or a device in the place of a file or its lock."""
+    return next((place for place in (path, path.with_name(LOCK)) if _is_odd(place)), None)
+
+
+def _is_odd(path: Path) -> bool:
+    return os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir())
+
+
+_TAKES_NOTHING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG})
+_MENDS = {
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some of your quota",
+    errno.EROFS: "the file system is read-only; choose another PRO0_HOME",
+    errno.EACCES: "look at its owner and mode; pro0 needs a folder of your own",
+    **dict.fromkeys(
+        (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP), "this file system has no locks; choose another PRO0_HOME"
+    ),
+}
+
+
+def exists(path: Path) -> bool:
+    """Return True when a path exists; raises StoreError when the answer is unknown, for unknown is never a no."""
+    with _raised(path), suppress(FileNotFoundError, NotADirectoryError):
+        path.stat()
+        return True
+    return False
+
+
+def delete(path: Path) -> None:
+    """Delete a folder with its content, or any other entry; a missing entry is no error.
+
+    `rmtree` opens anything but a folder, and waits for ever on a pipe without a writer.
+    """
+    if path.is_dir() and not path.is_symlink():
+        import shutil  # late: a short command removes nothing
+
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder of one's own and its missing parents, with mode 0700; keep a present folder."""
+    missing = []
+    while not exists(path):
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        with suppress(FileExistsError), _raised(folder):
+            folder.mkdir(mode=atomic.FOLDER_MODE)
+            atomic.sync(folder.parent)
+
+
+def add_folder(path: Path) -> None:
+    """Make one folder inside a present folder; raises NotFound when the parent is gone, and never brings it back."""
+    with _raised(path), atomic.folder(path.parent) as parent:
+        with suppress(FileExistsError):
+            os.mkdir(path.name, atomic.FOLDER_MODE, dir_fd=parent)
+        with atomic.folder(path.name, parent):
+            os.fsync(parent)  # whoever made it: its content must not be lost with it
+
+
+@contextmanager
+def _raised(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        translate(error, path)

@@ -1,0 +1,86 @@
+"""What a place of documents promises, of whichever kind it is: only types, which no program loads."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+
+class OpenPlace(Protocol):
+    """A place opened for one act; behind a lock, all replacements to the end of the act."""
+
+    def read(self, name: str, limit: int) -> bytes:
+        """Return a document's bytes; raises FileNotFoundError, or OSError for more than `limit` of them."""
+        ...
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Replace one document whole, durably."""
+        ...
+
+    def try_room(self, data: bytes) -> None:
+        """Raise the OSError of replacing a document by this data; nothing is changed."""
+        ...
+
+    def holds(self, name: str) -> bool:
+        """Return True when there is a document of that name."""
+        ...
+
+    def within(self, name: str) -> "AbstractContextManager[OpenPlace]":
+        """Open a place in this one, made durably when it is missing."""
+        ...
+
+    def tidy(self) -> None:
+        """Remove what killed writers left; the caller holds the lock."""
+        ...
+
+    def sync(self) -> None:
+        """Make the places made in this one durable, whoever made them."""
+        ...
+
+
+class DocumentPlace(Protocol):
+    """Where documents of one kind are: the tasks of a team, one mailbox."""
+
+    @property
+    def path(self) -> Path:
+        """Return what errors call it."""
+        ...
+
+    def open(self) -> AbstractContextManager[OpenPlace]:
+        """Open it without a lock; raises FileNotFoundError when it is missing."""
+        ...
+
+    def locked(self, why: str) -> AbstractContextManager[OpenPlace]:
+        """Hold its lock; raises FileNotFoundError, or StoreError naming the holder."""
+        ...
+
+    def within(self, name: str) -> "DocumentPlace":
+        """Return the place of that name in this one."""
+        ...
+
+    def is_there(self) -> bool:
+        """Return True when it is there."""
+        ...
+
+    def holds(self, name: str) -> bool:
+        """Return True when there is a document of that name; raises StoreError when the answer is unknown."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return the names of the documents and places in it, in no order; none when it is missing."""
+        ...
+
+    def folders(self) -> list[str]:
+        """Return the names of the places in it, in order; none when it cannot be read."""
+        ...
+
+    def make(self) -> None:
+        """Make it unless it is there; raises NotFound when the place around it is gone."""
+        ...
+
+    def stamp(self, name: str) -> object:
+        """Return what is another after each change of a document; raises OSError when it is missing."""
+        ...
+
+    def translate(self, error: OSError, name: str) -> NoReturn:
+        """Translate an error about a document for a person, and raise it."""
+        ...
