@@ -13,7 +13,7 @@ _PACKAGE = Path(__file__).absolute().parent
 _COMMIT = _PACKAGE / "commit.txt"
 """Written into a wheel when it is built from a clone."""
 _HEX = re.compile(r"[0-9a-f]{40,64}")
-_EXTRAS = {"view": "pyghostty", "web": "starlette"}
+_EXTRAS = {"view": "pyghostty", "web": "starlette", "postgres": "psycopg"}
 """Each extra, and a library that comes with it."""
 
 

@@ -20,12 +20,12 @@ from pro0.store.teams import Store, TeamStore
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def make_team(home: Path, *members: str, name: str = "alpha") -> TeamStore:
+def make_team(home: Path, *members: str, name: str = "alpha", url: str = "") -> TeamStore:
     """A team whose members each have a live session with the incarnation `inc-NAME`; a member `lead` is its agent."""
     listed = tuple(Member(name=member, agent_id=member) for member in members)
     config = TeamConfig(name=name, created_at=NOW, uid=f"uid-{name}", project=str(home), members=listed)
     seats = tuple(Seat(agent_id=member, name=member.title(), agent="shell") for member in members)
-    team = Store(home).create(config, Wanted(seats=seats))
+    team = Store(home).create(config, Wanted(seats=seats), url=url)
     for member in members:
         team.mailbox(member).make()
         set_state(team, member, State.IDLE)

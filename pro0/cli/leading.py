@@ -27,7 +27,7 @@ def lead(name: str, *, revived: bool) -> int:
             with serving(team):
                 yield
 
-        team = Store(paths.home(os.environ)).team(name)
-        if awaits and not has_word(team, awaits):
+        store = Store(paths.home(os.environ))
+        if awaits and not has_word(store, name, awaits):
             return 0
-        return run(team.require(), revived=revived, beside=beside)
+        return run(store.team(name).require(), revived=revived, beside=beside)

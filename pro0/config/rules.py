@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
+from pro0.config import database as database_url
 from pro0.rules.definitions import VARIABLE, definitions
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -121,6 +122,20 @@ def target(variable: str, about: str) -> SettingRule:
         return bool(value) and value != personal
 
     return SettingRule(variable, about, "a command line, or a URL", str, check, widens=widens)
+
+
+def database(variable: str, about: str) -> SettingRule:
+    """Make the rule of a database's URL, or nothing for files; a project may only ask for one."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, str) or len(value) > _LONGEST:
+            raise ValueError(value)
+        return value and database_url.checked(value)
+
+    def widens(value: object, personal: object) -> bool:
+        return value != personal
+
+    return SettingRule(variable, about, "a URL such as postgresql://host/database", str, check, widens=widens)
 
 
 def program(variable: str, about: str) -> SettingRule:

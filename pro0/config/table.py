@@ -5,7 +5,20 @@ from typing import Annotated, Literal, NamedTuple, cast
 
 import msgspec
 
-from pro0.config.rules import SettingRule, choice, commands, limit, mapping, names, program, switch, target, whole, word
+from pro0.config.rules import (
+    SettingRule,
+    choice,
+    commands,
+    database,
+    limit,
+    mapping,
+    names,
+    program,
+    switch,
+    target,
+    whole,
+    word,
+)
 from pro0.model.agent import Definition
 from pro0.model.team import WINDOW_LAYOUTS, Approver, WindowLayout
 
@@ -58,6 +71,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         target("PRO0_NOTIFY", "A command, or a URL that gets a POST, for each need of you."),
     ] = ""
     ssh: Annotated[str, program("PRO0_SSH", "The command that reaches other machines, with its options.")] = "ssh"
+    store: Annotated[
+        str, database("PRO0_STORE", "The database that keeps the documents of new teams; without one, files do.")
+    ] = ""
     revive_lead: Annotated[bool, switch("PRO0_REVIVE_LEAD", "A lead that has died comes back by itself.")] = True
     continue_after_limit: Annotated[
         bool, switch("PRO0_CONTINUE_AFTER_LIMIT", "A member goes on when the limit that stopped it is over.")

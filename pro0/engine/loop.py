@@ -101,8 +101,7 @@ class Lead:
     def _round(self) -> tuple[datetime | None, bool]:
         """Observe, decide and apply once. A file error is logged once and retried later."""
         try:
-            with suppress(Unwritable):  # safe: the locked folder keeps others from the lease
-                self._lease.keep()
+            self._keep_the_lease()
             snapshot = self._observer.snapshot()
             for guard in self._observer.guards(snapshot):
                 self._exits.add(guard)
@@ -116,6 +115,15 @@ class Lead:
             return None, False
         self._complain(*self._observer.trouble, *self._applier.trouble)
         return decision.wake_at, over
+
+    def _keep_the_lease(self) -> None:
+        """Keep the lease; when another lead got it meanwhile, this one ends."""
+        try:
+            with suppress(Unwritable):  # safe: the locked folder keeps others from the lease
+                self._lease.keep()
+        except Refused:
+            self._asked_to_end = True
+            raise
 
     def _leave(self) -> None:
         self._services.hooking.finish()

@@ -239,3 +239,11 @@ class Wanted(Document, frozen=True, kw_only=True, omit_defaults=True):
     """What acts as members from outside; those of sessions that are over mean nothing."""
     outbox: tuple[Notice, ...] = written(())
     """The notices that changes of it still owe."""
+
+
+class Elsewhere(Document, frozen=True, kw_only=True):
+    """store.json: the database that keeps the documents of a team; a password is none of it."""
+
+    url: Argument
+    uid: Tag
+    """The team there; one of the same name may be another."""

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 
-from pro0.errors import ErrorCode, Refused
+from pro0.errors import ErrorCode, Pro0Error, Refused
 
 TEAM = "PRO0_TEAM"
 AGENT_ID = "PRO0_AGENT_ID"
@@ -203,7 +203,7 @@ def _recorded(folder: str, incarnation: str) -> tuple[str, tuple[int, str, str] 
     report = _read(f"{folder}/{SESSIONS}/{incarnation}{DOCUMENT}")
     if guard := _guard_of(report):
         return guard
-    seats = (_read(f"{folder}/{RUNTIME}") or {}).get("seats")
+    seats = (_read(f"{folder}/{RUNTIME}") or _elsewhere(folder) or {}).get("seats")
     records = [record for record in seats if isinstance(record, dict)] if isinstance(seats, list) else []
     return next((_guard_of(record) for record in records if record.get("incarnation") == incarnation), None)
 
@@ -230,6 +230,26 @@ def _read(path: str) -> dict[str, object] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
+
+
+def _elsewhere(folder: str) -> dict[str, object] | None:
+    """Return the lead's record of a team whose documents are not files, None for any other."""
+    from json import loads
+    from pathlib import Path
+
+    from pro0.store.root import STORE
+
+    if not os.path.exists(f"{folder}/{STORE}"):  # noqa: PTH110
+        return None
+    from pro0.store.files import encode
+    from pro0.store.teams import TeamStore
+
+    home, name = Path(folder).parents[1], Path(folder).name
+    try:
+        runtime = TeamStore(home, name).runtime.find()
+    except Pro0Error:
+        return None
+    return loads(encode(runtime)) if runtime else None
 
 
 def _leads_unseen(folder: str) -> bool:

@@ -12,6 +12,7 @@ from pro0.store.root import HOSTED_LAUNCH as HOSTED_LAUNCH
 from pro0.store.root import HOSTS as HOSTS
 from pro0.store.root import LAUNCH as LAUNCH
 from pro0.store.root import RUNTIME as RUNTIME
+from pro0.store.root import STORE as STORE
 
 CONFIG = "config.json"
 WANTED = "wanted.json"

@@ -8,6 +8,8 @@ TEAMS, SESSIONS = "teams", "sessions"
 KINDS = (TEAMS, "tasks", "mailboxes")
 """The home's folders with one sub-folder a team."""
 RUNTIME = "runtime.json"
+STORE = "store.json"
+"""In a team's folder: where its documents are; missing where they are files."""
 LAUNCH = ".start.json"
 """The end of a launch file's name, in `sessions`."""
 DOCUMENT = ".json"

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model import ids
 from pro0.model.home import Roles
 from pro0.model.need import Announced, PermissionRequests, Troubles
@@ -17,6 +17,7 @@ from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
 from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic
+from pro0.store.database.pointer import documents_of, in_database
 from pro0.store.files import File, exists, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
@@ -37,7 +38,8 @@ from pro0.store.paths import (
     WANTED,
     TeamPaths,
 )
-from pro0.store.places.documents import Documents, documents_of
+from pro0.store.places.documents import Documents, Files
+from pro0.store.places.folder import late, translated
 from pro0.store.removal import archive, trees
 from pro0.store.removal.archive import Archive
 from pro0.store.tasklist import TaskFile
@@ -86,7 +88,7 @@ class TeamStore:
 
     def mailbox_owners(self) -> list[str]:
         """Return whose mailboxes there are."""
-        with _translated(self.paths.mailboxes):
+        with translated(self.paths.mailboxes):
             names = sorted(filter(ids.NAME.fullmatch, self.documents.mailboxes.names()))
         return [name for name in names if name != ids.ALL and self.mailbox(name).exists()]
 
@@ -100,7 +102,7 @@ class TeamStore:
 
     def elsewhere(self) -> list[str]:
         """Return the sessions of which another machine's part is not proven over, by incarnation."""
-        with _translated(self.paths.sessions), suppress(FileNotFoundError):
+        with translated(self.paths.sessions), suppress(FileNotFoundError):
             names = os.listdir(self.paths.sessions)
             return sorted(name.removesuffix(HOSTED) for name in names if name.endswith(HOSTED))
         return []
@@ -147,7 +149,7 @@ class Store:
         """Raise EnvironmentMissing when a folder of the home is a link, no folder, or another user's."""
         for name in ("", "teams", "tasks", "mailboxes"):
             place = self.home / name
-            with _translated(place), suppress(FileNotFoundError):
+            with translated(place), suppress(FileNotFoundError):
                 status = place.lstat()
                 if not stat.S_ISDIR(status.st_mode):
                     kind = "a symbolic link, which is not followed" if place.is_symlink() else "not a folder"
@@ -156,8 +158,13 @@ class Store:
                     hint = "choose another PRO0_HOME"
                     raise EnvironmentMissing(f"{place} belongs to another user", code=ErrorCode.UNSAFE_PATH, hint=hint)
 
-    def create(self, config: TeamConfig, desired: Wanted, environment: Environment | None = None) -> TeamStore:
-        """Create a team, whole or not at all; an existing team of that name is never touched."""
+    def create(
+        self, config: TeamConfig, desired: Wanted, environment: Environment | None = None, *, url: str = ""
+    ) -> TeamStore:
+        """Create a team, whole or not at all; an existing team of that name is never touched.
+
+        Its documents are files, or in the database behind a URL.
+        """
         team = self.team(config.name)
         with self._changing(f"create team {team.name}"):
             if team.exists():
@@ -168,12 +175,12 @@ class Store:
                 )
             self._sweep()
             try:
-                self._make(team, config, desired, environment or Environment())
+                self._make(team, config, desired, environment or Environment(), url)
             except BaseException:
                 with suppress(OSError, StoreError):
                     self._sweep()
                 raise
-        return team
+        return self.team(config.name) if url else team
 
     def discard(self, name: str, uid: str, ended: datetime | None = None) -> None:
         """Remove a team: one rename commits the removal, and `sweep` may finish it later.
@@ -191,24 +198,33 @@ class Store:
                     archive.begin(self.home, name, uid, ended)
             with suppress(FileNotFoundError):
                 team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
-            with _late("the next cleanup removes the rest"):
+            with late("the next cleanup removes the rest"):
                 atomic.sync(team.parent)
-                self._sweep()
+                self._sweep(whole=True)
 
     def sweep(self) -> list[str]:
         """Finish every begun removal with its archive, and remove every half-made team; return their names."""
         if not exists(self.home / "teams"):
             return []
-        with self._changing("finish removals"), _late("the next cleanup removes the rest"):
-            return self._sweep()
+        with self._changing("finish removals"), late("the next cleanup removes the rest"):
+            return self._sweep(whole=True)
 
-    def _sweep(self) -> list[str]:
+    def _sweep(self, *, whole: bool = False) -> list[str]:
+        """Finish what is begun; only a `whole` sweep minds a database that is out of reach, and a later one goes on."""
         teams = self.home / "teams"
         begun = [entry for entry in trees.entries(teams) if entry.name.startswith((TRASH, NEW))]
         names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
+        waiting: list[Path] = []
         for entry in begun:
-            if entry.name.startswith(TRASH):
-                archive.complete(self.home, entry)
+            try:
+                if entry.name.startswith(TRASH):
+                    archive.complete(self.home, entry)
+                archive.drop_rows(self.home, entry)
+            except Unwritable:
+                if whole:
+                    raise
+                waiting.append(entry)
+        begun = [entry for entry in begun if entry not in waiting]
         # While the team itself is there, its tasks and mailboxes are in use.
         for name in names:
             if not exists(teams / name):
@@ -216,7 +232,7 @@ class Store:
                 trees.put_away(self.home / "mailboxes" / name)
         for entry in begun:
             trees.remove(entry)
-        return [*names, *archive.sweep(self.home)]
+        return [*names, *archive.sweep(self.home, waiting)]
 
     def archives(self) -> list[Archive]:
         """Return what is kept of removed teams, by name and end."""
@@ -229,28 +245,30 @@ class Store:
         """Remove the archive of a removed team."""
         with self._changing(f"forget team {entry.name}"):
             trash = archive.forget(entry)
-            with _late("the next cleanup removes the rest"):
+            with late("the next cleanup removes the rest"):
                 archive.remove(trash)
 
-    def _make(self, team: TeamStore, config: TeamConfig, desired: Wanted, environment: Environment) -> None:
+    def _make(self, team: TeamStore, config: TeamConfig, desired: Wanted, environment: Environment, url: str) -> None:
         paths = team.paths
         new = paths.team.with_name(f"{NEW}{team.name}")
         for leftover in (paths.tasks, paths.mailboxes):
             if exists(leftover):
                 hint = "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
                 raise StoreError(f"{leftover} is there, but no team {team.name}", hint=hint)
-        for folder in (new, new / paths.sessions.name, new / paths.logs.name, paths.tasks, paths.mailboxes):
+        for folder in (new, new / paths.sessions.name, new / paths.logs.name):
             make_folder(folder)
-        File(new, CONFIG, TeamConfig).create(config)
-        File(new, WANTED, Wanted).create(desired)
-        File(new, RUNTIME, Runtime).create(Runtime())
-        File(new, ENVIRONMENT, Environment).create(environment)
-        team.tasks.create(TaskList())
-        for address in (ids.LEAD, ids.HUMAN):
-            team.mailbox(address).make()
+        documents = in_database(self.home, team.name, url) if url else Files(paths)
+        with documents.founding(new, config.uid) as places:
+            File(places.team, CONFIG, TeamConfig).create(config)
+            File(places.team, WANTED, Wanted).create(desired)
+            File(places.team, RUNTIME, Runtime).create(Runtime())
+            File(new, ENVIRONMENT, Environment).create(environment)
+            TaskFile(places.tasks).create(TaskList())
+            for address in (ids.LEAD, ids.HUMAN):
+                Box(places.mailboxes.within(address), address).make()
         # The team exists from this rename on.
         new.rename(paths.team)
-        with _late("it may be lost again"):
+        with late("it may be lost again"):
             atomic.sync(paths.team.parent)
 
     @contextmanager
@@ -263,25 +281,6 @@ class Store:
                 yield
         except OSError as error:
             translate(error, self.home)
-
-
-@contextmanager
-def _translated(place: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        translate(error, place)
-
-
-@contextmanager
-def _late(what_then: str) -> Iterator[None]:
-    """Let an error after a committed change say so."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, f"{error.strerror}, after the change: {what_then}") from error
-    except StoreError as error:
-        raise type(error)(f"{error.message}, after the change: {what_then}", code=error.code) from error
 
 
 def check_owner(home: Path) -> None:

@@ -1,11 +1,67 @@
-"""The store's tests make thousands of files."""
+"""The store's tests make thousands of files; those of what it promises run for each kind of store."""
 
 import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
 
 import pytest
+
+from pro0.model.team import TeamConfig, Wanted
+from pro0.store.paths import TeamPaths
+from pro0.store.places.documents import Documents, Files
+from pro0.store.places.place import DocumentPlace
+from pro0.store.teams import Store
+from tests.postgres import Postgres, postgres, require
+from tests.teams import NOW
+
+KINDS = ("files", "database")
+NUMBERS = count()
 
 
 @pytest.fixture
 def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let fsync cost nothing: no test can see what it does, only that it is called."""
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what asks for a kind of store with each, but for what is about files alone."""
+    if "store_kind" in metafunc.fixturenames:
+        only = metafunc.definition.get_closest_marker("files")
+        metafunc.parametrize("store_kind", KINDS[:1] if only else KINDS)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Postgres]:
+    """A PostgreSQL server for all tests of this process; in CI it must be there."""
+    require()
+    with postgres() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def database(server: Postgres) -> str:
+    """The URL of a database for teams of all tests."""
+    return server.url()
+
+
+@pytest.fixture
+def documents(store_kind: str, home: Path, request: pytest.FixtureRequest) -> Documents:
+    """The documents of a team of that kind, which has none yet but what it is made with."""
+    if store_kind == "files":
+        paths = TeamPaths(home, "alpha")
+        for folder in (paths.team, paths.tasks, paths.mailboxes):
+            folder.mkdir(parents=True)
+        return Files(paths)
+    url = request.getfixturevalue("database")
+    config = TeamConfig(name=f"team-{next(NUMBERS)}", created_at=NOW, uid="uid", project=str(home))
+    return Store(home).create(config, Wanted(), url=url).documents
+
+
+@pytest.fixture
+def empty(documents: Documents) -> DocumentPlace:
+    """A place of its own, in which nothing is yet."""
+    place = documents.mailboxes.within("w1")
+    place.make()
+    return place

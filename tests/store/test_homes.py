@@ -14,6 +14,7 @@ from pro0.store import atomic, teams
 from pro0.store import files as store_files
 from pro0.store.files import add_folder, exists, make_folder
 from pro0.store.paths import NEW, TRASH
+from pro0.store.places.folder import late as told_late
 from pro0.store.removal import trees
 from pro0.store.teams import Store, TeamStore
 from tests.faults import Call, Fault, Shim, count, fail_with, fault_at
@@ -169,7 +170,7 @@ def test_an_error_that_comes_after_the_change_says_so(home: Path, act: str, monk
 
 def test_a_look_that_fails_after_the_change_says_so(home: Path, team: TeamStore) -> None:
     error = StoreError("it is", code=ErrorCode.OUTPUT)
-    with pytest.raises(StoreError) as late, teams._late("so it goes"):
+    with pytest.raises(StoreError) as late, told_late("so it goes"):
         raise error
     assert (late.value.message, late.value.code) == ("it is, after the change: so it goes", "output")
 

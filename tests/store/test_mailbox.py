@@ -1,6 +1,5 @@
 """A mailbox on disk: a bounded head, sealed segments beside it, and nothing lost between the two (rulings 3.4, 3.5)."""
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,16 +11,19 @@ from pro0.errors import NotFound, StoreError
 from pro0.model.message import Message, Notice
 from pro0.rules.mail import DELIVERED_COUNT, HEAD_COUNT
 from pro0.store.mailbox import Box
+from pro0.store.places.documents import Documents
+from pro0.store.places.place import DocumentPlace
 from tests import crowd
 from tests.faults import FAILED, KILLED, MUTATING, Call, Shim, in_child, kill_after, kill_before, points
+from tests.store.raw import data_of, put
 from tests.teams import NOW
 
 pytestmark = pytest.mark.usefixtures("no_sync")
 
 
 @pytest.fixture
-def box(tmp_path: Path) -> Box:
-    made = Box(tmp_path / "box", "w1")
+def box(empty: DocumentPlace) -> Box:
+    made = Box(empty, "w1")
     made.make()
     return made
 
@@ -49,7 +51,7 @@ def test_a_full_head_is_sealed_and_read_through(box: Box) -> None:
     sent = fill(box, 450)
     head = box.head.read()
     assert (head.next_seq, len(head.messages) <= HEAD_COUNT, head.sealed) == (451, True, 3)
-    assert sorted(os.listdir(box.folder / "archive")) == ["000001.json", "000002.json", "000003.json"]
+    assert sorted(box.place.within("archive").names()) == ["000001.json", "000002.json", "000003.json"]
     assert ids(everything(box)) == sent
     for after in (0, 1, 99, 100, 101, 250, 299, 300, 449, 450, 999):
         assert ids(everything(box, after)) == sent[after:]
@@ -60,7 +62,7 @@ def test_the_head_does_not_grow(box: Box) -> None:
     largest = 0
     for start in range(0, 600, 20):
         send(box, *(f"m{number}" for number in range(start, start + 20)), size=2000)
-        largest = max(largest, box.head.path.stat().st_size)
+        largest = max(largest, len(data_of(box.head)))
     assert largest < 320 * 1024
     assert len(everything(box)) == 600
 
@@ -116,20 +118,21 @@ def test_making_it_twice_keeps_it(box: Box) -> None:
     assert ids(everything(box)) == ["m1"]
 
 
-def make_and_send(folder: Path, number: int) -> None:
-    box = Box(folder, "w1")
+def make_and_send(place: DocumentPlace, number: int) -> None:
+    box = Box(place, "w1")
     box.make()
     send(box, f"m{number}")
 
 
-def test_many_make_it_at_once_and_no_mail_is_lost(tmp_path: Path) -> None:
+def test_many_make_it_at_once_and_no_mail_is_lost(documents: Documents) -> None:
     """Whoever comes second keeps what is there."""
     for turn in range(10):
-        folder = tmp_path / f"w{turn}"
-        crowd.run(make_and_send, [(folder, number) for number in range(6)])
-        assert len(everything(Box(folder, "w1"))) == 6
+        place = documents.mailboxes.within(f"w{turn}")
+        crowd.run(make_and_send, [(place, number) for number in range(6)])
+        assert len(everything(Box(place, "w1"))) == 6
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
 @pytest.mark.parametrize("before", [1, HEAD_COUNT])
 def test_wherever_a_sender_is_killed(box: Box, tmp_path: Path, before: int, fault: Callable[..., object]) -> None:
@@ -157,8 +160,7 @@ def test_wherever_a_sender_is_killed(box: Box, tmp_path: Path, before: int, faul
 def test_a_leftover_segment_is_not_read_and_is_written_over(box: Box) -> None:
     """Reliability 22."""
     sent = fill(box, HEAD_COUNT)
-    (box.folder / "archive").mkdir()
-    (box.folder / "archive" / "000001.json").write_text("left by a killed sender")
+    put(box.sealed(1), b"left by a killed sender")
     assert ids(everything(box)) == sent
     send(box, "more")
     assert ids(everything(box)) == [*sent, "more"]
@@ -167,13 +169,14 @@ def test_a_leftover_segment_is_not_read_and_is_written_over(box: Box) -> None:
 @pytest.mark.parametrize("data", [b"", b'{"schemaVersion": 1, "revision": 1, "messages": []}'])
 def test_a_broken_segment_is_an_error(box: Box, data: bytes) -> None:
     fill(box, 201)
-    (box.folder / "archive" / "000001.json").write_bytes(data)
+    put(box.sealed(1), data)
     with pytest.raises(StoreError, match=r"000001\.json is corrupt: ") as raised:
         everything(box)
     assert raised.value.code == "store_corrupt"
     assert raised.value.hint == ("pro0 doctor" if data else "it was left as it is; see: pro0 doctor")
 
 
+@pytest.mark.files
 def test_sealing_does_not_bring_a_removed_mailbox_back(box: Box) -> None:
     """Rulings 3.10: the folder goes away while a sender that will seal has it open."""
     fill(box, HEAD_COUNT)
@@ -189,10 +192,11 @@ def test_sealing_does_not_bring_a_removed_mailbox_back(box: Box) -> None:
     assert not box.folder.exists()
 
 
-def test_a_mailbox_that_is_gone(tmp_path: Path) -> None:
+def test_a_mailbox_that_is_gone(documents: Documents) -> None:
+    before = documents.mailboxes.names()
     with pytest.raises(NotFound):
-        send(Box(tmp_path / "gone", "w1"), "m1")
-    assert list(tmp_path.iterdir()) == []
+        send(Box(documents.mailboxes.within("gone"), "w1"), "m1")
+    assert documents.mailboxes.names() == before
 
 
 def test_what_did_not_arrive_is_given_again(box: Box) -> None:
@@ -239,6 +243,7 @@ def test_who_waits_for_a_mailbox_is_told_what_is_done_to_it(
     assert said == [why.rstrip()]
 
 
+@pytest.mark.files
 def test_no_segment_is_read_for_what_is_in_the_head(box: Box) -> None:
     sent = fill(box, HEAD_COUNT + 50)
     first = box.head.read().messages[0].seq
@@ -249,6 +254,7 @@ def test_no_segment_is_read_for_what_is_in_the_head(box: Box) -> None:
         everything(box, first - 2)
 
 
+@pytest.mark.files
 def test_what_a_killed_sender_left_goes_with_the_next_segment(box: Box) -> None:
     fill(box, HEAD_COUNT + 1)
     strays = [box.folder / "archive" / name for name in (f".tmp-{'0' * 32}", "kept")]

@@ -1,10 +1,8 @@
 """tasks.json with what lies beside it: whatever is saved is kept small, and nothing is gone (rulings 2, 3.5)."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,9 +12,12 @@ from pro0.errors import StoreError
 from pro0.model.task import Entry, HistorySegment, Status, Task, TaskList, TaskSegment
 from pro0.rules.tasks import archive
 from pro0.store import tasklist
+from pro0.store.files import File
 from pro0.store.paths import segment
+from pro0.store.places.documents import Documents
 from pro0.store.tasklist import TaskFile
 from tests.faults import count
+from tests.store.raw import data_of, put
 from tests.teams import NOW
 
 pytestmark = pytest.mark.usefixtures("no_sync", "small")
@@ -37,8 +38,10 @@ def small() -> Iterator[None]:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> TaskFile:
-    return made(tmp_path / "tasks")
+def file(documents: Documents) -> TaskFile:
+    new = TaskFile(documents.tasks)
+    new.create(TaskList())
+    return new
 
 
 def made(folder: Path) -> TaskFile:
@@ -67,10 +70,9 @@ def grow(file: TaskFile, number: int) -> Task:
 
 
 def pages(file: TaskFile) -> dict[str, list[str]]:
-    folder = file.folder / "task-7" / "history"
-    decode = msgspec.json.Decoder(HistorySegment).decode
-    found = sorted(folder.iterdir()) if folder.is_dir() else []
-    return {path.name: [entry.text for entry in decode(path.read_bytes()).entries] for path in found}
+    place = file.place.within("task-7").within("history")
+    found = [File(place, name, HistorySegment) for name in sorted(place.names())]
+    return {page.path.name: [entry.text for entry in page.read().entries] for page in found}
 
 
 @settings(deadline=None, max_examples=40)
@@ -92,9 +94,10 @@ def test_only_the_task_that_grew_gets_a_page(file: TaskFile) -> None:
     short = replace(Task(id="task-8"), history=entries(0, PAGE))
     saved = write(file, replace(Task(id="task-7"), history=entries(0, PAGE + 1)), short)
     assert saved.tasks[1] == short
-    assert sorted(os.listdir(file.folder)) == [".lock", "task-7", "tasks.json"]
+    assert {*file.place.names()} - {".lock"} == {"task-7", "tasks.json"}
 
 
+@pytest.mark.files
 def test_the_first_page_is_in_a_folder_that_stays(file: TaskFile) -> None:
     """Who made the folder of the pages may have been killed before it was synced; once a page counts, it was."""
     (file.folder / "task-7" / "history").mkdir(parents=True)
@@ -137,25 +140,24 @@ def test_a_task_without_older_history_has_no_pages(file: TaskFile) -> None:
 
 def test_a_lost_page_is_an_error_and_nothing_is_written(file: TaskFile) -> None:
     task = grow(file, PAGE + 1)
-    path = next(file.pages(task)).path
-    path.write_bytes(b"{")
-    before = file.path.read_bytes()
+    put(next(file.pages(task)), b"{")
+    before = data_of(file)
     with pytest.raises(StoreError, match="corrupt"):
         grow(file, 1)
     with pytest.raises(StoreError, match="corrupt"):
         file.earlier(task)
-    assert file.path.read_bytes() == before
+    assert data_of(file) == before
 
 
 def test_a_page_of_a_newer_pro0_is_read_and_never_written(file: TaskFile) -> None:
-    path = next(file.pages(grow(file, PAGE + 1))).path
-    path.write_bytes(path.read_bytes().replace(b'"schemaVersion": 1', b'"schemaVersion": 99'))
-    before = path.read_bytes(), file.path.read_bytes()
+    page = next(file.pages(grow(file, PAGE + 1)))
+    put(page, data_of(page).replace(b'"schemaVersion": 1', b'"schemaVersion": 99'))
+    before = data_of(page), data_of(file)
     assert [entry.text for entry in file.earlier(file.read().tasks[0])] == ["0"]
     with pytest.raises(StoreError, match="schemaVersion 99") as raised:
         grow(file, 1)
     assert raised.value.code == "newer_schema"
-    assert (path.read_bytes(), file.path.read_bytes()) == before
+    assert (data_of(page), data_of(file)) == before
 
 
 def over(number: int, **fields: object) -> Task:
@@ -183,10 +185,10 @@ def test_settled_tasks_move_in_parts(file: TaskFile) -> None:
 
 def test_the_newest_copy_counts_and_none_of_what_was_recalled(file: TaskFile) -> None:
     for number, names in enumerate([(1, 2), (2, 3)], 1):
-        path = file.segments(number)[-1]
-        path.folder.mkdir(exist_ok=True)
+        one = file.segments(number)[-1]
+        one.place.make()
         copies = tuple(over(name, title=f"copy {number}") for name in names)
-        path.create(TaskSegment(tasks=copies))
+        one.create(TaskSegment(tasks=copies))
     listed = write(file, over(1), sealed=2, recalled=("task-3",))
     assert [(task.id, task.title) for task in file.archived(listed)] == [("task-2", "copy 2")]
     assert [task.title for task in file.look_up(listed, {"task-1", "task-2", "task-3"})] == ["copy 2"]
@@ -196,7 +198,7 @@ def test_the_newest_copy_counts_and_none_of_what_was_recalled(file: TaskFile) ->
 def test_only_as_much_is_read_as_is_looked_for(file: TaskFile) -> None:
     listed = write(file, *map(over, range(1, 9)), next_id=9)
     assert listed.sealed == 3
-    file.segments()[0].path.write_bytes(b"{")
+    put(file.segments()[0], b"{")
     assert [task.id for task in file.look_up(listed, {"task-5", "task-4"})] == ["task-5", "task-4"]
     assert file.look_up(listed, set()) == []
     with pytest.raises(StoreError, match="corrupt"):
@@ -204,8 +206,8 @@ def test_only_as_much_is_read_as_is_looked_for(file: TaskFile) -> None:
 
 
 def test_an_unsettled_task_in_the_archive_is_an_error(file: TaskFile) -> None:
-    (file.folder / "archive").mkdir()
     (first,) = file.segments(1)
+    first.place.make()
     first.create(TaskSegment(tasks=(over(1), Task(id="task-2"))))
     with pytest.raises(StoreError, match="task-2 is pending, which no archived task is"):
         first.read()
@@ -216,13 +218,16 @@ def test_segments_that_are_there_and_that_should_be(file: TaskFile) -> None:
         return [one.path.name for one in file.segments(sealed)]
 
     assert (names(), names(5)) == ([], [segment(1)])
-    (file.folder / "archive").mkdir()
+    beside = file.place.within("archive")
+    beside.make()
     for name in (segment(2), "other.json", "9.json"):
-        (file.folder / "archive" / name).touch()
+        with beside.open() as archive_place:
+            archive_place.replace(name, b"")
     assert names() == names(1) == [segment(1), segment(2)]
     assert names(3) == names(900) == [segment(1), segment(2), segment(3)]
 
 
+@pytest.mark.files
 def test_what_a_killed_writer_left_goes_with_the_next_write(file: TaskFile) -> None:
     task = grow(file, PAGE + 1)
     left = write(file, task, *map(over, range(1, 6)))
@@ -236,10 +241,10 @@ def test_what_a_killed_writer_left_goes_with_the_next_write(file: TaskFile) -> N
 
 
 def test_a_newer_list_is_left_alone_with_all_beside_it(file: TaskFile) -> None:
-    newer = file.path.read_bytes().replace(b'"schemaVersion": 1', b'"schemaVersion": 9')
-    file.path.write_bytes(newer)
+    newer = data_of(file).replace(b'"schemaVersion": 1', b'"schemaVersion": 9')
+    put(file, newer)
     with pytest.raises(StoreError) as refused:
         write(file, *map(over, range(1, 9)), replace(over(9), history=entries(0, 9)))
     assert refused.value.code == "newer_schema"
-    assert sorted(os.listdir(file.folder)) == [".lock", "tasks.json"]
-    assert file.path.read_bytes() == newer
+    assert {*file.place.names()} - {".lock"} == {"tasks.json"}
+    assert data_of(file) == newer

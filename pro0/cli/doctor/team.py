@@ -6,7 +6,7 @@ from itertools import islice
 from pro0 import processes
 from pro0.cli.doctor.checks import Check, Health
 from pro0.cli.doctor.home import REPAIR
-from pro0.errors import ErrorCode, Pro0Error
+from pro0.errors import ErrorCode, Pro0Error, StoreError
 from pro0.model import ids
 from pro0.model.runtime import ENDED, Phase, Runtime
 from pro0.model.team import Wanted, Wish
@@ -41,11 +41,15 @@ def team(team: TeamStore) -> Iterator[Check]:
 
 
 def _unreadable(team: TeamStore) -> Iterator[Finding]:
-    """Yield why each file cannot be used that cannot."""
+    """Yield why each file cannot be used that cannot; of a database out of reach, only that."""
     paths, documents = team.paths, team.documents
-    for place in (documents.tasks, documents.mailboxes, Folder(paths.sessions), Folder(paths.logs)):
-        if not place.is_there():
-            yield Finding(f"{place.path} is missing", REPAIR)
+    try:
+        for place in (documents.tasks, documents.mailboxes, Folder(paths.sessions), Folder(paths.logs)):
+            if not place.is_there():
+                yield Finding(f"{place.path} is missing", REPAIR)
+    except StoreError as unreached:
+        yield _finding(unreached)
+        return
     singles = (
         team.config,
         team.wanted,

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         "Who is in it": "--layout --member --lead --delegate-only",
         "What they do": "--task --worktrees",
         "What they may": "--permission-mode --plan-approval --max-cost",
+        "Where it is kept": "--store",
         "How it is shown": "--mode --detach --web",
     },
 )
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 @click.option("--task", "titles", multiple=True, metavar="TEXT", help="A first task; repeatable.")
 @click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; else from the settings.")
 @click.option("--worktrees", is_flag=True, help="Give every teammate a git worktree and a branch of its own.")
+@click.option("--store", "url", metavar="URL", help="The database that keeps its documents; else from the settings.")
 @click.option("--detach", is_flag=True, help="Do not show the team in this terminal.")
 @click.option(
     "--web", "in_browser", is_flag=True, help="Show it in a browser: serve the page here, as `pro0 web` does."
@@ -86,6 +88,7 @@ def start(
     titles: tuple[str, ...],
     mode: str | None,
     worktrees: bool,
+    url: str | None,
     detach: bool,
     in_browser: bool,
     as_json: bool,
@@ -113,7 +116,7 @@ def start(
         require_libraries()
     folder = project_here()
     layout = layout_named(layout_name, folder, store().home) if layout_name else Layout()
-    settings = _settings(folder, mode or layout.mode or None, approver)
+    settings = _settings(folder, mode or layout.mode or None, approver, url)
     mode_of_all = PermissionMode(permission or layout.permission_mode or settings.permission_mode)
     leader = _leader(lead or layout.lead or None, prompt or layout.prompt or None, delegates=delegates)
     member_drafts = [*drafts_of(layout), *(_draft(spec) for spec in specs)]
@@ -140,8 +143,8 @@ def start(
         attach(context)
 
 
-def _settings(folder: Path, mode: str | None, approver: str | None) -> Settings:
-    flags = {"teammateMode": mode, "planApproval": approver}
+def _settings(folder: Path, mode: str | None, approver: str | None, url: str | None) -> Settings:
+    flags = {"teammateMode": mode, "planApproval": approver, "store": url}
     say_withheld(store().home, folder)
     settings = trust.settings(store().home, folder, os.environ, flags)
     require_enabled(settings)

@@ -13,7 +13,7 @@ from types import TracebackType
 from pro0 import resources
 from pro0.engine.opening.environment import lead_environment
 from pro0.engine.opening.launch import errors_of
-from pro0.store.teams import TeamStore
+from pro0.store.teams import Store, TeamStore
 
 AWAITS = "PRO0_AWAITS_TEAM"
 """The variable of a lead that was started early; it names the backend that the team will probably have."""
@@ -61,7 +61,7 @@ class EarlyLead:
         return self._process
 
 
-def has_word(team: TeamStore, mode: str) -> bool:
+def has_word(store: Store, name: str, mode: str) -> bool:
     """Wait for the word, and go where a lead belongs: into its project, with its own errors; False without the word."""
     import filelock  # noqa: F401 - what the lease needs; a command that only reads does without
 
@@ -69,6 +69,7 @@ def has_word(team: TeamStore, mode: str) -> bool:
         import pro0.sessions.tmux.server  # noqa: F401 - what the first pane needs, and is slow to load
     if os.read(0, 1) != _GO:
         return False
+    team = store.team(name)  # it was made meanwhile
     project = team.config.read().project
     os.chdir(project if Path(project).is_dir() else "/")
     nowhere = os.open(os.devnull, os.O_RDWR)

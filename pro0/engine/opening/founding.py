@@ -48,6 +48,7 @@ def found(
         layout=settings.window_layout,
         panes_per_window=settings.panes_per_window,
         worktrees=worktrees,
+        store=settings.store,
         environment=environment.variables,
         reserved=environment.reserved,
     )

@@ -9,7 +9,7 @@ from itertools import islice
 import msgspec
 
 from pro0 import processes
-from pro0.errors import ErrorCode
+from pro0.errors import ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY
 from pro0.model.runtime import Report
@@ -36,6 +36,8 @@ _TASK = re.compile(r"task-[1-9]\d{0,8}")
 @operation("team.repair", HUMAN_ONLY)
 def repair(context: Context, project: str) -> Repairs:
     """Mend what can be mended without losing anything; `project` is the team's when no file tells any more."""
+    if why := context.team.documents.mends:
+        raise Refused(why, hint="nothing was changed")
     work = RepairWork(context, project, Repairs([], []))
     try:
         _ground(work)

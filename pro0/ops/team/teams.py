@@ -37,6 +37,8 @@ class Home(msgspec.Struct, frozen=True):
     layout: WindowLayout = "tiled"
     panes_per_window: int = 0
     worktrees: bool = False
+    store: str = ""
+    """The URL of the database that keeps its documents; empty for files."""
     environment: dict[str, str] = {}
     """The environment of leads and members, whoever starts them; empty for that of the lead's starter."""
     reserved: dict[str, str] = {}
@@ -73,7 +75,7 @@ def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) 
     desired = Wanted()
     if caller.who is Who.OUTSIDE:
         desired, caller = Wanted(outside=introduced(caller)), as_lead(caller)
-    context = Context(store.create(config, desired, environment), caller, vouch=vouch)
+    context = Context(store.create(config, desired, environment, url=home.store), caller, vouch=vouch)
     # The event holds everything needed to rebuild a lost config.json.
     details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
     details |= {"tmux": config.inside_tmux, "iterm2": config.iterm2_session, "sockets": config.sockets}

@@ -1,17 +1,26 @@
 """The documents of one team as a whole, of whichever kind: where each is, their events, their watch, their lease."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pro0.store import atomic, journal
 from pro0.store.paths import EVENTS, RUNTIME, TASKS, WANTED, TeamPaths
-from pro0.store.places.folder import Folder
+from pro0.store.places.folder import Folder, make_folder
 
 if TYPE_CHECKING:
     from pro0.store.lease import Lease
     from pro0.store.places.place import DocumentPlace
     from pro0.store.watch import Watch
+
+
+class TeamPlaces(NamedTuple):
+    """Where the three kinds of a team's documents are."""
+
+    team: "DocumentPlace"
+    tasks: "DocumentPlace"
+    mailboxes: "DocumentPlace"
 
 
 class Documents(Protocol):
@@ -20,6 +29,8 @@ class Documents(Protocol):
     team: "DocumentPlace"
     tasks: "DocumentPlace"
     mailboxes: "DocumentPlace"
+    mends: str
+    """Why pro0 repairs none of them, in words; "" where it does."""
 
     def log(self, line: object) -> None:
         """Append one line to the team's events; one that cannot be written is left out."""
@@ -41,9 +52,15 @@ class Documents(Protocol):
         """Yield what is another after each change that a list of the team shows."""
         ...
 
+    def founding(self, new: Path, uid: str) -> AbstractContextManager[TeamPlaces]:
+        """Make the places of a new team, whose folder is still called otherwise."""
+        ...
+
 
 class Files:
     """The documents of a team that is kept in files."""
+
+    mends = ""
 
     def __init__(self, paths: TeamPaths) -> None:
         self._paths = paths
@@ -80,7 +97,9 @@ class Files:
                 status = path.stat()
                 yield status.st_ino, status.st_mtime_ns
 
-
-def documents_of(paths: TeamPaths) -> Documents:
-    """Return the documents of a team, wherever they are kept: the one spot that decides it."""
-    return Files(paths)
+    @contextmanager
+    def founding(self, new: Path, uid: str) -> Iterator[TeamPlaces]:  # noqa: ARG002 - folders need no uid
+        """Make the places of a new team, whose folder is still called otherwise."""
+        for folder in (self._paths.tasks, self._paths.mailboxes):
+            make_folder(folder)
+        yield TeamPlaces(Folder(new), self.tasks, self.mailboxes)

@@ -12,6 +12,9 @@ from pro0.store import atomic
 from pro0.store.lock import locked, tidy
 from pro0.store.paths import LOCK
 
+DONE_ELSEWHERE = "pro0.store.change"
+"""The interpreter's event of a change that no call for files shows: one at a server."""
+
 
 class OpenFolder:
     """An open folder; every name is looked up in it, wherever it has been moved."""
@@ -201,3 +204,23 @@ def _raised(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         translate(error, path)
+
+
+@contextmanager
+def translated(place: Path) -> Iterator[None]:
+    """Raise an operating system's error about a path as one for a person."""
+    try:
+        yield
+    except OSError as error:
+        translate(error, place)
+
+
+@contextmanager
+def late(what_then: str) -> Iterator[None]:
+    """Let an error after a committed change say so, and what happens then."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}, after the change: {what_then}") from error
+    except StoreError as error:
+        raise type(error)(f"{error.message}, after the change: {what_then}", code=error.code) from error

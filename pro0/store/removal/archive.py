@@ -7,7 +7,7 @@ commits its removal. From there on `complete` finishes the archive, however ofte
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.store import atomic
+from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.files import exists, make_folder
 from pro0.store.paths import (
     ARCHIVES,
@@ -77,8 +78,10 @@ def abandon(home: Path, name: str, uid: str) -> None:
 
 def complete(home: Path, trash: Path) -> None:
     """Move a removed team's files into its unfinished archive; do nothing without one."""
-    name, _, uid = trash.name.removeprefix(TRASH).partition(".")
+    name, uid = _name_and_uid(trash)
     for begun in _begun(home, name, uid):
+        if pointer := pointer_in(trash):
+            in_database(home, name, pointer.url).write_to(begun, pointer.uid, _is_kept)
         for kind in ("tasks", "mailboxes"):
             if not exists(home / "teams" / name):  # else they are those of a later team
                 _move(home / kind / name, begun / kind / name)
@@ -88,6 +91,13 @@ def complete(home: Path, trash: Path) -> None:
             atomic.sync(folder)
         begun.rename(begun.with_name(begun.name.removeprefix(NEW)))
         atomic.sync(home / ARCHIVES)
+
+
+def drop_rows(home: Path, entry: Path) -> None:
+    """Remove the rows of a team in a database that was removed or only half made; one in files has none."""
+    if pointer := pointer_in(entry):
+        name = entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0]
+        in_database(home, name, pointer.url).drop(pointer.uid)
 
 
 def forget(archive: Archive) -> Path:
@@ -113,12 +123,16 @@ def half_done(home: Path) -> Iterator[tuple[str, Path]]:
             yield path.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0], path
 
 
-def sweep(home: Path) -> list[str]:
-    """Remove half-forgotten archives, and those of removals that were never committed; return their names."""
-    names = []
+def sweep(home: Path, waiting: Collection[Path] = ()) -> list[str]:
+    """Remove half-forgotten archives, and those of removals that were never committed; return their names.
+
+    Those of removals that wait for a database stay.
+    """
+    names, stays = [], {path for trash in waiting for path in _begun(home, *_name_and_uid(trash))}
     for name, path in half_done(home):
-        trees.remove(path)
-        names.append(name)
+        if path not in stays:
+            trees.remove(path)
+            names.append(name)
     _remove_empty(home / ARCHIVES)
     return names
 
@@ -130,6 +144,11 @@ def _archive(path: Path) -> Archive | None:
             Archive(match[1], datetime.strptime(match[2], _WHEN).replace(tzinfo=UTC), match[3], path) if match else None
         )
     return None
+
+
+def _name_and_uid(trash: Path) -> tuple[str, str]:
+    name, _, uid = trash.name.removeprefix(TRASH).partition(".")
+    return name, uid
 
 
 def _begun(home: Path, name: str, uid: str) -> list[Path]:
@@ -149,11 +168,15 @@ def _remove_empty(folder: Path) -> None:
 def _archived_files(trash: Path) -> Iterator[str]:
     """Yield the files that an archive keeps, relative to the folder of the team."""
     for path in trees.entries(trash):
-        if path.name in _KEPT or path.name == EVENTS or rotation(EVENTS, path.name):
+        if _is_kept(path.name):
             yield path.name
     for path in trees.entries(trash / LOGS):
         if path.name.endswith(RUN_LOG):
             yield f"{LOGS}/{path.name}"
+
+
+def _is_kept(name: str) -> bool:
+    return name in _KEPT or name == EVENTS or bool(rotation(EVENTS, name))
 
 
 def _move(source: Path, target: Path) -> None:

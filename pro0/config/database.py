@@ -1,0 +1,22 @@
+"""The URL of a database that keeps a team's documents."""
+
+from pro0.errors import BadInput
+
+SCHEMES = ("postgresql", "postgres")
+
+
+def checked(url: str) -> str:
+    """Return the URL; raises BadInput for a text that is none, or for a password in it."""
+    from urllib.parse import parse_qs, urlsplit  # start-up time
+
+    try:
+        parts = urlsplit(url)
+        secret = parts.password is not None or "password" in parse_qs(parts.query, keep_blank_values=True)
+    except ValueError as error:
+        raise BadInput(f"the URL of the store cannot be read: {error}") from None
+    if secret:
+        hint = "put it into ~/.pgpass, PGPASSWORD or a service file, where PostgreSQL's programs look too"
+        raise BadInput("the URL of the store holds a password, which pro0 does not keep", hint=hint)
+    if parts.scheme not in SCHEMES or any(not sign.isprintable() or sign == " " for sign in url):
+        raise BadInput(f"{url!r} is no store", hint="such as postgresql://host/database")
+    return url

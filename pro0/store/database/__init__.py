@@ -1,0 +1,1 @@
+"""The documents of a team in a PostgreSQL database; loaded only for such a team."""

@@ -1,0 +1,36 @@
+"""The events of a team as rows, read on from the last one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import LiteralString
+
+from pro0.store.database import schema
+from pro0.store.database.place import TeamRows
+from pro0.store.database.session import Row
+from pro0.store.journal import Journal
+
+
+class EventRows(Journal):
+    """The events of one team, read on from the end of the last look; a server out of reach tells none."""
+
+    def __init__(self, team: TeamRows) -> None:
+        super().__init__(Path())
+        self._team = team
+        self._latest = 0
+
+    def last(self, number: int) -> list[bytes]:
+        """Return the last lines, at most `number`, and skip all older ones."""
+        rows = self._asked(schema.LATEST_EVENTS, number)
+        return [*self._lines(reversed(rows))]
+
+    def fresh(self) -> Iterator[bytes]:
+        """Yield the lines added since the last look, oldest first."""
+        yield from self._lines(iter(self._asked(schema.EVENTS_AFTER, self._latest)))
+
+    def _asked(self, query: LiteralString, value: int) -> list[Row]:
+        return self._team.ask(f"the events of {self._team.name}", query, value)
+
+    def _lines(self, rows: Iterator[Row]) -> Iterator[bytes]:
+        for number, _, line in rows:
+            self._latest = max(self._latest, number)
+            yield bytes(line).removesuffix(b"\n")

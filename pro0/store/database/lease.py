@@ -1,0 +1,71 @@
+"""The lead's lease of a team in a database: the local one that guards look at, and a lock held at the server."""
+
+from pathlib import Path
+
+import psycopg
+
+from pro0.errors import ErrorCode, Refused
+from pro0.store.database import schema
+from pro0.store.database.place import TeamRows
+from pro0.store.database.server import key_of
+from pro0.store.database.session import DatabaseSession, translated
+from pro0.store.lease import Lease
+
+_TAKE = "select pg_try_advisory_lock(%s)"
+
+
+class DatabaseLease(Lease):
+    """The right to be the lead of one team: it ends with the process, or with its connection to the server."""
+
+    def __init__(self, folder: Path, team: TeamRows) -> None:
+        super().__init__(folder)
+        self._rows = team
+        self._session: DatabaseSession | None = None
+        self._lost: DatabaseSession | None = None
+
+    def take(self, why: str) -> bool:
+        """Take the lease, or return False when it is held on this machine; raises Refused when it is elsewhere."""
+        if not super().take(why):
+            return False
+        try:
+            self._take_there()
+        except BaseException:
+            self.drop()
+            raise
+        return True
+
+    def keep(self) -> None:
+        """Put a deleted lease back, and take the server's again when its connection was lost.
+
+        Raises Refused when somebody else has it.
+        """
+        super().keep()
+        if self._session and self._session.is_fresh:
+            return
+        if self._session:
+            self._lost, self._session = self._session, None
+            self._lost.close()
+        self._take_there()
+
+    def drop(self) -> None:
+        """Give the lease up."""
+        super().drop()
+        if self._session:
+            self._session.close()
+            self._session = None
+
+    def _take_there(self) -> None:
+        what = f"the lease of {self._rows.name}"
+        with translated(what):
+            session = self._rows.server.connect()
+            try:
+                if self._lost:  # the server may not know yet that it is over
+                    session.ask(schema.END_SESSION, (self._lost.pid, self._lost.since))
+                [(mine,)] = session.ask(_TAKE, (key_of(self._rows.name, "lease"),))
+            except psycopg.Error:
+                session.close()
+                raise
+        if not mine:
+            session.close()
+            raise Refused(f"{what} is held by a lead elsewhere", code=ErrorCode.LEAD_ALIVE)
+        self._session, self._lost = session, None

@@ -1,0 +1,71 @@
+"""Wake up when a document in a database changes: the server tells of it, and a thread makes a descriptor readable."""
+
+import os
+import select
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import psycopg
+from psycopg import sql
+
+from pro0.errors import Pro0Error
+from pro0.store.database.place import Rows, TeamRows
+from pro0.store.database.session import DatabaseSession
+from pro0.store.watch import Watch
+
+_AGAIN = 1.0
+"""Seconds until the next try to reach a server that went away."""
+T = TypeVar("T")
+
+
+class DatabaseWatch(Watch):
+    """Report changes of documents in some places, and of files in some folders, until `close`."""
+
+    def __init__(self, team: TeamRows, places: Iterable[Rows], folders: Iterable[Path], names: str) -> None:
+        super().__init__(folders, names)
+        self._team = team
+        self._starts = tuple(place.key() for place in places)
+        self._stop, self._stopping = os.pipe()
+        self._thread = threading.Thread(target=self._run, name="listen", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the report and the thread."""
+        os.write(self._stopping, b"x")
+        self._thread.join()
+        super().close()
+        os.close(self._stop)
+        os.close(self._stopping)
+
+    def _run(self) -> None:
+        """Listen until the end; what was missed while nobody listened may be anything."""
+        while not _waits(self._stop, 0.0):
+            with suppress(psycopg.Error, Pro0Error, OSError):
+                session = self._team.server.connect()
+                try:
+                    self._listen(session)
+                finally:
+                    session.close()
+            if _waits(self._stop, _AGAIN):
+                return
+
+    def _listen(self, session: DatabaseSession) -> None:
+        connection = session.connection
+        connection.execute(sql.SQL("listen {}").format(sql.Identifier(self._team.channel)))
+        self.tell(None)
+        poll = select.poll()
+        poll.register(connection.fileno(), select.POLLIN)
+        poll.register(self._stop, select.POLLIN)
+        while self._stop not in dict(poll.poll()):
+            told = [notice.payload for notice in connection.notifies(timeout=0)]
+            self.tell([name.rpartition("/")[2] for name in told if name.startswith(self._starts)])
+            if connection.closed or connection.broken:
+                return
+
+
+def _waits(descriptor: int, seconds: float) -> bool:
+    """Return True when a descriptor is readable within some seconds."""
+    return bool(select.select([descriptor], [], [], seconds)[0])

@@ -1,0 +1,179 @@
+"""TeamPlaces in a database: documents are rows, a lock with all that is replaced behind it is one transaction."""
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import LiteralString, NamedTuple, NoReturn
+
+from pro0.errors import ErrorCode, NotFound, StoreError
+from pro0.store.database import schema
+from pro0.store.database.server import DatabaseServer, key_of
+from pro0.store.database.session import DatabaseAct, Row
+
+_AFTER = "0"
+"""The sign after a slash: names up to here are those in a place."""
+Write = Callable[[str, bytes], None]
+
+
+class TeamRows(NamedTuple):
+    """One team in one database."""
+
+    server: DatabaseServer
+    name: str
+    label: Path
+    """What errors call the database."""
+
+    def ask(self, what: str, query: LiteralString, *values: object) -> list[Row]:
+        """Return the rows of a question about the team."""
+        return self.server.ask(what, query, (self.name, *values))
+
+    @property
+    def channel(self) -> str:
+        """Return where changes are told."""
+        return channel_of(self.name)
+
+
+def channel_of(team: str) -> str:
+    """Return the channel on which changes of a team are told."""
+    return f"pro0_{key_of(team) & 0xFFFFFFFFFFFFFFFF:016x}"
+
+
+class OpenRows:
+    """A place opened for one act, or without one for reading; each replacement is then an act of its own."""
+
+    def __init__(self, place: "Rows", act: DatabaseAct | None = None) -> None:
+        self._place = place
+        self._act = act
+
+    def read(self, name: str, limit: int) -> bytes:
+        """Return a document's bytes; raises FileNotFoundError, or OSError for more than `limit` of them."""
+        rows = self._ask(schema.READ, self._place.key(name))
+        if not rows:
+            raise FileNotFoundError(errno.ENOENT, "there is no such document", name)
+        data = bytes(rows[0][0])
+        if len(data) > limit:
+            raise OSError(f"{name} has {len(data)} bytes, more than {limit}")
+        return data
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Replace one document whole: with the act it belongs to."""
+        if self._act is None:
+            with self._place.locked(f"write {name}") as opened:
+                opened.replace(name, data)
+            return
+        team = self._place.team
+        values: dict[str, object] = {
+            "name": self._place.key(name),
+            "data": data,
+            "team": team.name,
+            "channel": team.channel,
+        }
+        if not self._act.write(schema.REPLACE, values):
+            raise FileNotFoundError(errno.ENOENT, "the team is gone", team.name)
+
+    def try_room(self, data: bytes) -> None:  # noqa: ARG002 - how much room there is, only the server knows
+        """Raise StoreError when the server takes nothing."""
+        self._ask(schema.THERE)
+
+    def holds(self, name: str) -> bool:
+        """Return True when there is a document of that name."""
+        return bool(self._ask(schema.STAMP, self._place.key(name)))
+
+    @contextmanager
+    def within(self, name: str) -> Iterator["OpenRows"]:
+        """Open a place in this one, in the same act."""
+        yield OpenRows(self._place.within(name), self._act)
+
+    def tidy(self) -> None:
+        """Do nothing: a killed writer leaves nothing here."""
+
+    def sync(self) -> None:
+        """Do nothing: the end of the act does it."""
+
+    def _ask(self, query: LiteralString, *values: object) -> list[Row]:
+        team, what = self._place.team, str(self._place.path)
+        return self._act.ask(query, (team.name, *values)) if self._act else team.ask(what, query, *values)
+
+
+class Rows:
+    """A place in a database."""
+
+    def __init__(self, team: TeamRows, kind: str, inside: tuple[str, ...] = (), act: DatabaseAct | None = None) -> None:
+        self.team = team
+        self._kind = kind
+        self._inside = inside
+        self._act = act
+        """The act that everything here belongs to, while a team is made."""
+
+    @property
+    def path(self) -> Path:
+        """Return what errors call it."""
+        return self.team.label.joinpath(self._kind, self.team.name, *self._inside)
+
+    def key(self, name: str = "") -> str:
+        """Return the name of a document as the database keeps it, that of the place itself with a slash behind it."""
+        return "/".join((self._kind, *self._inside, name))
+
+    @contextmanager
+    def open(self) -> Iterator[OpenRows]:
+        """Open it without a lock."""
+        yield OpenRows(self, self._act)
+
+    @contextmanager
+    def locked(self, why: str) -> Iterator[OpenRows]:
+        """Hold its lock for one act; raises StoreError naming the holder."""
+        if self._act:
+            yield OpenRows(self, self._act)
+            return
+        key = key_of(self.team.name, self._kind, *self._inside)
+        with self.team.server.act(key, str(self.path), why) as act:
+            yield OpenRows(self, act)
+
+    def within(self, name: str) -> "Rows":
+        """Return the place of that name in this one."""
+        return Rows(self.team, self._kind, (*self._inside, name), self._act)
+
+    def is_there(self) -> bool:
+        """Return True when something is in it; the places of the team itself are there with the team."""
+        return bool(self.all_keys() if self._inside else self.team.ask(str(self.path), schema.THERE))
+
+    def holds(self, name: str) -> bool:
+        """Return True when there is a document of that name; raises StoreError when the answer is unknown."""
+        return OpenRows(self, self._act).holds(name)
+
+    def names(self) -> list[str]:
+        """Return the names of the documents and places in it, each once."""
+        return [*dict.fromkeys(key.removeprefix(self.key()).partition("/")[0] for key in self.all_keys())]
+
+    def folders(self) -> list[str]:
+        """Return the names of the places in it, in order; none when it cannot be read."""
+        try:
+            inside = (key.removeprefix(self.key()).partition("/") for key in self.all_keys())
+            return [*dict.fromkeys(name for name, slash, _ in inside if slash)]
+        except StoreError:
+            return []
+
+    def all_keys(self) -> list[str]:
+        """Return the keys of all documents in it and below it, in order."""
+        start = self.key()
+        rows = self.team.ask(str(self.path), schema.NAMES, start, start[:-1] + _AFTER)
+        return [str(name) for (name,) in rows]
+
+    def make(self) -> None:
+        """Do nothing: it is made with its first document. Raises NotFound when the team is gone."""
+        if not self._act and not self.team.ask(str(self.path), schema.THERE):
+            self.translate(FileNotFoundError(errno.ENOENT, "the team is gone"), "")
+
+    def stamp(self, name: str) -> object:
+        """Return what is another after each change of a document; raises OSError when it is missing."""
+        rows = self.team.ask(str(self.path), schema.STAMP, self.key(name))
+        if not rows:
+            raise FileNotFoundError(errno.ENOENT, "there is no such document", name)
+        return rows[0][0]
+
+    def translate(self, error: OSError, name: str) -> NoReturn:
+        """Translate an error about a document for a person, and raise it."""
+        if isinstance(error, FileNotFoundError):
+            raise NotFound(f"{self.path} is not there") from None
+        raise StoreError(f"cannot use {self.path / name}: {error}", code=ErrorCode.STORE_CORRUPT) from error

@@ -1,0 +1,112 @@
+"""The tables of a database that keeps teams, and what is asked of them."""
+
+from typing import Final, LiteralString
+
+VERSION: Final = 1
+"""The version of the tables, written into the database beside them."""
+
+TABLES: Final[LiteralString] = """
+select pg_advisory_xact_lock(7011001);
+create schema if not exists pro0;
+create table if not exists pro0.version (number integer not null);
+insert into pro0.version (number) select 1 where not exists (select from pro0.version);
+create table if not exists pro0.teams (
+    id bigint generated always as identity primary key,
+    name text not null unique,
+    uid text not null
+);
+create sequence if not exists pro0.revisions;
+create table if not exists pro0.documents (
+    team bigint not null references pro0.teams on delete cascade,
+    name text collate "C" not null,
+    data bytea not null,
+    revision bigint not null default nextval('pro0.revisions'),
+    primary key (team, name)
+);
+create table if not exists pro0.events (
+    team bigint not null references pro0.teams on delete cascade,
+    seq bigint generated always as identity,
+    part integer not null default 0,
+    line bytea not null,
+    primary key (team, seq)
+);
+create table if not exists pro0.acts (id uuid primary key, at timestamptz not null default now());
+"""
+"""Made in one transaction, which waits for another that makes them."""
+
+FOUND: Final[LiteralString] = "insert into pro0.teams (name, uid) values (%s, %s) on conflict do nothing returning id"
+DROP: Final[LiteralString] = "delete from pro0.teams where name = %s and uid = %s"
+THERE: Final[LiteralString] = "select 1 from pro0.teams where name = %s"
+
+IS: Final[LiteralString] = "select 1 from pro0.teams where name = %s and uid = %s"
+
+READ: Final[LiteralString] = """
+select d.data from pro0.documents d join pro0.teams t on t.id = d.team where t.name = %s and d.name = %s
+"""
+STAMP: Final[LiteralString] = """
+select d.revision from pro0.documents d join pro0.teams t on t.id = d.team where t.name = %s and d.name = %s
+"""
+NAMES: Final[LiteralString] = """
+select d.name from pro0.documents d join pro0.teams t on t.id = d.team
+where t.name = %s and d.name >= %s and d.name < %s order by d.name
+"""
+REPLACE: Final[LiteralString] = """
+with kept as (
+    insert into pro0.documents (team, name, data) select id, %(name)s, %(data)s from pro0.teams where name = %(team)s
+    on conflict (team, name) do update set data = excluded.data, revision = nextval('pro0.revisions')
+    returning 1
+)
+select pg_notify(%(channel)s, %(name)s) from kept
+"""
+SIGNS: Final[LiteralString] = """
+select t.id, (select max(revision) from pro0.documents d where d.team = t.id),
+    (select max(seq) from pro0.events e where e.team = t.id)
+from pro0.teams t where t.name = %s
+"""
+
+CARELESS: Final[LiteralString] = "set local synchronous_commit = off"
+"""For what is never the truth."""
+LOG: Final[LiteralString] = """
+with kept as (
+    insert into pro0.events (team, line) select id, %s from pro0.teams where name = %s returning 1
+)
+select pg_notify(%s, %s) from kept
+"""
+KEEP_LINE: Final[LiteralString] = """
+insert into pro0.events (team, part, line) select id, %s, %s from pro0.teams where name = %s
+"""
+EVENTS_AFTER: Final[LiteralString] = """
+select e.seq, e.part, e.line from pro0.events e join pro0.teams t on t.id = e.team
+where t.name = %s and e.seq > %s order by e.seq
+"""
+LATEST_EVENTS: Final[LiteralString] = """
+select e.seq, e.part, e.line from pro0.events e join pro0.teams t on t.id = e.team
+where t.name = %s order by e.seq desc limit %s
+"""
+
+COMMIT: Final[LiteralString] = "insert into pro0.acts (id) values (%s); commit"
+HAPPENED: Final[LiteralString] = "select 1 from pro0.acts where id = %s"
+FORGET_ACTS: Final[LiteralString] = "delete from pro0.acts where at < now() - interval '1 day'"
+
+BEGIN: Final[LiteralString] = """
+begin isolation level read committed read write;
+select set_config('application_name', %s, true), set_config('lock_timeout', %s, true);
+select pg_advisory_xact_lock(%s)
+"""
+HOLDER: Final[LiteralString] = """
+select a.application_name, coalesce(extract(epoch from clock_timestamp() - a.xact_start), 0)::float8
+from pg_locks l join pg_stat_activity a on a.pid = l.pid
+where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.classid = %s and l.objid = %s
+    and l.database = (select oid from pg_database where datname = current_database())
+"""
+SESSION: Final[LiteralString] = """
+select pg_backend_pid(), (select backend_start from pg_stat_activity where pid = pg_backend_pid()),
+    case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end
+"""
+END_IDLE: Final[LiteralString] = """
+select pg_terminate_backend(pid) from pg_stat_activity
+where pid = %s and backend_start = %s and state like 'idle in transaction%%'
+"""
+END_SESSION: Final[LiteralString] = """
+select pg_terminate_backend(pid) from pg_stat_activity where pid = %s and backend_start = %s
+"""

@@ -1,0 +1,230 @@
+"""One database as this process reaches it: its connections, and acts that are done whole or not at all."""
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import LiteralString
+
+import psycopg
+from psycopg.client_cursor import ClientCursor
+
+from pro0.errors import ErrorCode, StoreError, Unwritable
+from pro0.store.database import schema
+from pro0.store.database.session import DatabaseAct, DatabaseSession, LockHeld, Row, sentence, translated
+from pro0.store.lock import NOBODY, PATIENCE
+
+CONNECTING = 5.0
+"""Seconds to wait for a server that starts, or starts again."""
+IDLE = 4
+"""Connections that stay open when nobody uses them."""
+_SETTLING = 1.0
+"""Seconds until an old connection that the server still takes for open is ended there."""
+_FORGETS = 64
+"""One act in so many forgets the ids of acts of earlier days."""
+_GONE = (
+    psycopg.errors.AdminShutdown,
+    psycopg.errors.CrashShutdown,
+    psycopg.errors.CannotConnectNow,
+    psycopg.errors.IdleInTransactionSessionTimeout,
+)
+
+
+def key_of(*names: str) -> int:
+    """Return the number of the lock of a place."""
+    return int.from_bytes(hashlib.blake2b("/".join(names).encode(), digest_size=8).digest(), "big", signed=True)
+
+
+class DatabaseServer:
+    """One database, for all threads of this process; a forked child makes connections of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock = threading.Lock()
+        self._free: list[DatabaseSession] = []
+        self._owner = os.getpid()
+        self._failed = -CONNECTING
+
+    def ask(self, what: str, query: LiteralString, values: Sequence[object] = ()) -> list[Row]:
+        """Return the rows of one question; raises StoreError."""
+        with translated(what), self._session() as session:
+            return session.ask(query, values)
+
+    def prepare(self, what: str) -> None:
+        """Make the tables, unless they are there; raises StoreError for those of a newer pro0."""
+        with translated(what), self._session() as session:
+            session.connection.execute(b"begin;" + schema.TABLES.encode() + b"commit")
+            [(number,)] = session.ask("select max(number) from pro0.version")
+        if number != schema.VERSION:
+            raise StoreError(
+                f"the tables of {what} have version {number}; this pro0 knows {schema.VERSION}",
+                code=ErrorCode.NEWER_SCHEMA,
+                hint="use the newer pro0 that made them",
+            )
+
+    @contextmanager
+    def act(self, key: int, what: str, why: str) -> Iterator[DatabaseAct]:
+        """Hold the lock of a place for one transaction; its end is the commit, an error takes all of it back.
+
+        Raises StoreError, naming the holder when one holds the lock for too long.
+        """
+        with self._session() as session:
+            self._begin(session, key, what, why)
+            act = DatabaseAct(session, what)
+            try:
+                yield act
+            except BaseException:
+                with suppress(psycopg.Error):
+                    session.connection.execute("rollback")
+                raise
+            self._commit(session, act, key, what)
+
+    def _begin(self, session: DatabaseSession, key: int, what: str, why: str) -> None:
+        name = f"pro0 pid {os.getpid()} ({why})"[:63]
+        while True:
+            try:
+                with translated(what):
+                    values = (name, f"{PATIENCE:g}s", key)
+                    ClientCursor(session.connection).execute(schema.BEGIN, values)
+                return
+            except LockHeld:
+                session.connection.execute("rollback")
+                self._raise_if_held(session, key, what)
+
+    def _raise_if_held(self, session: DatabaseSession, key: int, what: str) -> None:
+        """Raise StoreError when one holder had the lock for the whole wait; while it changes hands, nobody gives up."""
+        high, low = (key >> 32) & 0xFFFFFFFF, key & 0xFFFFFFFF
+        with translated(what):
+            holders = session.ask(schema.HOLDER, (high, low))
+        for name, seconds in holders:
+            if not seconds or seconds > PATIENCE - 1:
+                raise StoreError(
+                    f"{what} is held by {(name or NOBODY).removeprefix('pro0 ')}; gave up after {PATIENCE:g} s",
+                    code=ErrorCode.LOCK_TIMEOUT,
+                    hint="if that process hangs, end it; nothing was changed",
+                )
+
+    def _commit(self, session: DatabaseSession, act: DatabaseAct, key: int, what: str) -> None:
+        if act.wrote and act.id.int % _FORGETS == 0:
+            act.ask(schema.FORGET_ACTS)
+        try:
+            if act.wrote:
+                ClientCursor(session.connection).execute(schema.COMMIT, (act.id,))
+            else:
+                session.connection.execute("rollback")
+        except psycopg.Error as error:
+            if act.wrote and (session.is_lost or isinstance(error, _GONE)):
+                self._settle(session, act, key, what)
+            elif act.wrote:
+                raise StoreError(f"cannot use {what}: {sentence(error)}", hint="nothing was changed") from error
+
+    def _settle(self, session: DatabaseSession, act: DatabaseAct, key: int, what: str) -> None:
+        """Find out whether a commit was done whose answer got lost; raises Unwritable when it was not, or nobody knows.
+
+        Behind the lock the old transaction is over, and then its own row tells.
+        """
+        session.close()
+        began = time.monotonic()
+        while time.monotonic() - began < PATIENCE:
+            try:
+                with self._session() as another:
+                    if time.monotonic() - began > _SETTLING:
+                        another.ask(schema.END_IDLE, (session.pid, session.since))
+                    ClientCursor(another.connection).execute(schema.BEGIN, ("pro0", f"{_SETTLING:g}s", key))
+                    done = bool(another.ask(schema.HAPPENED, (act.id,)))
+                    another.connection.execute("rollback")
+            except psycopg.errors.LockNotAvailable:
+                continue
+            except (psycopg.Error, StoreError):
+                time.sleep(0.1)
+                continue
+            if not done:
+                raise Unwritable(f"the connection to {what} broke; nothing was changed", hint="try again")
+            return
+        raise Unwritable(
+            f"the connection to {what} broke at the end of a change, and whether it was made is unknown",
+            hint="look at it once the server answers, before you try again",
+        )
+
+    @contextmanager
+    def _session(self) -> Iterator[DatabaseSession]:
+        session = self._taken()
+        try:
+            yield session
+        except BaseException:
+            if not session.is_lost and _is_idle(session):
+                self._give_back(session)
+            else:
+                session.close()
+            raise
+        if session.is_lost:
+            session.close()
+        else:
+            self._give_back(session)
+
+    def _taken(self) -> DatabaseSession:
+        with self._lock:
+            if self._owner != os.getpid():  # forked: these connections are the parent's
+                self._free, self._owner = [], os.getpid()
+            while self._free:
+                session = self._free.pop()
+                if session.is_fresh:
+                    return session
+                session.close()
+        return self.connect()
+
+    def _give_back(self, session: DatabaseSession) -> None:
+        with self._lock:
+            if len(self._free) < IDLE and _is_idle(session):
+                self._free.append(session)
+                return
+        session.close()
+
+    def connect(self) -> DatabaseSession:
+        """Return a new connection; a server that starts is waited for, but not again and again. Raises StoreError."""
+        patience = CONNECTING if time.monotonic() - self._failed > CONNECTING else 0.0
+        began = time.monotonic()
+        while True:
+            try:
+                return DatabaseSession(
+                    psycopg.connect(
+                        self._url,
+                        autocommit=True,
+                        connect_timeout=int(CONNECTING),
+                        application_name=f"pro0 pid {os.getpid()}",
+                    )
+                )
+            except psycopg.OperationalError as error:
+                if time.monotonic() - began >= patience or not _may_pass(error):
+                    self._failed = time.monotonic()
+                    raise Unwritable(
+                        f"the store's server cannot be reached: {sentence(error)}",
+                        hint="is it up, and does psql reach it? nothing was changed",
+                    ) from error
+                time.sleep(0.1)
+
+    def close(self) -> None:
+        """End the connections that nobody uses."""
+        with self._lock:
+            sessions, self._free = self._free, []
+        for session in sessions:
+            session.close()
+
+
+def _is_idle(session: DatabaseSession) -> bool:
+    return session.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+def _may_pass(error: psycopg.OperationalError) -> bool:
+    """Return True for a server that is away or not yet up, False for one that says no."""
+    return error.sqlstate in (None, "57P03", "53300")
+
+
+_servers: dict[str, DatabaseServer] = {}
+
+
+def server_of(url: str) -> DatabaseServer:
+    """Return the database behind a URL, one for the whole process."""
+    return _servers.get(url) or _servers.setdefault(url, DatabaseServer(url))

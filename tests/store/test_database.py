@@ -1,0 +1,446 @@
+"""A team in a PostgreSQL database: races, kills, a server that goes, a connection cut at any byte."""
+
+import os
+import random
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import ErrorCode, NotFound, Refused, StoreError, Unwritable
+from pro0.model.message import Notice
+from pro0.model.runtime import State
+from pro0.model.task import Draft, Status
+from pro0.model.team import TeamConfig, Wanted
+from pro0.ops.context import clock
+from pro0.ops.tasks import tasks
+from pro0.store.database import server as server_module
+from pro0.store.database.server import server_of
+from pro0.store.mailbox import Box
+from pro0.store.teams import Store, TeamStore
+from tests import crowd
+from tests.postgres import Postgres, postgres
+from tests.teams import NOW, human, make_team, member, set_state
+from tests.waiting import STUCK, wait_until
+
+CLAIMERS, TASKS = 20, 200
+SENDERS, MESSAGES = 10, 500
+
+
+@pytest.fixture
+def url(server: Postgres) -> str:
+    return server.url()
+
+
+def team_at(home: Path, url: str, *members: str) -> TeamStore:
+    return make_team(home, *members, url=url)
+
+
+def send(box: Box, id: str) -> None:
+    box.post(Notice(id=id, from_="human", to="w1", content="x"), lambda: NOW)
+
+
+def received(team: TeamStore) -> list[str]:
+    box = team.mailbox("w1")
+    return [message.id for message in box.since(box.head.read(), 0)]
+
+
+def claim_all(home: Path, name: str, said: Path) -> None:
+    """Claim and complete until there is nothing left; note each claim that was won."""
+    context, won = member(Store(home).team("alpha"), name), list[str]()
+    while True:
+        taken = tasks.take(context)
+        if taken is None:
+            break
+        won.append(f"{taken.id} {taken.epoch}\n")
+        tasks.complete(context, taken.id, "done")
+    said.write_text("".join(won))
+
+
+def test_no_task_is_claimed_twice(home: Path, url: str, tmp_path: Path) -> None:
+    """Issue 19: 20 claimers and 200 tasks, each done once by one of them."""
+    names = [f"w{number}" for number in range(CLAIMERS)]
+    team = team_at(home, url, *names)
+    tasks.create(human(team), [Draft(title=f"task {number}") for number in range(TASKS)])
+    crowd.run(claim_all, [(home, name, tmp_path / name) for name in names], STUCK)
+    won = [line for name in names for line in (tmp_path / name).read_text().splitlines()]
+    assert sorted(won) == sorted(f"task-{number} 1" for number in range(1, TASKS + 1))
+    assert {task.status for task in team.tasks.read().tasks} == {Status.COMPLETED}
+
+
+def send_many(home: Path, sender: int) -> None:
+    box = Store(home).team("alpha").mailbox("w1")
+    for number in range(MESSAGES):
+        send(box, f"s{sender}-{number}")
+
+
+def test_no_message_is_lost_or_out_of_order(home: Path, url: str) -> None:
+    """Issue 19: 5,000 messages from 10 processes."""
+    team = team_at(home, url, "w1")
+    crowd.run(send_many, [(home, sender) for sender in range(SENDERS)], STUCK)
+    found = received(team)
+    assert len(found) == SENDERS * MESSAGES
+    for sender in range(SENDERS):
+        mine = [id for id in found if id.startswith(f"s{sender}-")]
+        assert mine == [f"s{sender}-{number}" for number in range(MESSAGES)]
+    box = team.mailbox("w1")
+    assert [message.seq for message in box.since(box.head.read(), 0)] == list(range(1, len(found) + 1))
+
+
+def send_until_killed(home: Path, said: Path, turn: int) -> None:
+    box = Store(home).team("alpha").mailbox("w1")
+    descriptor = os.open(said, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    for number in range(100_000):
+        send(box, f"{turn}-{number}")
+        os.write(descriptor, f"{turn}-{number}\n".encode())
+
+
+def test_whenever_a_sender_is_killed_it_has_sent_all_or_nothing(home: Path, url: str, tmp_path: Path) -> None:
+    """What was acknowledged is there; at most the one that was under way is there besides."""
+    dice, team = random.Random(19), team_at(home, url, "w1")
+    for turn in range(15):
+        said, before = tmp_path / f"said-{turn}", received(team)
+        process = crowd.start(send_until_killed, home, said, turn)
+        wait_until(said.exists, STUCK, "it sends")
+        time.sleep(dice.random() * 0.1)  # any moment will do
+        process.kill()
+        process.join()
+        send(team.mailbox("w1"), f"after-{turn}")  # its lock is free
+        new = received(team)[len(before) : -1]
+        told = said.read_text().split()
+        assert new in (told, [*told, f"{turn}-{len(told)}"])
+
+
+def claims_until_killed(home: Path) -> None:
+    context = member(Store(home).team("alpha"), "w1")
+    while taken := tasks.take(context):
+        tasks.release(context, taken.id)
+
+
+def test_whenever_an_act_is_killed_the_team_is_whole(home: Path, url: str) -> None:
+    dice, team = random.Random(7), team_at(home, url, "w1")
+    tasks.create(human(team), [Draft(title="one")])
+    for _ in range(15):
+        process = crowd.start(claims_until_killed, home)
+        time.sleep(0.1 + dice.random() * 0.1)  # any moment will do
+        process.kill()
+        process.join()
+        [task] = team.tasks.read().tasks
+        assert (task.status is Status.IN_PROGRESS) == (task.claim is not None)
+        assert team.wanted.read()
+        assert team.runtime.read()
+        if task.claim:
+            tasks.release(human(team), task.id)
+
+
+def send_through_it_all(home: Path, said: Path, number: int) -> None:
+    """Send a number of messages; note each as done or not done, as the store said."""
+    box = Store(home).team("alpha").mailbox("w1")
+    descriptor = os.open(said, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    for count in range(number):
+        os.write(descriptor, f"m{count} {told(box, f'm{count}').split()[0]}\n".encode())
+        time.sleep(0.005)  # so that the server goes in the middle
+
+
+def test_a_server_that_stops_hard_and_comes_back_takes_nothing_with_it(home: Path, tmp_path: Path) -> None:
+    """Issue 19: acknowledged means committed."""
+    said = tmp_path / "said"
+    with postgres(fsync="on") as own:
+        team = team_at(home, own.url(), "w1")
+        process = crowd.start(send_through_it_all, home, said, 300)
+        for turn in range(3):
+            wait_until(lambda: said.exists() and len(said.read_text().splitlines()) > 60 * turn, STUCK, "it sends")  # noqa: B023
+            own.stop(signal.SIGQUIT)
+            own.start()
+        crowd.all_end_well([process], STUCK)
+        true_to_its_word(said, received(team))
+
+
+def told(box: Box, id: str) -> str:
+    """Send a message; return what the store says became of it."""
+    try:
+        send(box, id)
+    except StoreError as error:
+        return "not done" if "nothing was changed" in f"{error.message} {error.hint}" else "unknown"
+    return "done"
+
+
+def true_to_its_word(said: Path, found: list[str]) -> None:
+    """Each message is there once when it was said to be done, and not when it was said not to be."""
+    words = dict(line.split() for line in said.read_text().splitlines())
+    assert len(found) == len(set(found))
+    assert found == sorted(found, key=lambda id: int(id[1:]))
+    for id, word in words.items():
+        assert word == "unknown" or (id in found) == (word == "done"), (id, word)
+    assert "done" in words.values()
+
+
+class Proxy:
+    """A Unix socket before the server's; it cuts a connection once a client has sent so many bytes."""
+
+    def __init__(self, at: Path, target: Path) -> None:
+        self.at = at
+        self._target = target / ".s.PGSQL.5432"
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(at / ".s.PGSQL.5432"))
+        self._listener.listen(64)
+        self.cut_after: int | None = None
+        """Bytes from clients until the cut; None for never."""
+        self.cut_at = b""
+        """A word of a client's, which is passed on, and the answer lost."""
+        self.answers_too = False
+        """Whether all that was sent is passed on, and only the answer is lost."""
+        self.sent = 0
+        self.lets_in = True
+        """Whether new connections are served."""
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _run(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                if not self.lets_in:
+                    client.close()
+                    continue
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(str(self._target))
+        threading.Thread(target=self._pass_back, args=(server, client), daemon=True).start()
+        with suppress(OSError):
+            while data := client.recv(65536):
+                self.sent += len(data)
+                if self.cut_at and self.cut_at in data:
+                    self.answers_too, self.cut_after = True, 0
+                if self.cut_after is not None and self.sent > self.cut_after:
+                    kept = len(data) if self.answers_too else len(data) - (self.sent - self.cut_after)
+                    self.cut_after = None
+                    client.shutdown(socket.SHUT_RDWR)
+                    server.sendall(data[:kept])
+                    break
+                server.sendall(data)
+        with suppress(OSError):
+            server.shutdown(socket.SHUT_WR)
+
+    def _pass_back(self, server: socket.socket, client: socket.socket) -> None:
+        with suppress(OSError):
+            while data := server.recv(65536):
+                client.sendall(data)
+        for end in (server, client):
+            with suppress(OSError):
+                end.close()
+
+
+@contextmanager
+def cutting(server: Postgres) -> Iterator[Proxy]:
+    at = server.at / f"proxy-{random.randbytes(4).hex()}"
+    at.mkdir()
+    proxy = Proxy(at, server.at)
+    try:
+        yield proxy
+    finally:
+        proxy.close()
+
+
+@pytest.mark.parametrize("answers_too", [False, True], ids=["half sent", "answer lost"])
+def test_wherever_the_connection_is_cut_it_happened_once_or_not_at_all(
+    home: Path, server: Postgres, answers_too: bool
+) -> None:
+    """Issue 19: and what the store says of it is true."""
+    with cutting(server) as proxy:
+        url = server.url(host=str(proxy.at))
+        team = team_at(home, url, "w1")
+        box = team.mailbox("w1")
+        send(box, "warm")
+        dice, outcomes, expected = random.Random(19), set[str](), ["warm"]
+        for turn in range(60):
+            server_of(url).close()
+            before = proxy.sent
+            send(box, f"a{turn}")  # as much as one that is cut would send
+            length = proxy.sent - before
+            server_of(url).close()
+            proxy.answers_too = answers_too
+            proxy.cut_after = proxy.sent + (dice.randrange(length) if turn % 2 else length - dice.randrange(1, 120))
+            said = told(box, f"b{turn}")
+            was_cut = proxy.cut_after is None
+            proxy.cut_after = None
+            expected += [f"a{turn}", *[f"b{turn}"] * (said == "done")]
+            outcomes.add(f"{said}, cut" if was_cut else said)
+            assert received(team) == expected
+        assert outcomes >= {"not done, cut"} | ({"done, cut"} if answers_too else set())
+        assert "unknown, cut" not in outcomes
+
+
+def test_what_nobody_can_tell_is_said_to_be_unknown(
+    home: Path, server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit 5: the answer to a commit is lost, and the server cannot be asked."""
+    monkeypatch.setattr(server_module, "PATIENCE", 0.5)
+    with cutting(server) as proxy:
+        box = team_at(home, server.url(host=str(proxy.at)), "w1").mailbox("w1")
+        send(box, "first")
+        proxy.cut_at, proxy.lets_in = b"; commit", False
+        with pytest.raises(Unwritable, match="whether it was made is unknown") as raised:
+            send(box, "second")
+        assert raised.value.exit_code == 5
+
+
+def test_a_holder_is_waited_for_and_named(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    team = team_at(home, url, "w1")
+    monkeypatch.setattr(server_module, "PATIENCE", 1.5)
+    words = rf"is held by pid {os.getpid()} \(hold it\); gave up"
+    with team.wanted.change("hold it"):
+        with pytest.raises(StoreError, match=words) as raised:
+            team.runtime.change("want it").__enter__()
+        assert raised.value.code == ErrorCode.LOCK_TIMEOUT
+        send(team.mailbox("w1"), "m1")  # another place has another lock
+
+
+def test_an_error_takes_back_all_of_an_act(home: Path, url: str) -> None:
+    team = team_at(home, url, "w1")
+
+    def fail() -> None:
+        with team.mailbox("w1").head.change("fail") as change, change.place.within("archive") as archive:
+            archive.replace("000001.json", b"{}")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert team.mailbox("w1").place.names() == ["messages.json"]
+
+
+def test_a_lease_is_held_at_the_server_too(home: Path, server: Postgres, url: str, tmp_path: Path) -> None:
+    """Nobody leads beside a lead, from whichever machine; with its connection a lead loses it, and takes it again."""
+    team = team_at(home, url)
+    lease = team.documents.lease()
+    assert lease.take("lead")
+    assert team.documents.lease().take("another") is False
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "teams" / "alpha" / "logs").mkdir(parents=True)
+    (elsewhere / "teams" / "alpha" / "store.json").write_bytes((home / "teams/alpha/store.json").read_bytes())
+    other = Store(elsewhere).team("alpha").documents.lease()
+    with pytest.raises(Refused, match="is held by a lead elsewhere"):
+        other.take("lead")
+    server.ask("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'")
+    lease.keep()
+    with pytest.raises(Refused):
+        other.take("lead")
+    server.ask("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'")
+    assert other.take("lead")
+    with pytest.raises(Refused) as lost:
+        lease.keep()
+    assert lost.value.code == ErrorCode.LEAD_ALIVE
+    other.drop()
+    lease.keep()
+    lease.drop()
+
+
+def test_a_change_wakes_whoever_watches_it(home: Path, server: Postgres, url: str) -> None:
+    team = team_at(home, url, "w1", "w2")
+    documents = team.documents
+    watch = documents.watch([documents.tasks, team.mailbox("w1").place], r".*\.json")
+    try:
+        wait_until(watch.drain, STUCK, "it listens")
+        send(team.mailbox("w1"), "m1")
+        wait_until(watch.drain, STUCK, "it hears")
+        send(team.mailbox("w2"), "m1")
+        set_state(team, "w1", State.IDLE)
+        tasks.create(human(team), [Draft(title="one")])
+        wait_until(watch.drain, STUCK, "it hears of a task")
+        server.ask("select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%'")
+        wait_until(watch.drain, STUCK, "it listens again, and may have missed something")
+        (home / "teams" / "alpha" / "sessions" / "x.json").touch()
+    finally:
+        watch.close()
+
+
+def test_what_is_here_is_watched_with_the_team(home: Path, url: str) -> None:
+    documents = team_at(home, url).documents
+    watch = documents.watch([documents.team], r"x\.json")
+    try:
+        wait_until(watch.drain, STUCK, "it listens")
+        (home / "teams" / "alpha" / "sessions" / "x.json").touch()
+        wait_until(watch.drain, STUCK, "it hears")
+    finally:
+        watch.close()
+
+
+def test_events_are_read_on_from_the_last_look(home: Path, url: str) -> None:
+    team = team_at(home, url)
+    reader, late = team.documents.events(), team.documents.events()
+    for number in range(5):
+        team.log_event(clock(), "human", f"event {number}")
+    assert [line[-9:-2] for line in reader.fresh()] == [f"event {number}".encode() for number in range(5)]
+    assert len(late.last(2)) == 2
+    team.log_event(clock(), "human", "more")
+    assert len([*reader.fresh()]) == len([*late.fresh()]) == 1
+    assert [*reader.fresh()] == []
+
+
+def test_a_name_in_the_database_is_one_team(home: Path, url: str, tmp_path: Path) -> None:
+    team = team_at(home, url, "w1")
+    before = team.wanted.read()
+    another = TeamConfig(name="alpha", created_at=NOW, uid="another", project="/")
+    with pytest.raises(Refused, match=r"there is a team alpha in .* already"):
+        Store(tmp_path / "other").create(another, Wanted(), url=url)
+    assert Store(tmp_path / "other").names() == []
+    assert team.wanted.read() == before
+
+
+def test_a_removed_team_leaves_no_row(home: Path, server: Postgres, url: str) -> None:
+    team, store = team_at(home, url, "w1"), Store(home)
+    box = team.mailbox("w1")
+    send(box, "m1")
+    kept = {kind: {*getattr(team.documents, kind).names()} for kind in ("tasks", "mailboxes")}
+    store.discard("alpha", "uid-alpha", ended=NOW)
+    with pytest.raises(NotFound):
+        send(box, "late")
+    for table in ("teams", "documents", "events"):
+        assert server.ask(f"select * from pro0.{table}") == []
+    [archive] = store.archives()
+    archived = Store(archive.path).team("alpha")
+    assert received(archived) == ["m1"]
+    assert {kind: {*getattr(archived.documents, kind).names()} for kind in kept} == kept
+
+
+def test_a_removal_without_the_server_is_finished_later(home: Path, tmp_path: Path) -> None:
+    with postgres(fsync="on") as own:
+        team = team_at(home, own.url(), "w1")
+        send(team.mailbox("w1"), "m1")
+        own.stop(signal.SIGQUIT)
+        store = Store(home)
+        with pytest.raises(StoreError, match="the next cleanup removes the rest"):
+            store.discard("alpha", "uid-alpha", ended=NOW)
+        assert (store.names(), store.archives()) == ([], [])
+        make_team(home, name="beta")  # nobody else waits for it
+        own.start()
+        assert store.sweep() == ["alpha"]
+        [archive] = store.archives()
+        assert received(Store(archive.path).team("alpha")) == ["m1"]
+        assert own.ask("select * from pro0.teams") == []
+
+
+def test_a_team_that_was_half_made_leaves_nothing(home: Path, url: str, server: Postgres) -> None:
+    """Killed between its rows and the rename that makes it: the next one begins anew."""
+
+    def begin() -> None:
+        Path.rename = lambda *_args: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment,method-assign]
+        team_at(home, url)
+
+    team_at(home / "first", url, "w1")  # the tables are there
+    Store(home / "first").discard("alpha", "uid-alpha")
+    process = crowd.start(begin)
+    process.join()
+    assert Store(home).names() == []
+    team = team_at(home, url, "w1")
+    assert team.config.read().uid == "uid-alpha"
+    assert len(server.ask("select * from pro0.teams")) == 1
