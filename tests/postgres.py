@@ -15,6 +15,8 @@ import pytest
 
 from tests.waiting import STUCK, wait_until
 
+ROOTS = (("/usr/lib/postgresql", "*/bin"), ("/opt/homebrew/opt", "postgresql*/bin"))
+"""Where Debian and Homebrew put the server's programs, which are not on the PATH."""
 NOBODY = "nobody"
 """Who runs it for root, whom the server refuses."""
 SETTINGS = """listen_addresses = ''
@@ -27,7 +29,7 @@ fsync = {fsync}
 
 def program(name: str) -> str | None:
     """Return the path of one of the server's programs, None when it is not installed."""
-    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    places = [place for root, pattern in ROOTS for place in sorted(Path(root).glob(pattern), reverse=True)]
     return shutil.which(name, path=":".join([*map(str, places), os.environ["PATH"]]))
 
 
@@ -39,8 +41,7 @@ def is_here() -> bool:
 def require() -> None:
     """Skip the test where no server is installed; in CI one must be."""
     if not is_here():
-        assert not os.environ.get("CI"), "PostgreSQL is not installed"
-        pytest.skip("PostgreSQL is not installed")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("no PostgreSQL server is here")
 
 
 class Postgres:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model import ids
@@ -38,11 +39,14 @@ from pro0.store.paths import (
     WANTED,
     TeamPaths,
 )
-from pro0.store.places.documents import Documents, Files
+from pro0.store.places.documents import Files
 from pro0.store.places.folder import late, translated
 from pro0.store.removal import archive, trees
 from pro0.store.removal.archive import Archive
 from pro0.store.tasklist import TaskFile
+
+if TYPE_CHECKING:
+    from pro0.store.places.promises import Documents
 
 
 class TeamStore:

@@ -13,7 +13,15 @@ from tests.waiting import STUCK
 THIRD_PARTY = {"click", "msgspec", "filelock"}
 FAT = {"asyncio", "multiprocessing", "concurrent", "subprocess", "yaml", "rich", "psutil", "libtmux", "watchfiles"}
 FAT |= {"http", "email", "ssl", "sqlite3", "json", "tempfile", "difflib", "unittest", "pydoc", "argparse", "textual"}
-FAT |= {"pro0.engine", "pro0.sessions", "pro0.cli.demo.command", "pro0.tui", "pro0.web"}
+FAT |= {
+    "psycopg",
+    "pro0.store.database.documents",
+    "pro0.engine",
+    "pro0.sessions",
+    "pro0.cli.demo.command",
+    "pro0.tui",
+    "pro0.web",
+}
 CODE = """
 import sys
 from pro0.cli.main import main

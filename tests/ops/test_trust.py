@@ -35,6 +35,7 @@ WIDER: dict[str, list[tuple[object, object]]] = {
     "hookTimeoutSeconds": [(61, None), (2, 1)],
     "notify": [("ntfy", None), ("ntfy", "mine")],
     "ssh": [("run-me", None), ("ssh", "ssh -F mine")],
+    "store": [("postgresql://theirs/db", None), ("", "postgresql://mine/db")],
 }
 """What a project may not say by itself, beside what the person's own settings say, None for nothing."""
 NO_WIDER: dict[str, list[tuple[object, object]]] = {
@@ -65,6 +66,7 @@ NO_WIDER: dict[str, list[tuple[object, object]]] = {
     "hookTimeoutSeconds": [(1, None), (70, 80)],
     "notify": [("", None), ("", "mine"), ("mine", "mine")],
     "ssh": [("ssh", None), ("ssh -F mine", "ssh -F mine")],
+    "store": [("", None), ("postgresql://mine/db", "postgresql://mine/db")],
 }
 """What counts at once: looks, lower limits, which of the person's agents is meant, and whatever allows less."""
 

@@ -9,8 +9,9 @@ import pytest
 
 from pro0.model.team import TeamConfig, Wanted
 from pro0.store.paths import TeamPaths
-from pro0.store.places.documents import Documents, Files
+from pro0.store.places.documents import Files
 from pro0.store.places.place import DocumentPlace
+from pro0.store.places.promises import Documents
 from pro0.store.teams import Store
 from tests.postgres import Postgres, postgres, require
 from tests.teams import NOW

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import ErrorCode, NotFound, Refused, StoreError, Unwritable
+from pro0.config.database import checked
+from pro0.errors import BadInput, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model.message import Notice
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
@@ -22,6 +24,7 @@ from pro0.ops.tasks import tasks
 from pro0.store.database import server as server_module
 from pro0.store.database.server import server_of
 from pro0.store.mailbox import Box
+from pro0.store.places.folder import DONE_ELSEWHERE
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.postgres import Postgres, postgres
@@ -444,3 +447,41 @@ def test_a_team_that_was_half_made_leaves_nothing(home: Path, url: str, server: 
     team = team_at(home, url, "w1")
     assert team.config.read().uid == "uid-alpha"
     assert len(server.ask("select * from pro0.teams")) == 1
+
+
+def audited(home: Path) -> None:
+    """Send one message; who audits this process has heard of a change before the server has."""
+    heard: list[str] = []
+    team = Store(home).team("alpha")
+    sys.addaudithook(lambda event, _: heard.append(event) if event == DONE_ELSEWHERE else None)
+    assert team.wanted.read()
+    assert heard == []
+    send(team.mailbox("w1"), "m1")
+    assert heard
+
+
+def test_who_may_give_its_work_back_hears_of_a_change_at_the_server(home: Path, url: str) -> None:
+    """A warm process hands over a command only as long as nothing was changed."""
+    team_at(home, url, "w1")
+    crowd.run(audited, [(home,)], STUCK)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("postgresql://me:secret@host/db", "holds a password"),
+        ("postgresql://host/db?password=secret", "holds a password"),
+        ("https://host/db", "is no store"),
+        ("postgresql://host/a b", "is no store"),
+        ("postgresql://[host/db", "cannot be read"),
+    ],
+)
+def test_what_names_no_store_is_refused(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as raised:
+        checked(text)
+    assert "secret" not in raised.value.message
+
+
+@pytest.mark.parametrize("text", ["postgresql://me@host:5433/db?sslmode=verify-full", "postgres:///db?host=/run/pg"])
+def test_what_names_a_store_is_taken(text: str) -> None:
+    assert checked(text) == text

@@ -11,8 +11,8 @@ from pro0.errors import NotFound, StoreError
 from pro0.model.message import Message, Notice
 from pro0.rules.mail import DELIVERED_COUNT, HEAD_COUNT
 from pro0.store.mailbox import Box
-from pro0.store.places.documents import Documents
 from pro0.store.places.place import DocumentPlace
+from pro0.store.places.promises import Documents
 from tests import crowd
 from tests.faults import FAILED, KILLED, MUTATING, Call, Shim, in_child, kill_after, kill_before, points
 from tests.store.raw import data_of, put

@@ -14,7 +14,7 @@ from pro0.rules.tasks import archive
 from pro0.store import tasklist
 from pro0.store.files import File
 from pro0.store.paths import segment
-from pro0.store.places.documents import Documents
+from pro0.store.places.promises import Documents
 from pro0.store.tasklist import TaskFile
 from tests.faults import count
 from tests.store.raw import data_of, put

@@ -4,18 +4,18 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pro0 import installation
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.model.team import Elsewhere
 from pro0.store.files import File
 from pro0.store.paths import STORE, TeamPaths
-from pro0.store.places.documents import Documents, Files
+from pro0.store.places.documents import Files
 
 if TYPE_CHECKING:
     from pro0.store.database.documents import DatabaseDocuments
+    from pro0.store.places.promises import Documents
 
 
-def documents_of(paths: TeamPaths) -> Documents:
+def documents_of(paths: TeamPaths) -> "Documents":
     """Return the documents of a team, wherever they are kept: the one spot that decides it."""
     return in_database(paths.home, paths.name, pointer.url) if (pointer := pointer_in(paths.team)) else Files(paths)
 
@@ -25,8 +25,10 @@ def in_database(home: Path, name: str, url: str) -> "DatabaseDocuments":
     try:
         from pro0.store.database.documents import DatabaseDocuments  # late: a home of files alone loads none of it
     except ImportError as error:
-        if (error.name or "").partition(".")[0] != "psycopg":
+        if (error.name or "psycopg").partition(".")[0] != "psycopg":  # it names none when libpq is missing
             raise
+        from pro0 import installation
+
         text = "a store on PostgreSQL needs psycopg and libpq, not installed here"
         hint = installation.adding("postgres")
         raise EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=hint) from None

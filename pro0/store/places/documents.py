@@ -1,9 +1,9 @@
 """The documents of one team as a whole, of whichever kind: where each is, their events, their watch, their lease."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from pro0.store import atomic, journal
 from pro0.store.paths import EVENTS, RUNTIME, TASKS, WANTED, TeamPaths
@@ -21,40 +21,6 @@ class TeamPlaces(NamedTuple):
     team: "DocumentPlace"
     tasks: "DocumentPlace"
     mailboxes: "DocumentPlace"
-
-
-class Documents(Protocol):
-    """The documents of one team."""
-
-    team: "DocumentPlace"
-    tasks: "DocumentPlace"
-    mailboxes: "DocumentPlace"
-    mends: str
-    """Why pro0 repairs none of them, in words; "" where it does."""
-
-    def log(self, line: object) -> None:
-        """Append one line to the team's events; one that cannot be written is left out."""
-        ...
-
-    def events(self) -> journal.Journal:
-        """Return a reader of the team's events."""
-        ...
-
-    def watch(self, places: "Iterable[DocumentPlace]", names: str) -> "Watch":
-        """Return a watch on documents with names of a pattern in some places."""
-        ...
-
-    def lease(self) -> "Lease":
-        """Return the lease of the team's lead."""
-        ...
-
-    def signs(self) -> Iterator[object]:
-        """Yield what is another after each change that a list of the team shows."""
-        ...
-
-    def founding(self, new: Path, uid: str) -> AbstractContextManager[TeamPlaces]:
-        """Make the places of a new team, whose folder is still called otherwise."""
-        ...
 
 
 class Files:
