@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from pro0.config.database import checked
@@ -485,3 +486,33 @@ def test_what_names_no_store_is_refused(text: str, said: str) -> None:
 @pytest.mark.parametrize("text", ["postgresql://me@host:5433/db?sslmode=verify-full", "postgres:///db?host=/run/pg"])
 def test_what_names_a_store_is_taken(text: str) -> None:
     assert checked(text) == text
+
+
+def test_who_may_make_nothing_may_use_the_tables_that_are_there(home: Path, server: Postgres, url: str) -> None:
+    team_at(home, url)
+    role = f"plain_{server.latest}"
+    with psycopg.connect(url, autocommit=True) as owner:
+        for words in (
+            f"create role {role} login",
+            f"grant usage on schema pro0 to {role}",
+            f"grant select, insert, update, delete on all tables in schema pro0 to {role}",
+            f"grant usage on all sequences in schema pro0 to {role}",
+        ):
+            owner.execute(words.encode())
+    team = make_team(home / "other", "w1", name="beta", url=url.replace("pro0@", f"{role}@"))
+    send(team.mailbox("w1"), "m1")
+    assert received(team) == ["m1"]
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(f"revoke update on pro0.documents from {role}".encode())
+    with pytest.raises(StoreError, match="permission denied"):
+        send(team.mailbox("w1"), "m2")
+
+
+def test_tables_of_a_newer_pro0_are_left_alone(home: Path, url: str) -> None:
+    team_at(home, url)
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("update pro0.version set number = 99")
+    with pytest.raises(StoreError, match="have version 99") as raised:
+        make_team(home, name="beta", url=url)
+    assert raised.value.code == ErrorCode.NEWER_SCHEMA
+    assert Store(home).names() == ["alpha"]

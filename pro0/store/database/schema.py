@@ -34,6 +34,9 @@ create table if not exists pro0.acts (id uuid primary key, at timestamptz not nu
 """
 """Made in one transaction, which waits for another that makes them."""
 
+MADE: Final[LiteralString] = "select to_regclass('pro0.acts') is not null"
+VERSION_THERE: Final[LiteralString] = "select max(number) from pro0.version"
+
 FOUND: Final[LiteralString] = "insert into pro0.teams (name, uid) values (%s, %s) on conflict do nothing returning id"
 DROP: Final[LiteralString] = "delete from pro0.teams where name = %s and uid = %s"
 THERE: Final[LiteralString] = "select 1 from pro0.teams where name = %s"

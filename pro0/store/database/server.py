@@ -55,8 +55,9 @@ class DatabaseServer:
     def prepare(self, what: str) -> None:
         """Make the tables, unless they are there; raises StoreError for those of a newer pro0."""
         with translated(what), self._session() as session:
-            session.connection.execute(b"begin;" + schema.TABLES.encode() + b"commit")
-            [(number,)] = session.ask("select max(number) from pro0.version")
+            if session.ask(schema.MADE) != [(True,)]:  # making what is there would ask for the right to make it
+                session.connection.execute(b"begin;" + schema.TABLES.encode() + b"commit")
+            [(number,)] = session.ask(schema.VERSION_THERE)
         if number != schema.VERSION:
             raise StoreError(
                 f"the tables of {what} have version {number}; this pro0 knows {schema.VERSION}",
