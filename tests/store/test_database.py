@@ -322,6 +322,12 @@ def test_an_error_takes_back_all_of_an_act(home: Path, url: str) -> None:
     assert team.mailbox("w1").place.names() == ["messages.json"]
 
 
+def end_leases(server: Postgres) -> None:
+    """End the connections that hold a lease, as a network would; the server ends them a moment after it was told."""
+    server.ask("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'")
+    wait_until(lambda: not server.ask("select 1 from pg_locks where locktype = 'advisory'"), STUCK, "they ended")
+
+
 def test_a_lease_is_held_at_the_server_too(home: Path, server: Postgres, url: str, tmp_path: Path) -> None:
     """Nobody leads beside a lead, from whichever machine; with its connection a lead loses it, and takes it again."""
     team = team_at(home, url)
@@ -334,11 +340,11 @@ def test_a_lease_is_held_at_the_server_too(home: Path, server: Postgres, url: st
     other = Store(elsewhere).team("alpha").documents.lease()
     with pytest.raises(Refused, match="is held by a lead elsewhere"):
         other.take("lead")
-    server.ask("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'")
+    end_leases(server)
     lease.keep()
     with pytest.raises(Refused):
         other.take("lead")
-    server.ask("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'")
+    end_leases(server)
     assert other.take("lead")
     with pytest.raises(Refused) as lost:
         lease.keep()

@@ -1,5 +1,7 @@
 """The lead's lease of a team in a database: the local one that guards look at, and a lock held at the server."""
 
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -12,6 +14,9 @@ from pro0.store.database.session import DatabaseSession, translated
 from pro0.store.lease import Lease
 
 _TAKE = "select pg_try_advisory_lock(%s)"
+_GIVE_BACK = "select pg_advisory_unlock(%s)"
+_ENDING = 2.0
+"""Seconds to wait for a holder: the server notices the end of a killed one a moment later."""
 
 
 class DatabaseLease(Lease):
@@ -20,6 +25,7 @@ class DatabaseLease(Lease):
     def __init__(self, folder: Path, team: TeamRows) -> None:
         super().__init__(folder)
         self._rows = team
+        self._key = key_of(team.name, "lease")
         self._session: DatabaseSession | None = None
         self._lost: DatabaseSession | None = None
 
@@ -51,6 +57,8 @@ class DatabaseLease(Lease):
         """Give the lease up."""
         super().drop()
         if self._session:
+            with suppress(psycopg.Error):  # closing alone would free it a moment later
+                self._session.ask(_GIVE_BACK, (self._key,))
             self._session.close()
             self._session = None
 
@@ -61,11 +69,19 @@ class DatabaseLease(Lease):
             try:
                 if self._lost:  # the server may not know yet that it is over
                     session.ask(schema.END_SESSION, (self._lost.pid, self._lost.since))
-                [(mine,)] = session.ask(_TAKE, (key_of(self._rows.name, "lease"),))
-            except psycopg.Error:
+                is_mine = self._is_taken_by(session)
+            except BaseException:
                 session.close()
                 raise
-        if not mine:
+        if not is_mine:
             session.close()
             raise Refused(f"{what} is held by a lead elsewhere", code=ErrorCode.LEAD_ALIVE)
         self._session, self._lost = session, None
+
+    def _is_taken_by(self, session: DatabaseSession) -> bool:
+        began = time.monotonic()
+        while session.ask(_TAKE, (self._key,)) != [(True,)]:
+            if time.monotonic() - began > _ENDING:
+                return False
+            time.sleep(0.05)
+        return True
