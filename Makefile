@@ -10,9 +10,9 @@ demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
 	@$(BIN)/pro0 demo
 
-test: setup browser services # every test but the long ones
+test: setup browser services # every test but the long ones and the laws of the house, which `make check` has
 	@command -v tmux >/dev/null || tools/install tmux || { echo "setup: the tests need tmux" >&2; exit 6; }
-	@$(PYTEST) -n auto --dist worksteal -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
+	@$(PYTEST) -n auto --dist worksteal --ignore tests/house -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
 test-agents: setup     # the real agent programs, in a box without a network
 	@$(BIN)/python -m tools.agents.install
@@ -26,7 +26,7 @@ check: setup           # form, types, and the laws of the house
 	@$(BIN)/ruff format --check --quiet . || { echo "hint: make fmt" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(PYTEST) -n auto tests/house
+	@$(PYTEST) -n 2 tests/house
 
 bench: setup           # every figure, as tables
 	@$(BIN)/python -m bench
