@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 
 import pro0
-from bench import bringup, lead, libraries, mcp, page, panes, rpc, run, startup, store, view, web, worktrees
+from bench import bringup, lead, libraries, mcp, page, panes, places, rpc, run, startup, store, view, web, worktrees
 from bench.figure import Figure, table
 
 GROUPS = {
     "startup": startup.figures,
     "store": store.figures,
     "panes": panes.figures,
+    "places": places.figures,
     "bringup": bringup.figures,
     "lead": lead.figures,
     "mcp": mcp.figures,
