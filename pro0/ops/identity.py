@@ -203,7 +203,7 @@ def _recorded(folder: str, incarnation: str) -> tuple[str, tuple[int, str, str] 
     report = _read(f"{folder}/{SESSIONS}/{incarnation}{DOCUMENT}")
     if guard := _guard_of(report):
         return guard
-    seats = (_read(f"{folder}/{RUNTIME}") or _elsewhere(folder) or {}).get("seats")
+    seats = (_elsewhere(folder) or _read(f"{folder}/{RUNTIME}") or {}).get("seats")
     records = [record for record in seats if isinstance(record, dict)] if isinstance(seats, list) else []
     return next((_guard_of(record) for record in records if record.get("incarnation") == incarnation), None)
 

@@ -6,8 +6,10 @@ unused name. Other writers may still have it open. Their lines land in the renam
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
@@ -51,6 +53,26 @@ def _rotate(folder: int, name: str, descriptor: int) -> None:
     if os.path.samestat(os.fstat(descriptor), os.stat(name, dir_fd=folder, follow_symlinks=False)):
         taken = max((rotation(name, file) for file in os.listdir(folder)), default=0)
         os.rename(name, rotated(name, taken + 1), src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def files_of(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Yield a log's files by name, from its lines with the numbers of their files.
+
+    Lines of the present file, of number 0, are in as many files as their bytes need.
+    """
+    highest = 0
+    for number, group in groupby(lines, itemgetter(0)):
+        highest = max(highest, number)
+        part, size = list[bytes](), 0
+        for _, line in group:
+            part.append(line)
+            size += len(line)
+            if not number and size >= LIMIT:
+                highest += 1
+                yield rotated(name, highest), b"".join(part)
+                part, size = [], 0
+        if part:
+            yield rotated(name, number) if number else name, b"".join(part)
 
 
 class Journal:

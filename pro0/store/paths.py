@@ -1,6 +1,7 @@
 """The only module that spells a file name."""
 
 import os
+import re
 from pathlib import Path
 
 from pro0.errors import BadInput
@@ -10,6 +11,7 @@ from pro0.store.root import DOCUMENT as DOCUMENT
 from pro0.store.root import HOME_VARIABLE as HOME_VARIABLE
 from pro0.store.root import HOSTED_LAUNCH as HOSTED_LAUNCH
 from pro0.store.root import HOSTS as HOSTS
+from pro0.store.root import KINDS
 from pro0.store.root import LAUNCH as LAUNCH
 from pro0.store.root import RUNTIME as RUNTIME
 from pro0.store.root import STORE as STORE
@@ -29,6 +31,8 @@ PIN = "pin.json"
 DEVICES = "devices.json"
 SERVER_LOCK = "server.lock"
 """Held by the process that serves the page of a home, which writes its address into it."""
+DOCUMENTS = frozenset({CONFIG, WANTED, RUNTIME, USAGE, TROUBLES, PERMISSIONS, ANNOUNCED})
+"""The documents in a team's folder, but for those that are this machine's: its environment and its ports."""
 TASKS = "tasks.json"
 COMMENTS = "comments.json"
 MESSAGES = "messages.json"
@@ -53,6 +57,8 @@ CONCERNS_A_SUBSCRIBER = rf"(?!\.).*\.json|{EVENTS}|{LEAD_LOG}"
 """A pattern for file names: a change of these files may concern somebody who is shown a team."""
 CONCERNS_THE_LEAD = rf"(?!{RUNTIME}|{CONFIG}|{USAGE}|{ANNOUNCED}|{PORTS})(?!\.).*\.json"
 """A pattern for file names: a change of these files concerns the lead, unlike the files only it writes."""
+LEFT = "left"
+"""In a team's folder: a small home with the files that it had before it was copied to a database."""
 TRASH = ".trash-"
 NEW = ".new-"
 ASIDE = ".corrupt-"
@@ -190,6 +196,14 @@ def rotation(name: str, file: str) -> int:
     digits = file.removeprefix(f"{stem}-").removesuffix(f".{suffix}")
     number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
     return number if file == rotated(name, number) else 0
+
+
+def is_document(key: str) -> bool:
+    """Return True for the name of a team's document, or of one moved aside: teams/config.json, tasks/tasks.json."""
+    kind, _, inside = key.partition("/")
+    plain = inside.partition(ASIDE)[0]
+    is_known = plain in DOCUMENTS if kind == KINDS[0] else kind in KINDS and plain.endswith(DOCUMENT)
+    return is_known and bool(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*", inside))
 
 
 ARCHIVE = "archive"

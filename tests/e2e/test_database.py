@@ -61,6 +61,42 @@ def test_a_whole_story(server: Postgres, team: Team) -> None:
     assert server.ask("select count(*) from pro0.teams") == [(0,)]
 
 
+def test_a_team_moves_there_and_back(server: Postgres, team: Team) -> None:
+    """Its work goes on in the other place; a team that runs, and a place that is none, are refused."""
+    url = server.url()
+    team.start("headless", "w1")
+    team("task", "create", "one", "--run", "echo done")
+    team("team", "wait", "--timeout", "100", seconds=300)
+    assert "pro0 team stop alpha" in team("store", "copy", "alpha", url, code=4).err
+    team("team", "stop")
+    assert "no store" in team("store", "copy", "alpha", "elsewhere", code=2).err
+    team("store", "copy", "beta", url, code=3)
+    said = team("store", "copy", "alpha", url)
+    assert said.out == f"alpha is in {url} now\n"
+    assert f"remove it: pro0 store copy alpha '{url}' --remove-source" in said.err
+    assert [name for name in documents(team.home) if "/left/" not in name] == []
+    team("team", "resume")
+    team("task", "create", "two", "--run", "echo done")
+    team("team", "wait", "--timeout", "100", seconds=300)
+    team("team", "stop")
+    assert team("store", "copy", "alpha", "files").out == "alpha is in files now\n"
+    assert {task["title"]: task["status"] for task in team.tasks().values()} == dict.fromkeys(
+        ("one", "two"), "completed"
+    )
+    assert server.ask("select count(*) from pro0.teams") == [(1,)]
+    team("team", "cleanup", "alpha")
+    assert server.ask("select count(*) from pro0.teams") == [(0,)]
+
+
+def test_a_copy_to_a_server_out_of_reach_is_said(team: Team, tmp_path: Path) -> None:
+    team.start("headless")
+    team("team", "stop")
+    said = team("store", "copy", "alpha", f"postgresql:///db?host={tmp_path}", code=5)
+    assert "cannot be reached" in said.err.splitlines()[0]
+    assert "nothing was changed" in said.err
+    assert team("store", "copy", "alpha", "files").out == "alpha is in files already\n"
+
+
 def test_a_password_is_refused_with_the_place_for_it(team: Team) -> None:
     said = team("team", "start", "alpha", "--detach", "--store", "postgresql://me:secret@host/db", code=2)
     assert "secret" not in said.err

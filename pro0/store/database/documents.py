@@ -11,13 +11,15 @@ from pro0.errors import ErrorCode, Pro0Error, Refused, StoreError
 from pro0.model.team import Elsewhere
 from pro0.store import atomic
 from pro0.store.database import schema
+from pro0.store.database.contents import RowContents
 from pro0.store.database.events import EventRows
 from pro0.store.database.lease import DatabaseLease
 from pro0.store.database.listening import DatabaseWatch
-from pro0.store.database.place import Rows, TeamRows
-from pro0.store.database.server import key_of, server_of
+from pro0.store.database.place import Rows, TeamRows, left_name
+from pro0.store.database.server import lock_of, server_of
 from pro0.store.files import File, make_folder
-from pro0.store.paths import EVENTS, STORE, TeamPaths, rotated
+from pro0.store.journal import files_of
+from pro0.store.paths import EVENTS, STORE, TeamPaths, is_document
 from pro0.store.places.documents import TeamPlaces
 from pro0.store.places.place import DocumentPlace
 from pro0.store.root import KINDS
@@ -41,7 +43,7 @@ class DatabaseDocuments:
         rows, what = self._rows, f"the events of {self._rows.name}"
         text = msgspec.json.encode(line, enc_hook=str) + b"\n"
         # Behind a lock, so that numbers are seen in their order.
-        with suppress(Pro0Error, OSError), rows.server.act(key_of(rows.name, EVENTS), what, "log") as act:
+        with suppress(Pro0Error, OSError), rows.server.act(lock_of(rows.name, EVENTS), what, "log") as act:
             act.ask(schema.CARELESS)
             act.write(schema.LOG, (text, rows.name, rows.channel, f"{KINDS[0]}/{EVENTS}"))
 
@@ -72,17 +74,22 @@ class DatabaseDocuments:
         rows, what = self._rows, str(self._rows.label)
         rows.server.prepare(what)
         File(new, STORE, Elsewhere).create(Elsewhere(url=self._url, uid=uid))
-        with rows.server.act(key_of(rows.name), what, f"create team {rows.name}") as act:
+        with rows.server.act(lock_of(rows.name), what, f"create team {rows.name}") as act:
             if not act.write(schema.FOUND, (rows.name, uid)):
                 text = f"there is a team {rows.name} in {what} already"
                 raise Refused(text, code=ErrorCode.CONFLICT, hint="choose another name")
             yield TeamPlaces(*(Rows(rows, kind, act=act) for kind in KINDS))
 
     def drop(self, uid: str) -> None:
-        """Remove the rows of a team, unless a later one has its name."""
+        """Remove the rows of a team and what a copy has left of it, unless a later one has its name."""
         rows, what = self._rows, str(self._rows.label)
-        with rows.server.act(key_of(rows.name), what, f"remove team {rows.name}") as act:
-            act.write(schema.DROP, (rows.name, uid))
+        with rows.server.act(lock_of(rows.name), what, f"remove team {rows.name}") as act:
+            for name in (rows.name, left_name(rows.name, uid)):
+                act.write(schema.DROP, (name, uid))
+
+    def contents(self, uid: str) -> RowContents:
+        """Return all of it as a whole, for a copy."""
+        return RowContents(self._paths.team, self._rows, uid)
 
     def write_to(self, home: Path, uid: str, wanted: Callable[[str], bool]) -> None:
         """Write the wanted documents below a home, as files of a team have them; `wanted` gets names in its folder."""
@@ -92,20 +99,14 @@ class DatabaseDocuments:
         for kind, place in zip(KINDS, self._places(), strict=True):
             for key in place.all_keys():
                 inside = key.removeprefix(f"{kind}/")
-                if kind != KINDS[0] or wanted(inside):
+                if is_document(key) and (kind != KINDS[0] or wanted(inside)):
                     [(data,)] = self._rows.ask(str(place.path), schema.READ, key)
                     _write(home / kind / name / inside, bytes(data))
-        for file, lines in self._event_files().items():
-            _write(home / KINDS[0] / name / file, b"".join(lines))
+        for file, data in files_of(EVENTS, self.contents(uid).lines()):
+            _write(home / KINDS[0] / name / file, data)
 
     def _places(self) -> list[Rows]:
         return [Rows(self._rows, kind) for kind in KINDS]
-
-    def _event_files(self) -> dict[str, list[bytes]]:
-        files: dict[str, list[bytes]] = {}
-        for _, part, line in self._rows.ask(f"the events of {self._rows.name}", schema.EVENTS_AFTER, 0):
-            files.setdefault(rotated(EVENTS, part) if part else EVENTS, []).append(bytes(line))
-        return files
 
 
 def label_of(url: str) -> Path:

@@ -34,7 +34,7 @@ class DatabaseLease(Lease):
         if not super().take(why):
             return False
         try:
-            self._take_there()
+            self.take_there()
         except BaseException:
             self.drop()
             raise
@@ -51,7 +51,7 @@ class DatabaseLease(Lease):
         if self._session:
             self._lost, self._session = self._session, None
             self._lost.close()
-        self._take_there()
+        self.take_there()
 
     def drop(self) -> None:
         """Give the lease up."""
@@ -62,7 +62,8 @@ class DatabaseLease(Lease):
             self._session.close()
             self._session = None
 
-    def _take_there(self) -> None:
+    def take_there(self) -> None:
+        """Take the server's lease alone; raises Refused when it is held."""
         what = f"the lease of {self._rows.name}"
         with translated(what):
             session = self._rows.server.connect()

@@ -8,7 +8,7 @@ from typing import LiteralString, NamedTuple, NoReturn
 
 from pro0.errors import ErrorCode, NotFound, StoreError
 from pro0.store.database import schema
-from pro0.store.database.server import DatabaseServer, key_of
+from pro0.store.database.server import DatabaseServer, key_of, lock_of
 from pro0.store.database.session import DatabaseAct, Row
 
 _AFTER = "0"
@@ -37,6 +37,11 @@ class TeamRows(NamedTuple):
 def channel_of(team: str) -> str:
     """Return the channel on which changes of a team are told."""
     return f"pro0_{key_of(team) & 0xFFFFFFFFFFFFFFFF:016x}"
+
+
+def left_name(team: str, uid: str) -> str:
+    """Return the name of the rows that a team had before it was copied to files; no team can be called so."""
+    return f".left-{team}.{uid}"
 
 
 class OpenRows:
@@ -126,8 +131,8 @@ class Rows:
         if self._act:
             yield OpenRows(self, self._act)
             return
-        key = key_of(self.team.name, self._kind, *self._inside)
-        with self.team.server.act(key, str(self.path), why) as act:
+        lock = lock_of(self.team.name, self._kind, *self._inside)
+        with self.team.server.act(lock, str(self.path), why) as act:
             yield OpenRows(self, act)
 
     def within(self, name: str) -> "Rows":

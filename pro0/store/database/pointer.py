@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def documents_of(paths: TeamPaths) -> "Documents":
     """Return the documents of a team, wherever they are kept: the one spot that decides it."""
-    return in_database(paths.home, paths.name, pointer.url) if (pointer := pointer_in(paths.team)) else Files(paths)
+    pointer = pointer_in(paths.team)
+    return in_database(paths.home, paths.name, pointer.url) if pointer and pointer.url else Files(paths)
 
 
 def in_database(home: Path, name: str, url: str) -> "DatabaseDocuments":
@@ -36,7 +37,7 @@ def in_database(home: Path, name: str, url: str) -> "DatabaseDocuments":
 
 
 def pointer_in(team: Path) -> Elsewhere | None:
-    """Return what a team's folder says of its documents, None when they are files beside it."""
+    """Return what a team's folder says of its documents, None when they are files and never were elsewhere."""
     try:
         os.stat(team / STORE)
     except OSError:

@@ -41,6 +41,8 @@ FOUND: Final[LiteralString] = "insert into pro0.teams (name, uid) values (%s, %s
 DROP: Final[LiteralString] = "delete from pro0.teams where name = %s and uid = %s"
 THERE: Final[LiteralString] = "select 1 from pro0.teams where name = %s"
 
+UID: Final[LiteralString] = "select uid from pro0.teams where name = %s"
+RENAME: Final[LiteralString] = "update pro0.teams set name = %s where name = %s and uid = %s"
 IS: Final[LiteralString] = "select 1 from pro0.teams where name = %s and uid = %s"
 
 READ: Final[LiteralString] = """
@@ -75,13 +77,13 @@ with kept as (
 )
 select pg_notify(%s, %s) from kept
 """
-KEEP_LINE: Final[LiteralString] = """
-insert into pro0.events (team, part, line) select id, %s, %s from pro0.teams where name = %s
-"""
+KEEP_DOCUMENTS: Final[LiteralString] = "copy pro0.documents (team, name, data) from stdin"
+KEEP_LINES: Final[LiteralString] = "copy pro0.events (team, part, line) from stdin"
 EVENTS_AFTER: Final[LiteralString] = """
 select e.seq, e.part, e.line from pro0.events e join pro0.teams t on t.id = e.team
 where t.name = %s and e.seq > %s order by e.seq
 """
+SOME_EVENTS_AFTER: Final[LiteralString] = EVENTS_AFTER + " limit 2000"
 LATEST_EVENTS: Final[LiteralString] = """
 select e.seq, e.part, e.line from pro0.events e join pro0.teams t on t.id = e.team
 where t.name = %s order by e.seq desc limit %s
@@ -94,12 +96,13 @@ FORGET_ACTS: Final[LiteralString] = "delete from pro0.acts where at < now() - in
 BEGIN: Final[LiteralString] = """
 begin isolation level read committed read write;
 select set_config('application_name', %s, true), set_config('lock_timeout', %s, true);
+select pg_advisory_xact_lock_shared(%s);
 select pg_advisory_xact_lock(%s)
 """
 HOLDER: Final[LiteralString] = """
 select a.application_name, coalesce(extract(epoch from clock_timestamp() - a.xact_start), 0)::float8
 from pg_locks l join pg_stat_activity a on a.pid = l.pid
-where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.classid = %s and l.objid = %s
+where l.locktype = 'advisory' and l.mode = any(%s) and l.granted and l.objsubid = 1 and l.classid = %s and l.objid = %s
     and l.database = (select oid from pg_database where datname = current_database())
 """
 SESSION: Final[LiteralString] = """

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import LiteralString
+from typing import LiteralString, NamedTuple
 
 import psycopg
 from psycopg.client_cursor import ClientCursor
@@ -32,9 +32,26 @@ _GONE = (
 )
 
 
+class PlaceLock(NamedTuple):
+    """The lock of one place, and that of the whole team, which all its acts share and a copy has alone."""
+
+    key: int
+    whole: int
+
+
 def key_of(*names: str) -> int:
     """Return the number of the lock of a place."""
     return int.from_bytes(hashlib.blake2b("/".join(names).encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def lock_of(team: str, *names: str) -> PlaceLock:
+    """Return the lock of a place of a team."""
+    return PlaceLock(key_of(team, *names), key_of(team, "", "whole"))
+
+
+def whole_lock_of(team: str) -> PlaceLock:
+    """Return the lock that keeps everybody else from changing anything of a team."""
+    return PlaceLock(key_of(team, "", "whole"), key_of(team, "", "copy"))
 
 
 class DatabaseServer:
@@ -66,13 +83,13 @@ class DatabaseServer:
             )
 
     @contextmanager
-    def act(self, key: int, what: str, why: str) -> Iterator[DatabaseAct]:
+    def act(self, lock: PlaceLock, what: str, why: str) -> Iterator[DatabaseAct]:
         """Hold the lock of a place for one transaction; its end is the commit, an error takes all of it back.
 
         Raises StoreError, naming the holder when one holds the lock for too long.
         """
         with self._session() as session:
-            self._begin(session, key, what, why)
+            self._begin(session, lock, what, why)
             act = DatabaseAct(session, what)
             try:
                 yield act
@@ -80,25 +97,26 @@ class DatabaseServer:
                 with suppress(psycopg.Error):
                     session.connection.execute("rollback")
                 raise
-            self._commit(session, act, key, what)
+            self._commit(session, act, lock, what)
 
-    def _begin(self, session: DatabaseSession, key: int, what: str, why: str) -> None:
+    def _begin(self, session: DatabaseSession, lock: PlaceLock, what: str, why: str) -> None:
         name = f"pro0 pid {os.getpid()} ({why})"[:63]
         while True:
             try:
                 with translated(what):
-                    values = (name, f"{PATIENCE:g}s", key)
+                    values = (name, f"{PATIENCE:g}s", lock.whole, lock.key)
                     ClientCursor(session.connection).execute(schema.BEGIN, values)
                 return
             except LockHeld:
                 session.connection.execute("rollback")
-                self._raise_if_held(session, key, what)
+                self._raise_if_held(session, lock.key, what, "ExclusiveLock", "ShareLock")
+                self._raise_if_held(session, lock.whole, what, "ExclusiveLock")
 
-    def _raise_if_held(self, session: DatabaseSession, key: int, what: str) -> None:
+    def _raise_if_held(self, session: DatabaseSession, key: int, what: str, *modes: str) -> None:
         """Raise StoreError when one holder had the lock for the whole wait; while it changes hands, nobody gives up."""
         high, low = (key >> 32) & 0xFFFFFFFF, key & 0xFFFFFFFF
         with translated(what):
-            holders = session.ask(schema.HOLDER, (high, low))
+            holders = session.ask(schema.HOLDER, ([*modes], high, low))
         for name, seconds in holders:
             if not seconds or seconds > PATIENCE - 1:
                 raise StoreError(
@@ -107,7 +125,7 @@ class DatabaseServer:
                     hint="if that process hangs, end it; nothing was changed",
                 )
 
-    def _commit(self, session: DatabaseSession, act: DatabaseAct, key: int, what: str) -> None:
+    def _commit(self, session: DatabaseSession, act: DatabaseAct, lock: PlaceLock, what: str) -> None:
         if act.wrote and act.id.int % _FORGETS == 0:
             act.ask(schema.FORGET_ACTS)
         try:
@@ -117,11 +135,11 @@ class DatabaseServer:
                 session.connection.execute("rollback")
         except psycopg.Error as error:
             if act.wrote and (session.is_lost or isinstance(error, _GONE)):
-                self._settle(session, act, key, what)
+                self._settle(session, act, lock, what)
             elif act.wrote:
                 raise StoreError(f"cannot use {what}: {sentence(error)}", hint="nothing was changed") from error
 
-    def _settle(self, session: DatabaseSession, act: DatabaseAct, key: int, what: str) -> None:
+    def _settle(self, session: DatabaseSession, act: DatabaseAct, lock: PlaceLock, what: str) -> None:
         """Find out whether a commit was done whose answer got lost; raises Unwritable when it was not, or nobody knows.
 
         Behind the lock the old transaction is over, and then its own row tells.
@@ -133,7 +151,8 @@ class DatabaseServer:
                 with self._session() as another:
                     if time.monotonic() - began > _SETTLING:
                         another.ask(schema.END_IDLE, (session.pid, session.since))
-                    ClientCursor(another.connection).execute(schema.BEGIN, ("pro0", f"{_SETTLING:g}s", key))
+                    values = ("pro0", f"{_SETTLING:g}s", lock.whole, lock.key)
+                    ClientCursor(another.connection).execute(schema.BEGIN, values)
                     done = bool(another.ask(schema.HAPPENED, (act.id,)))
                     another.connection.execute("rollback")
             except psycopg.errors.LockNotAvailable:

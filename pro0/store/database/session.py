@@ -3,7 +3,7 @@
 import select
 import sys
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, LiteralString
 
@@ -70,6 +70,14 @@ class DatabaseAct:
         self.wrote = True
         sys.audit(DONE_ELSEWHERE)
         return self.ask(query, values)
+
+    def load(self, query: LiteralString, rows: Iterable[Sequence[object]]) -> None:
+        """Bring many rows in; raises StoreError."""
+        self.wrote = True
+        sys.audit(DONE_ELSEWHERE)
+        with translated(self._what), self._session.connection.cursor() as cursor, cursor.copy(query) as copy:
+            for row in rows:
+                copy.write_row(row)
 
 
 class LockHeld(StoreError):

@@ -80,7 +80,7 @@ def complete(home: Path, trash: Path) -> None:
     """Move a removed team's files into its unfinished archive; do nothing without one."""
     name, uid = _name_and_uid(trash)
     for begun in _begun(home, name, uid):
-        if pointer := pointer_in(trash):
+        if (pointer := pointer_in(trash)) and pointer.url:
             in_database(home, name, pointer.url).write_to(begun, pointer.uid, _is_kept)
         for kind in ("tasks", "mailboxes"):
             if not exists(home / "teams" / name):  # else they are those of a later team
@@ -94,10 +94,11 @@ def complete(home: Path, trash: Path) -> None:
 
 
 def drop_rows(home: Path, entry: Path) -> None:
-    """Remove the rows of a team in a database that was removed or only half made; one in files has none."""
+    """Remove the rows of a team in a database that was removed or only half made, and what a copy has left there."""
     if pointer := pointer_in(entry):
         name = entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0]
-        in_database(home, name, pointer.url).drop(pointer.uid)
+        for url in filter(None, (pointer.url, pointer.left)):
+            in_database(home, name, url).drop(pointer.uid)
 
 
 def forget(archive: Archive) -> Path:

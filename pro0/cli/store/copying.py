@@ -1,0 +1,59 @@
+"""`pro0 store copy`."""
+
+import time
+from collections.abc import Callable
+
+import click
+
+from pro0.cli.context import human_only, store, team_names
+from pro0.cli.output import live, say, write
+from pro0.model import ids
+
+QUIET = 1.0
+"""Seconds before a person is shown how far it is."""
+
+
+@click.command()
+@click.argument("team", shell_complete=team_names)
+@click.argument("to", metavar="files|URL", shell_complete=lambda _context, _parameter, start: _places(start))
+@click.option("--remove-source", is_flag=True, help="Remove what the place that the team left still has of it.")
+def copy(team: str, to: str, remove_source: bool) -> None:
+    """Move a stopped team between files and a database.
+
+    All documents and events are written to the new place and compared there, byte by byte. Only then the team is
+    switched over, in one step: a copy that breaks off leaves the team as it was. The old place keeps what it has until
+    --remove-source, with the copy or later.
+
+    Refused while the team runs, exit 4. A place that takes nothing is exit 5.
+
+    \b
+    Examples:
+      pro0 store copy alpha postgresql://me@db.example.org/agents
+      pro0 store copy alpha files
+      pro0 store copy alpha files --remove-source
+    """
+    from pro0.engine.copying import copy_store
+
+    human_only("copy a team")
+    with live() as show:
+        moved, *kept = copy_store(store(), ids.team_name(team), to, _later(show), remove_source=remove_source)
+    write(moved)
+    for hint in kept:
+        say(hint)
+
+
+def _places(start: str) -> list[str]:
+    return [word for word in ("files", "postgresql://") if word.startswith(start)]
+
+
+def _later(show: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function that shows nothing of what is over in a moment, and not every step."""
+    next_at = time.monotonic() + QUIET
+
+    def maybe(text: str) -> None:
+        nonlocal next_at
+        if time.monotonic() >= next_at:
+            next_at = time.monotonic() + QUIET / 10
+            show(text)
+
+    return maybe

@@ -1,0 +1,62 @@
+"""The move of a stopped team between files and a database; the lease keeps any lead out meanwhile."""
+
+from shlex import quote
+
+from pro0.config.database import checked
+from pro0.engine.cleanup import living_guard
+from pro0.errors import ErrorCode, Refused
+from pro0.ops import ownership
+from pro0.store.database.pointer import pointer_in
+from pro0.store.moving import copy
+from pro0.store.moving.copy import Show
+from pro0.store.paths import LEFT
+from pro0.store.teams import Store
+
+FILES = "files"
+
+
+def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: bool) -> list[str]:
+    """Move a team to `files` or into the database behind a URL, and say where it is and what is left.
+
+    Raises Refused for a team that runs, and for a database that has another team of its name.
+    """
+    url = "" if to == FILES else checked(to)
+    team = store.team(name).require()
+    lease = team.documents.lease()
+    if not lease.take("copy"):
+        raise _running(name, f"its lead runs: {lease.holder()}")
+    try:
+        pointer = pointer_in(team.paths.team)
+        here = pointer.url if pointer else ""
+        if url and here not in ("", url):
+            hint = f"first: pro0 store copy {name} {FILES}"
+            raise Refused(f"{name} is in another database", code=ErrorCode.CONFLICT, hint=hint)
+        uid = team.config.read().uid
+        alive = [state.agent_id for state in team.runtime.read().seats if living_guard(team, state)]
+        if alive or ownership.of_team(team, uid):
+            raise _running(name, f"{', '.join(alive) or 'something of it'} still runs")
+        if here != url:
+            copy.copy(team.paths, uid, url, show)
+        if remove_source:
+            copy.remove_source(team.paths)
+    finally:
+        lease.drop()
+    return _report(store, name, to, moved=here != url)
+
+
+def _running(name: str, why: str) -> Refused:
+    return Refused(f"{name} is not copied: {why}", code=ErrorCode.LIVE_SESSIONS, hint=f"pro0 team stop {name}")
+
+
+def _report(store: Store, name: str, to: str, *, moved: bool) -> list[str]:
+    """Return where a team is, and in a second line what is kept of it elsewhere."""
+    paths = store.team(name).paths
+    pointer = pointer_in(paths.team)
+    place = (pointer.url if pointer else "") or FILES
+    lines = [f"{name} is in {place} now" if moved else f"{name} is in {place} already"]
+    kept = str(paths.team / LEFT) if (paths.team / LEFT).exists() else ""
+    if pointer and pointer.left:
+        kept = pointer.left
+    if kept:
+        lines.append(f"what it had is kept in {kept}; remove it: pro0 store copy {name} {quote(to)} --remove-source")
+    return lines

@@ -1,0 +1,1 @@
+"""The move of a team's documents between files and a database."""

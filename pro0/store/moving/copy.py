@@ -1,0 +1,149 @@
+"""The move of a stopped team between files and a database: copied, compared, and only then switched over.
+
+One file says where the documents are, and replacing it is the switch. Until then the old place is in charge, from then
+on the new one, wherever this is killed. What a broken copy has left does not count, and the next one overwrites it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import zip_longest
+from typing import Protocol
+
+from pro0.errors import ErrorCode, Pro0Error, Refused, StoreError
+from pro0.model.team import Elsewhere
+from pro0.store import atomic
+from pro0.store.database.pointer import in_database, pointer_in
+from pro0.store.files import File
+from pro0.store.moving.files import FileContents
+from pro0.store.paths import LEFT, STORE, TeamPaths, is_document
+from pro0.store.removal import trees
+
+Show = Callable[[str], None]
+
+
+class Contents(Protocol):
+    """All documents and events of a team, of whichever kind."""
+
+    def keys(self) -> list[str]:
+        """Return the names of all documents, in order."""
+        ...
+
+    def read(self, key: str) -> bytes:
+        """Return the bytes of one document."""
+        ...
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield all events, oldest first, each with the number of its file, 0 for the present one."""
+        ...
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keep everybody else from changing anything."""
+        ...
+
+    def led(self) -> AbstractContextManager[None]:
+        """Keep leads out."""
+        ...
+
+    def prepare(self) -> None:
+        """Make ready what is to be filled; raises Refused when another team is in the way."""
+        ...
+
+    def fill(self, documents: Iterable[tuple[str, bytes]], lines: Iterable[tuple[int, bytes]]) -> None:
+        """Write all, durably, in place of all that is there."""
+        ...
+
+    def clear(self) -> None:
+        """Remove what `fill` wrote."""
+        ...
+
+    def set_aside(self) -> None:
+        """Move all to where no late writer finds it."""
+        ...
+
+
+def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
+    """Move the documents of a team into the database behind a URL, or into files for ""; the source is kept.
+
+    The caller holds the lead's lease. Raises Refused when somebody is in the way, StoreError where nothing is taken.
+    """
+    before = pointer_in(paths.team) or Elsewhere(url="", uid=uid)
+    if url and before.left not in ("", url):
+        text = f"what {paths.name} had in another database is still there"
+        hint = f"pro0 store copy {paths.name} files --remove-source"
+        raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
+    files, rows = FileContents(paths), in_database(paths.home, paths.name, url or before.url).contents(uid)
+    source: Contents = files if url else rows
+    target: Contents = rows if url else files
+    target.prepare()
+    switched = False
+    try:
+        with target.led(), source.held():
+            with _taken_back(paths, before, target):
+                if url:  # so that whoever removes the team finds what a kill leaves there
+                    _point(paths, Elsewhere(url="", uid=uid, left=url))
+                _fill(paths.name, source, target, show)
+            _point(paths, Elsewhere(url=url, uid=uid, left=before.url))
+            switched = True
+            source.set_aside()
+    except (StoreError, OSError):
+        if not switched:  # else all that counts is done: what is not set aside does not count either
+            raise
+
+
+def remove_source(paths: TeamPaths) -> None:
+    """Remove all that copies have left in places that are not in charge."""
+    pointer = pointer_in(paths.team)
+    if pointer and pointer.url:
+        FileContents(paths).remove()
+    elif pointer:
+        if pointer.left:
+            in_database(paths.home, paths.name, pointer.left).drop(pointer.uid)
+        trees.remove(paths.team / LEFT)
+        _forget(paths)
+
+
+@contextmanager
+def _taken_back(paths: TeamPaths, before: Elsewhere, target: Contents) -> Iterator[None]:
+    """After an error, remove what was written; what cannot be removed is overwritten by the next copy."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Pro0Error, OSError):
+            target.clear()
+            if not (before.url or before.left):
+                _forget(paths)
+        raise
+
+
+def _fill(name: str, source: Contents, target: Contents, show: Show) -> None:
+    keys = source.keys()
+    if odd := next((key for key in keys if not is_document(key)), None):
+        raise StoreError(f"{odd!r} is the name of no document of a team", code=ErrorCode.STORE_CORRUPT)
+    target.fill(((key, source.read(key)) for key in _shown(keys, "copied", show)), source.lines())
+    if target.keys() != keys or source.keys() != keys:
+        raise StoreError(f"{name} was changed meanwhile, and is where it was", hint="try again")
+    for key in _shown(keys, "compared", show):
+        if source.read(key) != target.read(key):
+            raise StoreError(f"{key} of {name} is another after its copy; it is where it was", hint="try again")
+    if any(one != other for one, other in zip_longest(_words(source), _words(target))):
+        raise StoreError(f"the events of {name} are others after their copy; it is where it was", hint="try again")
+
+
+def _words(contents: Contents) -> Iterator[bytes]:
+    """Yield the events without their files: a long one is cut when it becomes files."""
+    return (line for _, line in contents.lines())
+
+
+def _shown(keys: Sequence[str], done: str, show: Show) -> Iterator[str]:
+    for number, key in enumerate(keys, 1):
+        show(f"{done} {number} of {len(keys)} documents")
+        yield key
+
+
+def _point(paths: TeamPaths, pointer: Elsewhere) -> None:
+    File(paths.team, STORE, Elsewhere).create(pointer)
+
+
+def _forget(paths: TeamPaths) -> None:
+    (paths.team / STORE).unlink(missing_ok=True)
+    atomic.sync(paths.team)
