@@ -66,3 +66,12 @@ def empty(documents: Documents) -> DocumentPlace:
     place = documents.mailboxes.within("w1")
     place.make()
     return place
+
+
+@pytest.fixture
+def kept_at(store_kind: str, request: pytest.FixtureRequest) -> str:
+    """Where the teams of the test have their documents: the URL of a database of its own, "" for files."""
+    if store_kind == "files":
+        return ""
+    server: Postgres = request.getfixturevalue("server")
+    return server.url()

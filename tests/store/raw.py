@@ -1,8 +1,16 @@
-"""The bytes of a document, whichever kind of store has it."""
+"""The bytes of documents, whichever kind of store has them."""
 
 from typing import Any
 
+from pro0.store.database.place import Rows
+from pro0.store.database.server import lock_of
 from pro0.store.files import SIZE_LIMIT, File
+from pro0.store.moving.copy import contents_of
+from pro0.store.teams import TeamStore
+
+DELETE = """
+delete from pro0.documents d using pro0.teams t where t.id = d.team and t.name = %s and d.name = %s
+"""
 
 
 def data_of(file: File[Any]) -> bytes:
@@ -16,3 +24,19 @@ def put(file: File[Any], data: bytes) -> None:
     file.place.make()
     with file.place.open() as place:
         place.replace(file.path.name, data)
+
+
+def drop(file: File[Any]) -> None:
+    """Keep none in their place."""
+    if not isinstance(file.place, Rows):
+        file.path.unlink()
+        return
+    team = file.place.team
+    with team.server.act(lock_of(team.name), "a test", "drop a document") as act:
+        act.write(DELETE, (team.name, file.place.key(file.path.name)))
+
+
+def all_of(team: TeamStore) -> dict[str, bytes]:
+    """Return all documents of a team by name."""
+    contents = contents_of(team.paths)
+    return {key: contents.read(key) for key in contents.keys()}  # noqa: SIM118 - no mapping

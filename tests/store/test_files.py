@@ -14,11 +14,12 @@ from pro0.errors import BadInput, EnvironmentMissing, NotFound, StoreError, Unwr
 from pro0.model.message import Notice, Segment
 from pro0.model.stored import Document
 from pro0.model.task import Comment, Comments, Task, TaskList
-from pro0.store.files import SIZE_LIMIT, File
+from pro0.store.files import SIZE_LIMIT, File, encode
 from pro0.store.paths import QUEUE
-from pro0.store.teams import TeamStore
+from pro0.store.teams import Store, TeamStore
 from tests.crash.lanes import a_few
 from tests.faults import ERRORS, MUTATING, contents, count, fail_with, fault_at, temporary_files, write_short
+from tests.store.raw import all_of, data_of, drop, put
 from tests.teams import NOW, make_team, set_state
 
 Kinds = dict[str, Callable[[TeamStore], File]]  # type: ignore[type-arg]
@@ -29,23 +30,24 @@ KINDS: Kinds = {
     "tasks": lambda team: team.tasks,
     "mailbox": lambda team: team.mailbox("w1").head,
     "comments": lambda team: team.comments("task-1"),
-    "segment": lambda team: File(team.mailbox("w1").folder / "archive", "000001.json", Segment),
+    "segment": lambda team: team.mailbox("w1").sealed(1),
 }
 
 pytestmark = pytest.mark.usefixtures("no_sync")
 
 
 @pytest.fixture
-def team(home: Path) -> TeamStore:
-    """A team that has one of each file."""
-    made = make_team(home, "w1")
+def team(home: Path, kept_at: str) -> TeamStore:
+    """A team that has one of each document."""
+    made = make_team(home, "w1", url=kept_at)
     with made.tasks.change("fill") as change:
         change.value = TaskList(next_id=2, tasks=(Task(id="task-1", title="t", created_at=NOW),))
-    made.comments("task-1").folder.mkdir()
+    made.comments("task-1").place.make()
     with made.comments("task-1").change("fill") as comments:
         comments.value = Comments(comments=(Comment(id="c", at=NOW, author="human", text="x"),))
-    for number in range(202):
-        made.mailbox("w1").post(Notice(id=f"m{number}", from_="human", to="w1", content="hello"), lambda: NOW)
+    message = made.mailbox("w1").post(Notice(id="m", from_="human", to="w1", content="hello"), lambda: NOW)
+    for number in (1, 2):
+        put(made.mailbox("w1").sealed(number), encode(Segment(revision=1, messages=(message,))))
     return made
 
 
@@ -84,15 +86,15 @@ def broken(data: bytes) -> dict[str, bytes]:
 def test_a_corrupt_file_is_an_error_and_stays(team: TeamStore, kind: str) -> None:
     """AC-65, reliability 23: never silently empty, by reading or by changing."""
     file = KINDS[kind](team)
-    for what, data in broken(file.path.read_bytes()).items():
-        file.path.write_bytes(data)
+    for what, data in broken(data_of(file)).items():
+        put(file, data)
         for act in (file.read, file.change("x").__enter__):
             with pytest.raises(StoreError) as raised:
                 act()
             assert raised.value.code == "store_corrupt", what
             assert str(file.path) in raised.value.message
             assert len(raised.value.message) < 1000
-        assert file.path.read_bytes() == data
+        assert data_of(file) == data
 
 
 def test_the_version_comes_first_in_every_document() -> None:
@@ -106,8 +108,8 @@ def test_the_version_comes_first_in_every_document() -> None:
 def test_a_newer_file_is_left_alone(team: TeamStore, kind: str) -> None:
     """Rulings 3.5, reliability 25: known keys can be read, nothing is ever written."""
     file = KINDS[kind](team)
-    newer = file.path.read_bytes().replace(b'"schemaVersion": 1', b'"schemaVersion": 99')
-    file.path.write_bytes(newer)
+    newer = data_of(file).replace(b'"schemaVersion": 1', b'"schemaVersion": 99')
+    put(file, newer)
     assert file.read().schema_version == 99
     with pytest.raises(StoreError, match="99") as raised, file.change("x") as change:
         change.value = replace(change.value)
@@ -115,11 +117,11 @@ def test_a_newer_file_is_left_alone(team: TeamStore, kind: str) -> None:
     strange = newer.replace(b"{", b'{"surprise": 1,', 1)
     cuts = [newer[: newer.index(b"99") + 2 + number] for number in (0, 1, len(newer) // 3)]
     for data in (newer, strange, *cuts):
-        file.path.write_bytes(data)
+        put(file, data)
         with pytest.raises(StoreError) as raised, file.change("x") as change:
             change.value = replace(change.value)
         assert raised.value.code == "newer_schema", data
-        assert file.path.read_bytes() == data
+        assert data_of(file) == data
 
 
 def make_strange(path: Path, what: str, outside: Path) -> None:
@@ -138,6 +140,7 @@ def make_strange(path: Path, what: str, outside: Path) -> None:
             file.truncate(1 << 30)
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("what", ["link", "dangling link", "fifo", "folder", "a sparse gigabyte"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_file_is_refused_unread(team: TeamStore, kind: str, what: str, tmp_path: Path) -> None:
@@ -155,14 +158,15 @@ def test_what_is_no_file_is_refused_unread(team: TeamStore, kind: str, what: str
 def test_a_missing_file_is_corrupt_not_empty(team: TeamStore, kind: str) -> None:
     """Reliability 26."""
     file = KINDS[kind](team)
-    file.path.unlink()
+    drop(file)
     for act in (file.read, file.change("x").__enter__):
         with pytest.raises(StoreError, match="is missing") as raised:
             act()
         assert raised.value.code == "store_corrupt"
-    assert not file.path.exists()
+    assert not file.place.holds(file.path.name)
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("dangling", [False, True])
 def test_a_linked_team_folder_is_unsafe(team: TeamStore, tmp_path: Path, dangling: bool) -> None:
     """AC-66, reliability 30: exit 6, nothing outside is touched."""
@@ -178,6 +182,7 @@ def test_a_linked_team_folder_is_unsafe(team: TeamStore, tmp_path: Path, danglin
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.files
 def test_a_missing_folder_is_not_found(team: TeamStore) -> None:
     team.paths.tasks.rename(team.paths.tasks.with_name("other"))
     with pytest.raises(NotFound):
@@ -187,13 +192,24 @@ def test_a_missing_folder_is_not_found(team: TeamStore) -> None:
     assert not team.paths.tasks.exists()
 
 
+def test_a_team_that_is_gone_is_not_found(team: TeamStore) -> None:
+    Store(team.paths.home).discard("alpha", "uid-alpha")
+    for file in (team.tasks, team.wanted, team.mailbox("w1").head):
+        with pytest.raises(NotFound):
+            file.read()
+        with pytest.raises(NotFound), file.change("x"):
+            pass
+    with pytest.raises(NotFound):
+        team.comments("task-2").place.make()
+
+
 def test_an_error_inside_a_change_writes_nothing(team: TeamStore) -> None:
-    before = contents(team.paths.home)
+    before = all_of(team)
     with pytest.raises(ZeroDivisionError), team.tasks.change("x") as change:
         change.value = replace(change.value, next_id=9 // 0)
     with team.tasks.change("x") as change:
         change.value = change.value
-    assert contents(team.paths.home) == before
+    assert all_of(team) == before
 
 
 def test_every_write_raises_the_revision(team: TeamStore) -> None:
@@ -206,22 +222,22 @@ def test_every_write_raises_the_revision(team: TeamStore) -> None:
 
 def test_what_could_not_be_read_again_is_not_written(team: TeamStore) -> None:
     """A file beyond the limit of reading would be lost to everybody."""
-    before = team.tasks.path.read_bytes()
+    before = data_of(team.tasks)
     big = Task(id="task-2", title="t", description="x" * SIZE_LIMIT)
     with pytest.raises(StoreError, match="full") as raised, team.tasks.change("x") as change:
         change.value = replace(change.value, tasks=(*change.value.tasks, big))
     assert raised.value.code == "too_large"
-    assert team.tasks.path.read_bytes() == before
+    assert data_of(team.tasks) == before
 
 
 def test_text_that_is_no_unicode_is_bad_input(team: TeamStore) -> None:
     """Reliability 33."""
-    before = contents(team.paths.home)
+    before = all_of(team)
     with pytest.raises(BadInput) as raised, team.tasks.change("x") as change:
         change.value = replace(change.value, tasks=(Task(id="task-2", labels=("\udcff",)),))
     assert raised.value.message == "a text is not valid Unicode"
     assert raised.value.hint == "it holds a lone surrogate; pass UTF-8"
-    assert contents(team.paths.home) == before
+    assert all_of(team) == before
 
 
 def test_a_corrupt_report_is_an_error(team: TeamStore) -> None:
@@ -248,7 +264,7 @@ def change_a_task(team: TeamStore) -> None:
         change.value = replace(change.value, next_id=change.value.next_id + 1)
 
 
-def data_of(team: TeamStore) -> dict[str, bytes]:
+def counting(team: TeamStore) -> dict[str, bytes]:
     """All that counts: not the leftover of a sealing whose head was not replaced, which nobody reads."""
     sealed = team.mailbox("w1").head.read().sealed
     return {
@@ -270,7 +286,7 @@ def test_whichever_call_fails_it_is_said_and_nothing_is_changed(home: Path, what
     team = filled(home / "count")
     total = len(count(lambda: act(team), MUTATING))
     team = filled(home / "real")
-    start = data_of(team)
+    start = counting(team)
     for number in range(1, total + 1):
         said = ""
         with fault_at(number, fail_with(code), MUTATING) as shim:
@@ -282,11 +298,11 @@ def test_whichever_call_fails_it_is_said_and_nothing_is_changed(home: Path, what
         unsaid = call.name in ("close", "pwrite", "ftruncate") or call == ("open", QUEUE)
         assert errno.errorcode[code] in said or unsaid, (number, call)
         late = unsaid or "after the change" in said
-        assert data_of(team) == start or late, (number, call)
+        assert counting(team) == start or late, (number, call)
         assert not temporary_files(home)
-        if data_of(team) != start:
+        if counting(team) != start:
             team = filled(home / f"real-{number}")
-            start = data_of(team)
+            start = counting(team)
     act(team)
 
 
@@ -308,13 +324,19 @@ def filled(home: Path) -> TeamStore:
 
 
 def test_room_is_tried_for_and_nothing_is_changed(team: TeamStore) -> None:
-    before = contents(team.paths.home)
+    before = all_of(team)
     team.tasks.try_room()
+    assert all_of(team) == before
+    drop(team.tasks)
+    with pytest.raises(StoreError):
+        team.tasks.try_room()
+    assert not team.tasks.place.holds("tasks.json")
+
+
+@pytest.mark.files
+def test_a_disk_without_room_is_said(team: TeamStore) -> None:
+    before = contents(team.paths.home)
     for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
         with fault_at(1, fail_with(code), ("write",)), pytest.raises(Unwritable, match=errno.errorcode[code]):
             team.tasks.try_room()
     assert contents(team.paths.home) == before
-    team.tasks.path.unlink()
-    with pytest.raises(StoreError):
-        team.tasks.try_room()
-    assert not team.tasks.path.exists()

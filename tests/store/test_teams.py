@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 from msgspec.structs import replace
 
@@ -19,6 +20,8 @@ from pro0.store.tasklist import TaskFile
 from pro0.store.teams import Store, TeamStore, check_owner
 from tests import crowd
 from tests.faults import KILLED, KILLS, MUTATING, fail_with, points
+from tests.postgres import Postgres
+from tests.store.raw import all_of
 from tests.teams import NOW, files, make_team
 
 LAYOUT = {
@@ -35,8 +38,8 @@ def config(name: str = "alpha", uid: str = "u1") -> TeamConfig:
     return TeamConfig(name=name, created_at=NOW, uid=uid, project="/")
 
 
-def create(home: Path, name: str = "alpha") -> TeamStore:
-    return Store(home).create(config(name), Wanted())
+def create(home: Path, name: str = "alpha", url: str = "") -> TeamStore:
+    return Store(home).create(config(name), Wanted(), url=url)
 
 
 def there(home: Path) -> set[str]:
@@ -44,10 +47,36 @@ def there(home: Path) -> set[str]:
 
 
 @pytest.fixture
-def whole(home: Path, tmp_path: Path) -> set[str]:
+def whole(home: Path, tmp_path: Path, kept_at: str) -> set[str]:
     """All that belongs to a team, as a creation that nobody disturbs makes it."""
-    create(tmp_path / "undisturbed")
-    return there(tmp_path / "undisturbed")
+    create(tmp_path / "undisturbed", url=kept_at)
+    made = all_there(tmp_path / "undisturbed", kept_at)
+    gone(tmp_path / "undisturbed", kept_at, "alpha")
+    return made
+
+
+def all_there(home: Path, url: str) -> set[str]:
+    """Return all that there is of teams: files, and rows by the names of their documents."""
+    return there(home) | {f"row {team} {name}" for team, name in rows(url)}
+
+
+def rows(url: str) -> list[tuple[str, str]]:
+    """Return the documents in a database, each with the name of its team; a team without any has none."""
+    if not url:
+        return []
+    with psycopg.connect(url) as connection:
+        if connection.execute("select to_regclass('pro0.acts')").fetchone() == (None,):
+            return []
+        return connection.execute(
+            "select t.name, coalesce(d.name, '') from pro0.teams t left join pro0.documents d on d.team = t.id"
+        ).fetchall()
+
+
+def gone(home: Path, url: str, *names: str) -> None:
+    """Remove the teams of a home, so that another home may use their names in the same database."""
+    for name in names:
+        Store(home).discard(name, "u1")
+    assert rows(url) == []
 
 
 def test_a_team_is_made_whole_and_private(home: Path) -> None:
@@ -84,13 +113,13 @@ def test_a_bad_name_makes_nothing(home: Path, name: str) -> None:
     assert not home.exists()
 
 
-def test_a_name_that_is_taken_is_refused_and_untouched(home: Path) -> None:
+def test_a_name_that_is_taken_is_refused_and_untouched(home: Path, kept_at: str) -> None:
     """AC-67."""
-    create(home)
-    before = (home / "teams/alpha/config.json").read_bytes()
-    with pytest.raises(Refused, match="there is a team alpha already"):
-        Store(home).create(config(uid="u2"), Wanted())
-    assert (home / "teams/alpha/config.json").read_bytes() == before
+    before = all_of(create(home, url=kept_at))
+    for url in {"", kept_at}:
+        with pytest.raises(Refused, match="there is a team alpha already"):
+            Store(home).create(config(uid="u2"), Wanted(), url=url)
+    assert all_of(Store(home).team("alpha")) == before
 
 
 def test_what_is_refused_says_what_to_do(home: Path) -> None:
@@ -126,39 +155,48 @@ def test_who_waits_for_a_home_is_told_what_is_done_to_it(home: Path, monkeypatch
     ]
 
 
-def test_an_event_is_one_line_of_what_is_known(home: Path) -> None:
-    team = create(home)
+def test_an_event_is_one_line_of_what_is_known(home: Path, kept_at: str) -> None:
+    team = create(home, url=kept_at)
     team.log_event(NOW, "w1", "task.claim", task="task-1", number=2, nothing=None, empty="")
-    (line,) = (home / "teams/alpha/events.jsonl").read_text().splitlines()
+    (line,) = team.documents.events().last(9)
     head = {"at": iso(NOW), "actor": "w1", "event": "task.claim"}
     assert json.loads(line) == head | {"task": "task-1", "number": 2, "empty": ""}
 
 
-def test_what_a_team_is_made_of_is_what_it_was_given(home: Path) -> None:
+def test_what_a_team_is_made_of_is_what_it_was_given(home: Path, kept_at: str) -> None:
     given = Environment(variables={"A": "1"})
-    team = Store(home).create(config(), Wanted(), given)
+    team = Store(home).create(config(), Wanted(), given, url=kept_at)
     assert team.environment.read().variables == {"A": "1"}
     assert team.config.read() == replace(config(), revision=1)
-    for file in (team.environment.path, team.usage.path):
-        file.unlink(missing_ok=True)
+    team.environment.path.unlink()
     assert (team.environment.read(), team.usage.read()) == (Environment(), UsageBook())
     assert team.comments("task-1").find() is None
     assert Store(home).roles.read() == PRESETS
 
 
-def race(home: Path, number: int) -> None:
+def race(home: Path, number: int, url: str) -> None:
     try:
-        Store(home).create(config(uid=f"u{number}"), Wanted())
+        Store(home).create(config(uid=f"u{number}"), Wanted(), url=url)
     except Refused:
         return
     (home / f"won-{number}").touch()
 
 
-def test_of_eight_who_make_one_team_one_does(home: Path) -> None:
-    crowd.run(race, [(home, number) for number in range(8)])
+def test_of_eight_who_make_one_team_one_does(home: Path, kept_at: str) -> None:
+    crowd.run(race, [(home, number, kept_at) for number in range(8)])
     won = [path.name.removeprefix("won-") for path in home.glob("won-*")]
     assert len(won) == 1
     assert create_uid(home) == f"u{won[0]}"
+
+
+def test_of_eight_homes_that_make_one_team_in_a_database_one_does(home: Path, server: Postgres) -> None:
+    homes = [home / str(number) for number in range(8)]
+    url = server.url()
+    crowd.run(race, [(homes[number], number, url) for number in range(8)])
+    [won] = home.glob("*/won-*")
+    assert create_uid(won.parent) == f"u{won.parent.name}"
+    assert [Store(one).names() for one in homes].count([]) == 7
+    assert {team for team, _ in rows(url)} == {"alpha"}
 
 
 def create_uid(home: Path) -> str:
@@ -205,7 +243,7 @@ def test_work_without_a_team_is_not_taken_over(home: Path) -> None:
 
 @pytest.mark.parametrize("fault", KILLS)
 def test_wherever_creating_is_killed_there_is_a_whole_team_or_none(
-    home: Path, whole: set[str], fault: Callable[..., object]
+    home: Path, whole: set[str], kept_at: str, fault: Callable[..., object]
 ) -> None:
     """Reliability 11: and the next one makes it, and nothing is left over."""
     homes: list[Path] = []
@@ -213,33 +251,37 @@ def test_wherever_creating_is_killed_there_is_a_whole_team_or_none(
     def prepare() -> Callable[[], object]:
         homes.append(home / str(len(homes)))
         homes[-1].mkdir(parents=True)
-        return lambda: create(homes[-1])
+        if homes[1:]:
+            gone(homes[-2], kept_at, "alpha")
+        return lambda: create(homes[-1], url=kept_at)
 
     for point in points(prepare, fault, MUTATING):
         place = homes[-1]
         assert point.ended == KILLED, point
         if Store(place).team("alpha").exists():
-            assert there(place) == whole, point
+            assert all_there(place, kept_at) == whole, point
             with pytest.raises(Refused):
-                create(place)
+                create(place, url=kept_at)
         else:
             assert Store(place).names() == []
-            create(place)
-            assert there(place) == whole, point
+            create(place, url=kept_at)
+            assert all_there(place, kept_at) == whole, point
 
 
-def test_wherever_creating_fails_nothing_is_left(home: Path, whole: set[str]) -> None:
+def test_wherever_creating_fails_nothing_is_left(home: Path, whole: set[str], kept_at: str) -> None:
     """Reliability 13: an error leaves no half of a team behind; it may be there when only the last sync failed."""
     homes: list[Path] = []
 
     def prepare() -> Callable[[], object]:
         homes.append(home / str(len(homes)))
         homes[-1].mkdir(parents=True)
-        return lambda: create(homes[-1])
+        if homes[1:]:
+            gone(homes[-2], kept_at, "alpha")
+        return lambda: create(homes[-1], url=kept_at)
 
     for point in points(prepare, fail_with(28), MUTATING):
         place = homes[-1]
-        left = there(place) if place.exists() else set()
+        left = all_there(place, kept_at) if place.exists() else set()
         assert left <= BARE or left == whole, (point, left)
 
 
@@ -265,7 +307,7 @@ def test_what_kept_a_team_from_being_made_is_told(
 
 @pytest.mark.parametrize("fault", KILLS)
 def test_wherever_removing_is_killed_it_can_be_finished(
-    home: Path, whole: set[str], fault: Callable[..., object]
+    home: Path, whole: set[str], kept_at: str, fault: Callable[..., object]
 ) -> None:
     """Rulings 3.10: the rename is the commit; what is left is finished by the next sweep."""
     homes: list[Path] = []
@@ -273,31 +315,33 @@ def test_wherever_removing_is_killed_it_can_be_finished(
     def prepare() -> Callable[[], object]:
         homes.append(home / str(len(homes)))
         homes[-1].mkdir(parents=True)
-        create(homes[-1])
-        create(homes[-1], "other")
+        if homes[1:]:
+            gone(homes[-2], kept_at, "other")
+        create(homes[-1], url=kept_at)
+        create(homes[-1], "other", url=kept_at)
         return lambda: Store(homes[-1]).discard("alpha", "u1")
 
     other = {name.replace("alpha", "other") for name in whole}
     for point in points(prepare, fault, MUTATING):
         place = homes[-1]
         if (place / "teams" / "alpha").exists():
-            assert there(place) == whole | other, point
+            assert all_there(place, kept_at) == whole | other, point
         Store(place).sweep()
-        assert there(place) in (whole | other, other), point
+        assert all_there(place, kept_at) in (whole | other, other), point
         Store(place).discard("alpha", "u1")
-        assert there(place) == other, point
+        assert all_there(place, kept_at) == other, point
 
 
-def test_removing_is_idempotent_and_makes_nothing(home: Path) -> None:
+def test_removing_is_idempotent_and_makes_nothing(home: Path, kept_at: str) -> None:
     store = Store(home)
     store.discard("alpha", "u1")
     assert store.sweep() == []
     assert not home.exists()
-    create(home)
+    create(home, url=kept_at)
     for _ in range(2):
         store.discard("alpha", "u1")
-        assert there(home) == BARE
-    assert create(home).exists()
+        assert all_there(home, kept_at) <= BARE
+    assert create(home, url=kept_at).exists()
 
 
 def write_late(home: Path, number: int) -> None:
@@ -316,10 +360,10 @@ def write_late(home: Path, number: int) -> None:
             return
 
 
-def test_late_writers_bring_nothing_back(home: Path) -> None:
+def test_late_writers_bring_nothing_back(home: Path, kept_at: str) -> None:
     """Rulings 3.10, AC-75, reliability 10: 0 ghost folders, and every writer is told that it is not there."""
     for turn in range(3):
-        create(home)
+        create(home, url=kept_at)
         for path in home.parent.glob("ready-*"):
             path.unlink()
         writers = [crowd.start(write_late, home, number) for number in range(4)]
@@ -327,13 +371,13 @@ def test_late_writers_bring_nothing_back(home: Path) -> None:
             pass
         Store(home).discard("alpha", f"u{turn}")
         crowd.all_end_well(writers, 30)
-        assert there(home) == BARE
+        assert all_there(home, kept_at) <= BARE
 
 
-def test_a_late_event_of_a_removed_team_is_dropped(home: Path) -> None:
-    team = make_team(home, "w1")
+def test_a_late_event_of_a_removed_team_is_dropped(home: Path, kept_at: str) -> None:
+    team = make_team(home, "w1", url=kept_at)
     Store(home).discard("alpha", "u")
     team.log_event(NOW, "w1", "late")
     with pytest.raises(NotFound, match="there is no team alpha"):
         team.require()
-    assert there(home) == BARE
+    assert all_there(home, kept_at) <= BARE

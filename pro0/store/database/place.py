@@ -179,6 +179,6 @@ class Rows:
 
     def translate(self, error: OSError, name: str) -> NoReturn:
         """Translate an error about a document for a person, and raise it."""
-        if isinstance(error, FileNotFoundError):
+        if isinstance(error, FileNotFoundError) and not self.is_there():
             raise NotFound(f"{self.path} is not there") from None
         raise StoreError(f"cannot use {self.path / name}: {error}", code=ErrorCode.STORE_CORRUPT) from error
