@@ -73,11 +73,13 @@ class Conversations:
                 await web.close(FORBIDDEN)  # it is revoked, or the server ends
 
     def _server(self, name: str) -> RpcServer:
-        if name not in self._servers:
-            home = self._address.home
-            self._servers[name] = RpcServer(TeamStore(home, name)) if name else HomeServer(home)
-            self._servers[name].start()
-        return self._servers[name]
+        home = self._address.home
+        team = TeamStore(home, name) if name else None
+        key = str(team.documents.team.path) if team else ""  # a team that was copied is watched in its new place
+        if key not in self._servers:
+            self._servers[key] = RpcServer(team) if team else HomeServer(home)
+            self._servers[key].start()
+        return self._servers[key]
 
 
 async def _carry(web: WebSocket, connection: socket.socket) -> None:

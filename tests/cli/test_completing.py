@@ -48,6 +48,8 @@ def busy(pro0: Pro0, team: Context) -> Context:
         ("pro0 member spawn x --agent co", ["codex", "command"]),
         ("pro0 team start x -l tr", ["trio"]),
         ("pro0 config set maxT", ["maxTeammates"]),
+        ("pro0 store copy al", ["alpha"]),
+        ("pro0 store copy alpha ", ["files", "postgresql://"]),
     ],
 )
 def test_the_names_that_are_there_are_offered(line: str, words: list[str], busy: Context) -> None:

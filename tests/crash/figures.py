@@ -163,6 +163,14 @@ ROWS = (
         "cli/test_corrupt.py",
     ),
     Row(
+        "`pro0 store copy` killed anywhere: one place is in charge and whole, the next copy is as good as the first, "
+        "and nothing is left",
+        "SIGKILL before each call that changes a file, on the way to a database and back",
+        "kills",
+        "kills of a copy of a team",
+        "store/test_copy.py",
+    ),
+    Row(
         "no name leads anywhere: exit 2, 3, 4 at every entrance, 5 in an edited file; nothing is touched",
         f"{len({*NAMES, *RESERVED})} names and what no argument can hold, at every argument and "
         "variable that names something",

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from pro0.engine.copying import copy_store
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import PlanGate
 from pro0.ops import verdicts
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import plan_approval
 from pro0.store.teams import Store, TeamStore
+from tests.postgres import postgres, require
 from tests.teams import human, member
 from tests.waiting import STUCK
 from tests.web.browsers import Browser
@@ -68,6 +70,23 @@ def test_with_a_pin_a_verdict_needs_it(another: Another, team: TeamStore, waitin
     assert wire.refused("task.approve", **answer, pin="654321") == "wrong_pin"
     assert wire.refused("task.approve", **answer, pin=7) == "bad_input"
     assert wire.result("task.approve", **answer, pin="123456")["id"] == waiting
+
+
+def test_a_team_that_was_copied_is_followed_in_its_new_place(browser: Browser, team: TeamStore) -> None:
+    """Who looks again sees its changes, whatever the server of the page has watched before."""
+    require()
+    old = browser.rpc("alpha")
+    assert old.result("task.list.subscribe")["tasks"] == []
+    with postgres() as server:
+        copy_store(Store(team.paths.home), "alpha", server.url(), print, remove_source=False)
+        there = Store(team.paths.home).team("alpha")
+        assert old.refused("task.list") == "not_found"
+        wire = browser.rpc("alpha")
+        assert wire.result("task.list.subscribe")["tasks"] == []
+        tasks.create(human(there), [Draft(title="there")])
+        assert "there" in json.dumps(wire.next_notice())
+        copy_store(Store(team.paths.home), "alpha", "files", print, remove_source=True)
+    assert [task["title"] for task in browser.rpc("alpha").result("task.list")] == ["there"]
 
 
 def test_a_team_is_started_and_removed(browser: Browser, team: TeamStore, tmp_path: Path) -> None:
