@@ -44,11 +44,18 @@ def require() -> None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("no PostgreSQL server is here")
 
 
+SMALL_DISK = """mount -t tmpfs -o "size=24m,mode=700,uid=$(id -u nobody)" none "$1" && shift
+exec setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups "$@"
+"""
+"""A server for root that sees a small disk in one of its folders."""
+
+
 class Postgres:
     """The server; `url` names a database in it."""
 
-    def __init__(self, at: Path, fsync: str) -> None:
+    def __init__(self, at: Path, fsync: str, disk: Path | None = None) -> None:
         self.at = at
+        self._disk = disk
         self._data = at / "data"
         self._user = NOBODY if os.geteuid() == 0 else None
         self._server: subprocess.Popen[bytes] | None = None
@@ -68,8 +75,10 @@ class Postgres:
     def start(self) -> None:
         """Start it, and wait until it answers."""
         log = (self.at / "log").open("ab")
-        words = [str(self._program), "-D", str(self._data)]
-        self._server = subprocess.Popen(words, stdout=log, stderr=log, user=self._user, cwd=self.at)
+        words, user = [str(self._program), "-D", str(self._data)], self._user
+        if self._disk:
+            words, user = ["unshare", "-m", "sh", "-c", SMALL_DISK, "sh", str(self._disk), *words], None
+        self._server = subprocess.Popen(words, stdout=log, stderr=log, user=user, cwd=self.at)
         log.close()
         wait_until(self._answers, STUCK, "the server answers")
 
@@ -102,10 +111,10 @@ class Postgres:
 
 
 @contextmanager
-def postgres(fsync: str = "off") -> Iterator[Postgres]:
-    """Run a server of one's own meanwhile; it keeps what it says only with `fsync` on."""
+def postgres(fsync: str = "off", disk: Path | None = None) -> Iterator[Postgres]:
+    """Run a server of one's own meanwhile; it keeps what it says only with `fsync` on, and may have a small `disk`."""
     at = Path(tempfile.mkdtemp(prefix="pro0-pg-", dir="/tmp"))  # short: a socket's path has 107 bytes
-    server = Postgres(at, fsync)
+    server = Postgres(at, fsync, disk)
     server.start()
     try:
         yield server

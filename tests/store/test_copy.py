@@ -4,10 +4,12 @@ import errno
 import os
 import random
 import resource
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -17,7 +19,7 @@ from pro0.engine.copying import copy_store
 from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError, Unwritable
 from pro0.model.message import Notice
 from pro0.model.runtime import State, UsageBook
-from pro0.model.task import Changes, Draft
+from pro0.model.task import Changes, Comment, Comments, Draft
 from pro0.model.team import TeamConfig, Wanted
 from pro0.ops.context import clock
 from pro0.ops.tasks import tasks
@@ -30,8 +32,9 @@ from pro0.store.paths import DOCUMENTS, EVENTS, LEFT, TeamPaths, is_document
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.crash.lanes import LANES, SOAK, counted, sample
+from tests.crash.test_outside import may_mount
 from tests.faults import KILLED, STEPS, Call, Shim, count, fail_with, fault_at, in_child, kill_before
-from tests.postgres import Postgres
+from tests.postgres import Postgres, postgres
 from tests.teams import NOW, human, make_team, set_state
 from tests.waiting import STUCK, wait_until
 
@@ -425,6 +428,28 @@ def test_a_server_that_is_full_changes_nothing(
     assert not (home / "teams" / "alpha" / "store.json").exists()
 
 
+@pytest.mark.skipif(not (may_mount() and shutil.which("setpriv")), reason="a small disk needs root and unshare")
+def test_a_server_whose_disk_gets_full_changes_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    team = filled(home, monkeypatch, mail=3, history=3)
+    (large := team.paths.tasks / "archive").mkdir()
+    (large / "000001.json").write_bytes(random.Random(1).randbytes(30 << 20))
+    before = contents(home)
+    disk = Path(tempfile.mkdtemp(prefix="pro0-disk-", dir="/tmp"))
+    try:
+        with postgres(disk=disk) as own:
+            with psycopg.connect(own.url("postgres"), autocommit=True) as owner:
+                owner.execute(f"create tablespace small location '{disk}'".encode())
+                owner.execute("create database small tablespace small")
+            with pytest.raises(Unwritable, match="No space left on device") as full:
+                go(home, own.url("small"))
+            assert full.value.hint == "free some space"
+            assert "\n" not in full.value.message
+            assert contents(home) == before
+            assert not (home / "teams" / "alpha" / "store.json").exists()
+    finally:
+        disk.rmdir()
+
+
 def test_a_disk_that_is_full_changes_nothing(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(home, monkeypatch, mail=3, history=3)
     go(home, url, remove_source=True)
@@ -488,6 +513,23 @@ def test_who_has_opened_the_old_place_changes_nothing_there(
     assert in_charge(home) == before
 
 
+def test_who_waits_for_a_copy_and_for_whom_a_copy_waits_is_told_by_whom(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = make_team(home, "w1", url=url)
+    there = in_database(home, "alpha", url).contents("uid-alpha")
+    monkeypatch.setattr(server_module, "PATIENCE", 1.5)
+    with there.held(), pytest.raises(StoreError, match=rf"is held by pid {os.getpid()} \(copy team alpha\)") as waiting:
+        set_state(team, "w1", State.IDLE)
+    assert waiting.value.code == "lock_timeout"
+    by = rf"is held by pid {os.getpid()} \(hold it\)"
+    with team.wanted.change("hold it"), pytest.raises(StoreError, match=by) as waiting:
+        go(home, "files")
+    assert waiting.value.code == "lock_timeout"
+    assert rows(home)
+    assert contents(home) == {}
+
+
 def test_a_change_meanwhile_leaves_it_where_it_was(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A place that nobody could hold, since it was made meanwhile."""
     team = filled(home, monkeypatch, mail=3, history=3)
@@ -495,8 +537,10 @@ def test_a_change_meanwhile_leaves_it_where_it_was(home: Path, url: str, monkeyp
 
     def shown(*arguments: object) -> Iterator[str]:
         yield from real(*arguments)  # type: ignore[arg-type]
-        with suppress(Pro0Error):
-            tasks.comment(human(team), "task-9", "meanwhile")
+        comments = team.comments("task-9")
+        comments.place.make()
+        with comments.change("a comment") as change:
+            change.value = Comments(comments=(Comment(id="c", at=NOW, author="human", text="meanwhile"),))
 
     monkeypatch.setattr(moving, "_shown", shown)
     with pytest.raises(StoreError, match="alpha was changed meanwhile, and is where it was"):

@@ -85,7 +85,9 @@ class RowContents:
             act.load(schema.KEEP_LINES, ((team, part, line) for part, line in lines))
 
     def clear(self) -> None:
-        """Remove the rows, but for those that were set aside."""
+        """Remove the rows, but for those that were set aside; where there are none, nothing is written."""
+        if not self._ask(schema.IS, self._uid):  # a full disk would not even take the removal of nothing
+            return
         with self._rows.server.act(lock_of(self._rows.name), self._what, self._why) as act:
             act.write(schema.DROP, (self._rows.name, self._uid))
 

@@ -128,13 +128,14 @@ def _fill(name: str, source: Contents, target: Contents, show: Show) -> None:
     if odd := next((key for key in keys if not is_document(key)), None):
         raise StoreError(f"{odd!r} is the name of no document of a team", code=ErrorCode.STORE_CORRUPT)
     target.fill(((key, source.read(key)) for key in _shown(keys, "copied", show)), source.lines())
-    if target.keys() != keys or source.keys() != keys:
-        raise StoreError(f"{name} was changed meanwhile, and is where it was", hint="try again")
     for key in _shown(keys, "compared", show):
         if source.read(key) != target.read(key):
             raise StoreError(f"{key} of {name} is another after its copy; it is where it was", hint="try again")
     if any(one != other for one, other in zip_longest(_words(source), _words(target))):
         raise StoreError(f"the events of {name} are others after their copy; it is where it was", hint="try again")
+    # Last: what was made meanwhile, as the comments of a task that had none, was there to be locked by nobody.
+    if target.keys() != keys or source.keys() != keys:
+        raise StoreError(f"{name} was changed meanwhile, and is where it was", hint="try again")
 
 
 def _words(contents: Contents) -> Iterator[bytes]:
