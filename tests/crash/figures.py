@@ -171,6 +171,20 @@ ROWS = (
         "store/test_copy.py",
     ),
     Row(
+        "no task is done twice in a crowd, over files and over a database",
+        "50 processes claim and complete 1,000 tasks, over each",
+        "acts",
+        "claims and completions in a crowd",
+        "store/test_crowds.py",
+    ),
+    Row(
+        "no message is lost, doubled or out of order in a crowd, over files and over a database",
+        "10 processes send 100,000 messages to 10 members, over each",
+        "messages",
+        "messages in a crowd",
+        "store/test_crowds.py",
+    ),
+    Row(
         "no name leads anywhere: exit 2, 3, 4 at every entrance, 5 in an edited file; nothing is touched",
         f"{len({*NAMES, *RESERVED})} names and what no argument can hold, at every argument and "
         "variable that names something",
