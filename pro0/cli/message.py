@@ -55,6 +55,7 @@ def send(
     else:
         write(f"sent to {message.to} (message {message.seq})")
     if wait is not None:
+        sys.stdout.flush()  # who reads this elsewhere knows already that it is sent
         _wait_until_read(context, message, wait)
     elif (fate := delivery.fate(context, message)).is_said:
         say(f"{fate.result}: {fate.why}")

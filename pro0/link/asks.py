@@ -2,17 +2,15 @@
 
 A command is a process below the session's guard, so it is that member's by the same proof as everything else below.
 Few commands are done for another machine: those about tasks that are there, about mail, and what shows the team.
-None of them reads a file that it is told of, starts a program, or waits.
+None of them reads a file that it is told of, or starts a program. Those that wait have a number of their own.
 """
 
-import subprocess
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 
 from pro0.errors import Refused
+from pro0.link.doing import Asked, CommandEnd, Doing
 
 DONE_FOR_OTHERS = {
     "send": "",
@@ -34,14 +32,12 @@ TOOLS_FOR_OTHERS = frozenset(
     )
 )
 """The tools that do the same as those commands; a call of one is the command `pro0 mcp --call NAME`."""
-TOO_LONG = ("--wait", "--watch")
+TOO_LONG = "--watch"
 AT_ONCE = 8
+WAIT_AT_ONCE = 4
+"""Commands that may wait at once, beside those: the wait of `inbox` or `send` ends with its asker, however long."""
 REMEMBERED = 256
 """Answers that are kept for an asker who was cut off."""
-LIMIT = 4 << 20
-"""Bytes that a command may print."""
-PATIENCE = 600.0
-"""Seconds that a command may take."""
 
 Answer = dict[str, object]
 
@@ -49,11 +45,12 @@ Answer = dict[str, object]
 class Asks:
     """The commands of one session; `ring` tells that one is done."""
 
-    def __init__(self, project: Path, ring: Callable[[], None]) -> None:
-        self._project = project
+    def __init__(self, doing: Doing, ring: Callable[[], None]) -> None:
+        self._doing = doing
         self._ring = ring
         self._lock = threading.Lock()
-        self._running: set[str] = set()
+        self._asked: list[Asked] = []
+        """What is being done. One whose asker was cut off ends while the same asker's next try begins."""
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._new: list[Answer] = []
 
@@ -63,19 +60,19 @@ class Asks:
         if not isinstance(id, str) or len(id) > 64 or not isinstance(given, str) or not isinstance(words, list):
             return
         texts = [word for word in words if isinstance(word, str)]
+        asked = Asked(id, texts, given)
         with self._lock:
-            if id in self._running:
+            if any(other.id == id and not other.is_undone for other in self._asked):
                 return
             if id in self._answers:
                 self._new.append(self._answers[id])
             elif why := refusal(texts if len(texts) == len(words) else []):
-                self._keep(id, Refused.exit_code, "", f"pro0: {why}\n")
-            elif len(self._running) >= AT_ONCE:
-                why = f"pro0: {AT_ONCE} commands are being done already\n"
-                self._new.append(_answer(id, Refused.exit_code, "", why))
+                self._keep(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
+            elif why := self._too_many(asked):
+                self._new.append(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
             else:
-                self._running.add(id)
-                threading.Thread(target=self._do, args=(id, texts, given), daemon=True).start()
+                self._asked.append(asked)
+                threading.Thread(target=self._do, args=(asked,), daemon=True).start()
         self._ring()
 
     def answers(self) -> list[Answer]:
@@ -84,31 +81,50 @@ class Asks:
             new, self._new = self._new, []
         return new
 
-    def _do(self, id: str, words: list[str], given: str) -> None:
-        try:
-            done = subprocess.run(
-                (sys.executable, "-I", "-m", "pro0", *words),
-                input=given.encode(errors="surrogateescape"),
-                capture_output=True,
-                cwd=self._project if self._project.is_dir() else "/",
-                timeout=PATIENCE,
-                check=False,
-            )
-            code, out, errors = done.returncode, done.stdout, done.stderr
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            code, out, errors = 1, b"", f"pro0: it was not done to its end: {error}\n".encode()
-        if len(out) + len(errors) > LIMIT:
-            code, out, errors = 1, b"", f"pro0: it was done, and prints more than {LIMIT} bytes\n".encode()
+    def taken(self, id: str) -> None:
+        """Note that an asker has its answer."""
         with self._lock:
-            self._running.discard(id)
-            self._keep(id, code, out.decode(errors="surrogateescape"), errors.decode(errors="surrogateescape"))
+            for asked in self._asked:
+                if asked.id == id:
+                    asked.settle(taken=True)
+
+    def gone(self, id: str | None = None) -> None:
+        """Note that nobody waits for an answer any more: for one, or for all of them when the link is cut."""
+        with self._lock:
+            for asked in self._asked:
+                if id in (None, asked.id):
+                    asked.settle(taken=False)
+                    self._forget_undone(asked)
+
+    def _do(self, asked: Asked) -> None:
+        self._doing.do(asked, lambda done: self._tell(asked, done))
+        with self._lock:
+            asked.settle(taken=False)
+            self._forget_undone(asked)
+            self._asked.remove(asked)
+
+    def _tell(self, asked: Asked, done: CommandEnd) -> None:
+        with self._lock:
+            if not asked.is_undone:
+                self._keep(_answer(asked.id, done))
         self._ring()
 
-    def _keep(self, id: str, code: int, out: str, errors: str) -> None:
-        self._answers[id] = _answer(id, code, out, errors)
-        self._new.append(self._answers[id])
+    def _keep(self, answer: Answer) -> None:
+        self._answers[str(answer["id"])] = answer
+        self._new.append(answer)
         while len(self._answers) > REMEMBERED:
             self._answers.popitem(last=False)
+
+    def _forget_undone(self, asked: Asked) -> None:
+        """Forget an answer whose mail is handed out again."""
+        if asked.is_undone and (answer := self._answers.pop(asked.id, None)):
+            self._new = [new for new in self._new if new is not answer]
+
+    def _too_many(self, asked: Asked) -> str:
+        count = sum(other.waits == asked.waits for other in self._asked)
+        if asked.waits:
+            return f"{WAIT_AT_ONCE} commands wait already" if count >= WAIT_AT_ONCE else ""
+        return f"{AT_ONCE} commands are being done already" if count >= AT_ONCE else ""
 
 
 def refusal(words: list[str]) -> str:
@@ -121,10 +137,10 @@ def refusal(words: list[str]) -> str:
         return f"`pro0 {' '.join(words[:2])}` is not done from another machine; ask for it at home: pro0 send lead TEXT"
     if any("\0" in word for word in words):
         return "a word holds a NUL"
-    if late := next((word for word in words if word.startswith(TOO_LONG)), None):
-        return f"{late} does not work from another machine; ask again after a while"
+    if any(word.startswith(TOO_LONG) for word in words):
+        return f"{TOO_LONG} does not work from another machine; ask again after a while"
     return ""
 
 
-def _answer(id: str, code: int, out: str, errors: str) -> Answer:
-    return {"id": id, "code": code, "out": out, "errors": errors}
+def _answer(id: str, done: CommandEnd) -> Answer:
+    return {"id": id, "code": done.code, "out": done.out, "errors": done.errors}

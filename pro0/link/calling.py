@@ -7,9 +7,11 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 
 from pro0.errors import Refused
-from pro0.link.streams import ANSWER, ASK
+from pro0.link.streams import ANSWER, ASK, TAKEN
 from pro0.store import paths
 from pro0.terminals import address, protocol
 
@@ -21,48 +23,62 @@ CONFINED = "a sandbox keeps this command from its team; run it again outside of 
 INPUT = 1 << 20
 """Bytes that are read from stdin."""
 
+Answer = dict[str, object]
+
 
 def call_home(folder: str, words: list[str]) -> int:
     """Let home do a command; print what it printed, and return its exit code."""
     given = sys.stdin.buffer.read(INPUT + 1) if "-" in words else b""
     if len(given) > INPUT:
         return _refused(f"stdin holds more than {INPUT} bytes")
-    answer = ask_home(folder, words, given.decode(errors="surrogateescape"))
-    for stream, name in ((sys.stdout, "out"), (sys.stderr, "errors")):
-        stream.flush()
-        stream.buffer.write(str(answer.get(name, "")).encode(errors="surrogateescape"))
-        stream.flush()
+    answer = ask_home(folder, words, given.decode(errors="surrogateescape"), _print)
     code = answer.get("code")
     return code if isinstance(code, int) else 1
 
 
-def ask_home(folder: str, words: list[str], given: str) -> dict[str, object]:
-    """Let home do a command with this on stdin; return {code, out, errors}."""
-    ask = {"id": os.urandom(16).hex(), "words": words, "input": given}
-    message, began, told = protocol.packed(ASK, ask), time.monotonic(), False
-    while (answer := _asked(f"{folder}/{paths.HOSTED_SOCKET}", message)) is None:
+def ask_home(folder: str, words: list[str], given: str, use: Callable[[Answer], None] = lambda _answer: None) -> Answer:
+    """Let home do a command with this on stdin; return {code, out, errors}.
+
+    `use` is given the answer first: mail in it is handed out again when this process ends before `use` does.
+    """
+    id = os.urandom(16).hex()
+    message = protocol.packed(ASK, {"id": id, "words": words, "input": given})
+    began, told = time.monotonic(), False
+    while True:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            if answer := _asked(connection, f"{folder}/{paths.HOSTED_SOCKET}", message):
+                use(answer)
+                with suppress(OSError):  # cut off now: home hands out again what is here
+                    connection.sendall(protocol.packed(TAKEN, {"id": id}))
+                return answer
         if os.path.exists(f"{folder}/{paths.HOSTED_OVER}") or not os.path.isdir(folder):  # noqa: PTH110, PTH112
-            return _as_refused("this session is over")
+            use(over := _as_refused("this session is over"))
+            return over
         if not told and time.monotonic() - began > SILENT:
             told = True
             sys.stderr.write("pro0: home is out of reach; this waits until it is back\n")
             sys.stderr.flush()
         time.sleep(AGAIN)
-    return answer
 
 
-def _asked(path: str, message: bytes) -> dict[str, object] | None:
+def _print(answer: Answer) -> None:
+    for stream, name in ((sys.stdout, "out"), (sys.stderr, "errors")):
+        stream.flush()
+        stream.buffer.write(str(answer.get(name, "")).encode(errors="surrogateescape"))
+        stream.flush()
+
+
+def _asked(connection: socket.socket, path: str, message: bytes) -> Answer | None:
     """Return the answer, None when there is nobody to ask now."""
     inbox = protocol.MessageReader(protocol.FRAME_LIMIT)
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            with address.reachable(path) as short:
-                connection.connect(short)
-            connection.sendall(message)
-            while data := connection.recv(1 << 16):
-                for kind, payload in inbox.take(data):
-                    if kind == ANSWER:
-                        return protocol.unpacked(payload)
+        with address.reachable(path) as short:
+            connection.connect(short)
+        connection.sendall(message)
+        while data := connection.recv(1 << 16):
+            for kind, payload in inbox.take(data):
+                if kind == ANSWER:
+                    return protocol.unpacked(payload)
     except PermissionError:
         return _as_refused(CONFINED)
     except (OSError, protocol.Broken):
@@ -70,7 +86,7 @@ def _asked(path: str, message: bytes) -> dict[str, object] | None:
     return None
 
 
-def _as_refused(why: str) -> dict[str, object]:
+def _as_refused(why: str) -> Answer:
     return {"code": Refused.exit_code, "out": "", "errors": f"pro0: {why}\n"}
 
 

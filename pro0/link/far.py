@@ -113,7 +113,7 @@ class Far:
                 self._ending = True
             case streams.ANSWER:
                 answer = protocol.unpacked(payload)
-                if asker := self._askers.pop(str(answer.get("id")), None):
+                if asker := self._askers.get(str(answer.get("id"))):
                     self._write(asker, kind, payload)
             case protocol.INPUT | protocol.SIZE if self._terminal:
                 self._write(self._terminal, kind, payload)
@@ -177,7 +177,11 @@ class Far:
         """Pass on what a stream of this machine says; one that has gone is dropped."""
         try:
             messages = stream.read()
-            asks = [(str(protocol.unpacked(text).get("id")), text) for kind, text in messages if kind == streams.ASK]
+            asks = [
+                (kind, str(protocol.unpacked(text).get("id")), text)
+                for kind, text in messages
+                if kind in (streams.ASK, streams.TAKEN)
+            ]
         except (StreamEnd, protocol.Broken):
             self._drop(stream)
             return
@@ -186,9 +190,12 @@ class Far:
                 if kind == protocol.FRAME:
                     self._home.pass_on(kind, payload)
             return
-        for id, payload in asks:
-            self._askers[id] = stream
-            self._home.pass_on(streams.ASK, payload)
+        for kind, id, payload in asks:
+            if kind == streams.ASK:
+                self._askers[id] = stream
+            else:
+                self._askers.pop(id, None)
+            self._home.pass_on(kind, payload)
 
     def _write(self, stream: Stream, kind: bytes = b"", payload: bytes = b"") -> None:
         """Write a message, or what waits, to a stream of this machine; one that has gone is dropped."""
@@ -202,7 +209,9 @@ class Far:
 
     def _drop(self, stream: Stream) -> None:
         self._sockets.pop(stream).close()
-        self._askers = {id: asker for id, asker in self._askers.items() if asker is not stream}
+        for id in [id for id, asker in self._askers.items() if asker is stream]:
+            del self._askers[id]
+            self._home.send(streams.LEFT, {"id": id})
         if stream is self._terminal:
             self._terminal = None
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from pro0 import __version__
 from pro0.link import streams
 from pro0.link.asks import Asks
+from pro0.link.doing import Doing
+from pro0.link.mail import OwnMail
 from pro0.link.screen import LinkScreen
 from pro0.link.streams import Stream, StreamEnd
 from pro0.link.tunnel import Tunnel
@@ -30,7 +32,8 @@ class Link:
         self._woken, self._waker = os.pipe()
         for descriptor in (self._woken, self._waker):
             os.set_blocking(descriptor, False)
-        self._asks = Asks(Path(hosted.project), self._ring)
+        doing = Doing(Path(hosted.project), OwnMail(hosted.team, hosted.agent_id))
+        self._asks = Asks(doing, self._ring)
         self._tunnel: Tunnel | None = None
         self._connect_at = 0.0
         self._asked = False
@@ -98,6 +101,7 @@ class Link:
         """Note that the connection is gone, and how; the agent there goes on."""
         said = tunnel.close()
         self._tunnel = None
+        self._asks.gone()
         if tunnel.code == NO_PROGRAM and not self._asked:
             said = f"pro0 is not installed there; pro0 doctor --host {self._hosted.host}"
         if self._over is None:
@@ -130,6 +134,10 @@ class Link:
                 self._screen.draw(value)
             case streams.ASK:
                 self._asks.take(value)
+            case streams.TAKEN:
+                self._asks.taken(str(value.get("id")))
+            case streams.LEFT:
+                self._asks.gone(str(value.get("id")))
             case streams.REFUSED if not self._begun:
                 self._proven = False  # an earlier connection may have begun it: the lead asks again
                 self._over = {"code": NOT_BEGUN, "reason": str(value.get("why"))}

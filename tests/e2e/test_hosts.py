@@ -367,7 +367,7 @@ def test_another_machine_gets_a_members_rights_and_no_more(led: Team, build1: Ma
         "team stop",
         "config set ssh evil",
         "mcp --call task_create",
-        "inbox --wait 60",
+        "needs --watch",
         "task approve task-1",
         "-t other task list",
     ]

@@ -6,7 +6,18 @@ from pathlib import Path
 import pytest
 
 from pro0.errors import Refused
-from pro0.link.asks import AT_ONCE, DONE_FOR_OTHERS, REMEMBERED, TOOLS_FOR_OTHERS, Answer, Asks, refusal
+from pro0.link.asks import (
+    AT_ONCE,
+    DONE_FOR_OTHERS,
+    REMEMBERED,
+    TOOLS_FOR_OTHERS,
+    WAIT_AT_ONCE,
+    Answer,
+    Asks,
+    refusal,
+)
+from pro0.link.doing import Asked, Doing, without_wait
+from pro0.link.mail import OwnMail
 from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
 from tests.waiting import STUCK
@@ -17,7 +28,7 @@ member spawn x -- sh|member env w1|member answer x allow|member forget w1|member
 team cleanup|team logs|config set ssh x|config trust|mcp|rpc team.stop|web|run|delegate x|worker kill t1|hosted end x
 lead alpha|uninstall|doctor|-t alpha task list|--version|task --help|shutdown|plan x|import .|events|needs --watch
 mcp --call|mcp --call task_create|mcp --call spawn_teammate|mcp --call message x|mcp --call submit_plan
-send w1 x --wait 5|inbox --wait|inbox --wait=5|task next --watch|inbox \0
+needs --watch=5|task next --watch|inbox \0
 """
 
 
@@ -34,6 +45,8 @@ def test_what_is_for_other_machines_passes() -> None:
             assert not refusal([part for part in (name, word, "x") if part])
     for name in TOOLS_FOR_OTHERS:
         assert not refusal(["mcp", "--call", name])
+    for words in ("inbox --wait 5", "inbox --wait=5", "send w1 x --wait 5"):
+        assert not refusal(words.split())
 
 
 def test_tools_for_other_machines_are_a_members_and_do_not_wait() -> None:
@@ -46,7 +59,7 @@ def test_tools_for_other_machines_are_a_members_and_do_not_wait() -> None:
 @pytest.fixture
 def done(home: Path, tmp_path: Path) -> tuple[Asks, "queue.Queue[None]"]:
     rings: queue.Queue[None] = queue.Queue()
-    return Asks(tmp_path, lambda: rings.put(None)), rings
+    return Asks(Doing(tmp_path, OwnMail("shop", "bob")), lambda: rings.put(None)), rings
 
 
 def answered(asks: Asks, rings: "queue.Queue[None]") -> Answer:
@@ -103,3 +116,59 @@ def test_a_flood_of_asks_is_bounded(done: tuple[Asks, "queue.Queue[None]"]) -> N
     while got < 3 * AT_ONCE:
         rings.get(timeout=STUCK)
         got += len(asks.answers())
+
+
+@pytest.mark.parametrize(
+    ("words", "rest", "seconds"),
+    [
+        ("inbox", "inbox", None),
+        ("inbox --wait 5", "inbox --wait 0", 5.0),
+        ("inbox --wait=0.5 --json", "inbox --json --wait 0", 0.5),
+        ("inbox --wait 5 --wait 7", "inbox --wait 0", 7.0),
+        ("inbox --wait", "inbox --wait", None),
+        ("inbox --wait x", "inbox --wait x", None),
+        ("inbox --wait -1", "inbox --wait -1", None),
+        ("inbox --wait nan", "inbox --wait nan", None),
+        ("inbox --waits 5", "inbox --waits 5", None),
+    ],
+)
+def test_a_wait_for_mail_is_many_looks(words: str, rest: str, seconds: float | None) -> None:
+    """Issue 19, build 1: a time that is none is the command's to refuse."""
+    assert without_wait(words.split()) == (rest.split(), seconds)
+
+
+@pytest.mark.parametrize(
+    ("words", "takes"),
+    [
+        ("inbox", True),
+        ("inbox --wait 5 --json", True),
+        ("mcp --call check_messages", True),
+        ("inbox --all", False),
+        ("inbox --sent", False),
+        ("inbox --with ada", False),
+        ("inbox --with=ada", False),
+        ("send inbox x", False),
+        ("mcp --call message", False),
+    ],
+)
+def test_what_takes_mail(words: str, takes: bool) -> None:
+    """Issue 19, build 1: only that is given back when its asker is gone."""
+    assert Asked("a", words.split(), "").takes_mail == takes
+
+
+def test_a_flood_of_waits_is_bounded_and_keeps_no_other_command_waiting(
+    done: tuple[Asks, "queue.Queue[None]"],
+) -> None:
+    """Issue 19, must show 4."""
+    asks, rings = done
+    for number in range(3 * WAIT_AT_ONCE):
+        asks.take({"id": f"wait-{number}", "words": ["send", "x", "y", "--wait", "60"], "input": ""})
+    asks.take({"id": "other", "words": ["team", "status"], "input": ""})
+    answers = asks.answers()
+    while len(answers) < 3 * WAIT_AT_ONCE + 1:
+        rings.get(timeout=STUCK)
+        answers += asks.answers()
+    refused = [answer for answer in answers if "commands wait already" in str(answer["errors"])]
+    assert len(refused) >= WAIT_AT_ONCE
+    assert "other" not in [answer["id"] for answer in refused]
+    assert "being done already" not in str(answers)

@@ -1,0 +1,203 @@
+"""How a command for another machine is done at home, and what becomes of the mail that it takes.
+
+Mail counts as read by the session's next look at it. So only one command takes mail at a time, and it keeps its turn
+until its asker has the answer, or is gone: then the mail is handed out again.
+"""
+
+import math
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from pro0.errors import Pro0Error, TimedOut
+from pro0.link.mail import OwnMail
+
+LIMIT = 4 << 20
+"""Bytes that a command may print."""
+PATIENCE = 600.0
+"""Seconds that a command may take which does not wait."""
+HELD = 10.0
+"""Seconds until mail is handed out again whose asker does not say that it has it."""
+LOOK = 0.1
+"""Seconds between two looks whether there is mail, or nobody waits for it any more."""
+WAIT, ACK, CHECK = "--wait", "--ack", ["mcp", "--call", "check_messages"]
+VIEWS = ("--all", "--sent", "--with")
+"""What makes `inbox` show mail and take none."""
+DEADLINES = 64
+LEFT = "the connection was cut while it waited"
+
+
+class CommandEnd(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    errors: str
+
+
+class Asked:
+    """One command, until somebody has its answer or nobody wants it."""
+
+    def __init__(self, id: str, words: list[str], given: str) -> None:
+        self.id, self.words, self.given = id, words, given
+        self.waits = any(word.startswith(WAIT) for word in words)
+        is_inbox = words[:1] == ["inbox"] and not any(word.startswith(VIEWS) for word in words)
+        self.takes_mail = is_inbox or words == CHECK
+        self.settled = threading.Event()
+        self._is_taken = False
+
+    @property
+    def is_gone(self) -> bool:
+        """Return True when nobody waits for the answer."""
+        return self.settled.is_set() and not self._is_taken
+
+    @property
+    def is_undone(self) -> bool:
+        """Return True when it counts as not done, so that the same asker may ask anew."""
+        return self.takes_mail and self.is_gone
+
+    def settle(self, *, taken: bool) -> None:
+        """Note what becomes of the answer; the first word counts."""
+        if not self.settled.is_set():
+            self._is_taken = taken
+            self.settled.set()
+
+
+class Doing:
+    """Does the commands of one session."""
+
+    def __init__(self, project: Path, mail: OwnMail) -> None:
+        self._project, self._mail = project, mail
+        self._turn = threading.Lock()
+        """Held by the one who takes mail now."""
+        self._deadlines: OrderedDict[str, float] = OrderedDict()
+
+    def do(self, asked: Asked, tell: Callable[[CommandEnd], None]) -> None:
+        """Do a command, and tell how it ended unless nobody wants to know."""
+        try:
+            if asked.takes_mail:
+                self._take_mail(asked, tell)
+            else:
+                tell(self._run(asked.words, asked))
+        except (Pro0Error, OSError) as error:
+            tell(CommandEnd(1, "", f"pro0: {error}\n"))
+
+    def _take_mail(self, asked: Asked, tell: Callable[[CommandEnd], None]) -> None:
+        """Look into the mailbox until there is something, the wait is over, or the asker is gone."""
+        words, seconds = without_wait([word for word in asked.words if word != ACK])
+        deadline = self._deadline(asked.id, seconds)
+        while True:
+            stamp = self._mail.stamp() if asked.waits else None
+            if not self._gets_its_turn(asked):
+                return
+            try:
+                done = self._run(words, asked)
+                is_late = time.monotonic() >= deadline
+                if done.code != TimedOut.exit_code or is_late:
+                    late = done.errors.replace("in 0 s", f"in {seconds:g} s") if seconds else done.errors
+                    self._hand_over(asked, done._replace(errors=late), tell)
+                    return
+            finally:
+                self._turn.release()
+            while stamp == self._mail.stamp() and time.monotonic() < deadline:
+                if asked.settled.wait(LOOK):
+                    return
+
+    def _gets_its_turn(self, asked: Asked) -> bool:
+        while not self._turn.acquire(timeout=LOOK):
+            if asked.is_gone:
+                return False
+        if asked.is_gone:
+            self._turn.release()
+        return not asked.is_gone
+
+    def _hand_over(self, asked: Asked, done: CommandEnd, tell: Callable[[CommandEnd], None]) -> None:
+        tell(done)
+        asked.settled.wait(HELD)
+        asked.settle(taken=False)
+        if done.code == 0:
+            with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox
+                if asked.is_gone:
+                    self._mail.take_back()
+                elif ACK in asked.words:
+                    self._mail.acknowledge()
+
+    def _deadline(self, id: str, seconds: float | None) -> float:
+        """Return when a wait is over: one that was cut off goes on for its rest."""
+        if seconds is None:
+            return time.monotonic()
+        deadline = self._deadlines.setdefault(id, time.monotonic() + seconds)
+        while len(self._deadlines) > DEADLINES:
+            self._deadlines.popitem(last=False)
+        return deadline
+
+    def _run(self, words: list[str], asked: Asked) -> CommandEnd:
+        try:
+            with subprocess.Popen(
+                (sys.executable, "-I", "-m", "pro0", *words),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self._project if self._project.is_dir() else "/",
+            ) as process:
+                done = _ended(process, asked)
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            return CommandEnd(1, "", f"pro0: it was not done to its end: {error}\n")
+        if len(done.out) + len(done.errors) > LIMIT:
+            return CommandEnd(1, "", f"pro0: it was done, and prints more than {LIMIT} bytes\n")
+        return done
+
+
+def without_wait(words: list[str]) -> tuple[list[str], float | None]:
+    """Return the words of a look that waits for nothing, and the seconds to wait: None for words that say none.
+
+    A time that is none is left for the command to refuse.
+    """
+    rest, said, given = list[str](), "", iter(words)
+    for word in given:
+        if word == WAIT:
+            said = next(given, "")
+        elif word.startswith(f"{WAIT}="):
+            said = word.removeprefix(f"{WAIT}=")
+        else:
+            rest.append(word)
+    seconds = _seconds(said)
+    return (words, None) if seconds is None else ([*rest, WAIT, "0"], seconds)
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if seconds >= 0 else None
+
+
+def _ended(process: "subprocess.Popen[bytes]", asked: Asked) -> CommandEnd:
+    """Return how a command ended; raises TimeoutExpired for one that takes too long."""
+    given: bytes | None = asked.given.encode(errors="surrogateescape")
+    patience = math.inf if asked.waits else time.monotonic() + PATIENCE
+    while True:
+        try:
+            out, errors = process.communicate(given, LOOK)
+            return CommandEnd(process.returncode, _text(out), _text(errors))
+        except subprocess.TimeoutExpired as late:
+            given = None
+            if time.monotonic() > patience:
+                process.kill()
+                raise subprocess.TimeoutExpired(late.cmd, PATIENCE) from None
+            # One that has printed what it did only waits, and nobody waits for it any more.
+            if asked.waits and asked.is_gone and not asked.takes_mail and late.output:
+                process.kill()
+                out, errors = process.communicate()
+                return CommandEnd(TimedOut.exit_code, _text(out), f"{_text(errors)}pro0: {LEFT}\n")
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="surrogateescape")
