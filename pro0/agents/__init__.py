@@ -67,8 +67,8 @@ def _there(adapter: "Adapter") -> "Adapter":
     return replace(
         adapter,
         call=adapter.elsewhere or refused,
-        session_ids="none",
-        began=None,
+        session_ids=adapter.session_ids if adapter.goes_on_elsewhere else "none",
+        began=(lambda _there: True) if adapter.goes_on_elsewhere else None,  # its words look, there
         look=None,
         words=(),
         prompt_on_screen=adapter.screens is not None,

@@ -22,7 +22,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
 
     seat: Seat
     prompt: str = ""
-    """The whole first prompt; empty for none, and for a resumed session."""
+    """The whole first prompt; empty for none, and for a resumed session of this machine."""
     mode: PermissionMode = PermissionMode.ASK
     delegate_only: bool = False
     """True to allow only pro0's tools, as far as the agent supports it (`Adapter.delegates`)."""
@@ -109,6 +109,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     call: Callable[[Brief], Invocation]
     elsewhere: Callable[[Brief], Invocation] | None = None
     """How to start it on another machine, by words alone; None for an agent that needs files of this one."""
+    goes_on_elsewhere: bool = False
+    """True when those words find a conversation of that machine by its id, and begin one where there is none."""
     first_state: State
     """A session's state from the agent's start until better evidence."""
     delivery: Literal["watches", "line", "none"]

@@ -91,14 +91,57 @@ def test_nothing_is_typed_while_it_is_out_of_reach(led: Team, build1: Machine) -
     assert told(build1).count(LINE) == 1
 
 
-def test_a_new_session_begins_anew(led: Team, build1: Machine) -> None:
-    """Issue 19, build 2: no conversation of that machine is resumed."""
+def sessions_of(machine: Machine) -> list[list[str]]:
+    """The arguments of each session that there was."""
+    return [note for note in told(machine) if isinstance(note, list)]
+
+
+def restarted(team: Team, machine: Machine, *words: str) -> list[str]:
+    """End bob and start him again; return the arguments of his new session once it is there."""
+    before = len(sessions_of(machine))
+    team("member", "shutdown", "bob", "--force", "--timeout", "0")
+    nothing_left(team, machine)
+    team("member", "restart", "bob", *words)
+    return team.until(lambda: sessions_of(machine)[before:], "it has begun")[0]
+
+
+def test_a_conversation_goes_on_in_the_next_session(led: Team, build1: Machine) -> None:
+    """Issue 19, build 2: by the id that it was begun with, and it is told nothing anew."""
     words = begun(led, build1, "claude")
-    led("member", "shutdown", "bob", "--force", "--timeout", "0")
+    id = words[words.index("--session-id") + 1]
+    for _ in range(2):
+        assert restarted(led, build1)[:2] == ["--resume", id]
+        led.until(lambda: led.state("bob") == "idle", "it waits for work")
+    assert not [note for note in told(build1)[2:] if "count the lines" in str(note)]
+    led("send", "bob", "go on")
+    led.until(lambda: "go on" in str(told(build1)[-1]), "it is told of mail")
+    led("team", "stop", "--force", "--timeout", "1")
     nothing_left(led, build1)
-    led("member", "restart", "bob")
-    led.until(lambda: len(told(build1)) == 4, "it has begun anew")
-    assert told(build1)[2] == words
+    led("team", "resume")
+    led.until(lambda: len(sessions_of(build1)) == 4, "it has begun")
+    assert sessions_of(build1)[-1][:2] == ["--resume", id]
+    fresh = restarted(led, build1, "--fresh")
+    assert fresh[0] == "--session-id"
+    assert fresh[1] != id
+    assert "count the lines" in fresh[-1]
+
+
+@pytest.mark.parametrize("left", [None, "", '{"type":"user","isSidechain":true}\n'], ids=["none", "empty", "another's"])
+def test_a_conversation_that_is_not_there_is_begun(led: Team, build1: Machine, left: str | None) -> None:
+    """Issue 19, build 2: a machine that was set up anew, or a session that was ended before its first prompt."""
+    words = begun(led, build1, "claude")
+    id = words[words.index("--session-id") + 1]
+    [transcript] = (build1.home / ".claude" / "projects").glob(f"*/{id}.jsonl")
+    transcript.unlink() if left is None else transcript.write_text(left)
+    again = restarted(led, build1)
+    assert again[-2:] == words[-2:]
+    assert again[:2] == words[:2] if left is None else id not in again
+
+
+def test_codex_begins_anew(led: Team, build1: Machine) -> None:
+    """Issue 19, build 2: home does not know the id that it gave its conversation."""
+    words = begun(led, build1, "codex")
+    assert restarted(led, build1) == words
 
 
 CLIENT = """

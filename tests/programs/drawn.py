@@ -3,6 +3,7 @@
 
 It draws as that agent does. HOME/NAME.jsonl has its arguments, then each prompt, and what a mail held. A mail that
 holds ASK makes it ask for leave until somebody answers with Enter; a request to shut down is approved.
+As Claude it keeps a transcript, goes on only with one that has a message, and takes no id that has one.
 """
 
 import json
@@ -60,6 +61,7 @@ class StandIn:
     def turn(self, prompt: str) -> None:
         """Do one turn."""
         tell(prompt)
+        keep(prompt)
         self.last, self.busy = prompt.split("\n")[0][:50], True
         self.show()
         time.sleep(TURN)
@@ -95,6 +97,29 @@ def tell(text: object) -> None:
         told.write(json.dumps(text) + "\n")
 
 
+def transcript() -> Path | None:
+    """Return the transcript of the conversation, None for one without an id."""
+    ids = [after for word, after in zip(sys.argv, sys.argv[1:], strict=False) if word in ("--session-id", "--resume")]
+    return Path(os.environ["HOME"], ".claude", "projects", "-of-it", f"{ids[0]}.jsonl") if ids else None
+
+
+def keep(prompt: str) -> None:
+    """Keep a prompt as Claude does."""
+    if AGENT == "claude" and (place := transcript()):
+        with place.open("a") as lines:
+            lines.write(json.dumps({"type": "user", "message": prompt}, separators=(",", ":")) + "\n")
+
+
+def begin() -> None:
+    """Begin a conversation, or go on with one; ends with an error where Claude does."""
+    if AGENT != "claude" or not (place := transcript()):
+        return
+    if ("--resume" in sys.argv) != (place.exists() and place.stat().st_size > 0):
+        sys.exit("No conversation found" if "--resume" in sys.argv else "Session ID is already in use")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.touch()
+
+
 def run(command: str) -> str:
     """Run a command of pro0, as its model would."""
     done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -106,6 +131,7 @@ def main() -> None:
     if "--help" in sys.argv:
         print("--no-daemon" if AGENT == "codex" else "")
         return
+    begin()
     tty.setraw(0)
     tell(sys.argv[2:])
     stand_in = StandIn()

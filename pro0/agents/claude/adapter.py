@@ -47,6 +47,23 @@ SETTINGS = "settings.json"
 SERVERS = "mcp.json"
 LISTED = "tools.listed"
 """The file that our server makes once Claude has been sent the tools."""
+GO_ON = """
+command -v claude >/dev/null || { echo "cannot start claude: it is not installed here"; exit 69; }
+id=$1 prompt=$2
+shift 2
+for file in "${CLAUDE_CONFIG_DIR:-$HOME/.claude}"/projects/*/"$id.jsonl"; do
+    [ -f "$file" ] || continue
+    if grep -E '"type":"(user|assistant)"' "$file" | grep -qv '"isSidechain":true'; then
+        exec claude --resume "$id" "$@"
+    fi
+    id=
+done
+exec claude ${id:+--session-id "$id"} "$@" ${prompt:+-- "$prompt"}
+"""
+"""What a shell of another machine does: go on with a conversation that has a message, or begin it with the prompt.
+
+An id whose transcript is there is taken, even without a message (see `transcript.has_message`).
+"""
 
 
 def call(brief: Brief) -> Invocation:
@@ -72,19 +89,23 @@ def _called(brief: Brief, *, waits: bool) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: its settings are words, and its server does each call at home."""
+    """Return the command for another machine: its settings are words, and its server does each call at home.
+
+    Only that machine knows whether a conversation is there to go on with, so the words carry the prompt in any case.
+    """
     prompt, files = first_prompt.words(brief)
     hooks = _hooks(brief, f'"{brief.folder}/{LISTED}"', prompts.compacted(brief.seat.agent_id))
     settings = {"permissions": {"allow": _allowed()}, "hooks": hooks}
-    argv = (
-        "claude",
+    words = (
         *("--permission-mode", MODES[brief.mode]),
         *("--settings", msgspec.json.encode(settings).decode()),
         *("--mcp-config", msgspec.json.encode(_servers(brief, {})).decode()),
         *_choices(brief),
-        *(("--", prompt) if prompt else ()),
     )
-    return Invocation(argv=argv, files=files)
+    if brief.resume:
+        return Invocation(argv=("/bin/sh", "-c", GO_ON, "claude", brief.session, prompt, *words))
+    id = ("--session-id", brief.session) if brief.session else ()
+    return Invocation(argv=("claude", *id, *words, *(("--", prompt) if prompt else ())), files=files)
 
 
 def turn(brief: Brief) -> Invocation:
@@ -227,6 +248,7 @@ CLAUDE = Adapter(
     tested=("2.1.197", "2.1.330"),
     call=call,
     elsewhere=elsewhere,
+    goes_on_elsewhere=True,
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,

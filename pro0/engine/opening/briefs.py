@@ -45,7 +45,7 @@ class Briefs:
         chosen = state.incarnation if adapter.session_ids == "chosen" else ""
         return Brief(
             seat=seat,
-            prompt="" if resume else self._prompt(seat, task, state.branch),
+            prompt="" if resume and not seat.host else self._prompt(seat, task, state.branch),
             mode=permission_mode(seat, self._team.wanted.read(), self._config),
             delegate_only=seat.delegates,
             session=state.session if resume else chosen,
