@@ -5,6 +5,7 @@ The box has no account that sshd lets in; that the rest is as with ssh is shown 
 
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 
@@ -67,3 +68,28 @@ def test_an_agent_there_works_and_leaves(
     team("member", "shutdown", "w1", "--timeout", str(PATIENCE))
     assert team.state("w1") == "shutdown"
     team.eventually(lambda: not records(team), "the machine says that it is over")
+
+
+def test_the_conversation_goes_on_there(
+    provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, build 2: Claude Code takes up what it said in the sessions before, by the id of the first."""
+    there = tmp_path / "there"
+    setup = SETUPS["claude"](provider.url, there)
+    monkeypatch.setenv("PRO0_SSH", machine(there, setup.environment))
+    setup.write(there)
+    provider.script(marker("w1"), teammate())
+    team.begin("--lead", "none", "--permission-mode", "ask", w1="claude@build1")
+    for number in range(3):
+        team.becomes("w1", "idle")
+        team("send", "w1", f"letter {number}", "--wait", str(PATIENCE))
+        team.eventually(lambda number=number: f"letter {number}" in team.read("w1"), "its model has it")  # type: ignore[misc]
+        newest = provider.of(marker("w1"))[-1].request
+        said = "\n".join(entry.text for entry in newest.entries if entry.who == "tool")
+        assert [earlier for earlier in range(3) if f"letter {earlier}" in said] == [*range(number + 1)]
+        team.becomes("w1", "idle")
+        os.kill(team.member("w1")["pid"], signal.SIGKILL)
+        team.becomes("w1", "crashed")
+        team.eventually(lambda: not records(team), "the machine says that it is over")
+        if number < 2:
+            team("member", "restart", "w1")
