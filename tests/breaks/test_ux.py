@@ -14,8 +14,8 @@ MAIN = "windows:\n- layout: main-vertical\n  panes: [{name: ada, agent: shell}, 
 
 
 def up(view: Person, name: str = "w1") -> None:
-    """Wait until the view shows a team at rest."""
-    view.sees(lambda rows: f"{name} idle" in rows[-1])
+    """Wait until the view shows a team at rest; the start says the same before, and what is typed then is dropped."""
+    view.sees(lambda rows: f"{name} idle" in rows[-1] and "Ctrl+T" in rows[-1])
 
 
 def choose(view: Person, name: str) -> bool:
