@@ -63,7 +63,7 @@ def test_whoever_may_do_less_is_not_alike(other: str) -> None:
 def test_a_process_that_is_gone_is_not_alike() -> None:
     assert not alike.alike(GONE)
     assert alike._label(GONE) == b""
-    for read in (alike.umask, alike.take_limits):
+    for read in (alike.umask, alike.take_limits, alike.is_timed):
         with pytest.raises(OSError):
             read(GONE)
 
@@ -79,10 +79,12 @@ from pro0.processes import alike
 before = {limit: resource.getrlimit(limit) for limit in alike._LIMITS}
 set_limits, real = [], resource.setrlimit
 resource.setrlimit = lambda limit, both: (set_limits.append(limit), real(limit, both))
-alike.take_limits(int(sys.argv[1]))
+soft = alike.take_limits(int(sys.argv[1]))
 after = {limit: resource.getrlimit(limit) for limit in alike._LIMITS}
 print(set_limits == sorted([resource.RLIMIT_NOFILE, resource.RLIMIT_RTTIME]), after[resource.RLIMIT_NOFILE][0],
       after[resource.RLIMIT_RTTIME][0], all(before[limit][1] == after[limit][1] for limit in before))
+alike.set_limits(soft)
+print(before == {limit: resource.getrlimit(limit) for limit in alike._LIMITS}, len(soft))
 """
 LOWER = """
 for limit, soft in ((resource.RLIMIT_NOFILE, 77), (resource.RLIMIT_RTTIME, 1 << 62)):
@@ -97,9 +99,9 @@ def taking(pid: int, first: str = "") -> "subprocess.CompletedProcess[str]":
 
 
 def test_soft_limits_are_taken_over_and_hard_ones_stay() -> None:
-    """Its mark is one of them; what is the same already is left alone."""
+    """Its mark is one of them; what is the same already is left alone, and those before can be set again."""
     with living(LOWER) as child:
-        assert taking(child).stdout == f"True 77 {1 << 62} True\n"
+        assert taking(child).stdout == f"True 77 {1 << 62} True\nTrue 2\n"
 
 
 def test_a_limit_above_ones_own_hard_limit_is_refused() -> None:
@@ -107,3 +109,10 @@ def test_a_limit_above_ones_own_hard_limit_is_refused() -> None:
         told = taking(child, "resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))\n")
     assert told.returncode == 1
     assert told.stderr.splitlines()[-1].startswith("ValueError")
+
+
+@pytest.mark.parametrize("seconds", [1000, 1 << 40, None])
+def test_a_process_with_a_limit_of_cpu_is_timed(seconds: int | None) -> None:
+    soft = "resource.RLIM_INFINITY" if seconds is None else seconds
+    with living(f"resource.setrlimit(resource.RLIMIT_CPU, ({soft}, resource.RLIM_INFINITY))") as child:
+        assert alike.is_timed(child) == (seconds is not None)

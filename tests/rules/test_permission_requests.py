@@ -140,3 +140,24 @@ def test_a_request_is_over_once_its_agent_goes_on(state: State) -> None:
 )
 def test_a_request_in_one_line(shown: str, line: str) -> None:
     assert summary(replace(request("k"), input=shown)) == line
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome", "said"),
+    [
+        (None, "", ""),
+        (answer(Choice.DENY), "", "answered: deny"),
+        (answer(Choice.ALWAYS), "taken", "answered: always"),
+        (None, "elsewhere", "over: it was answered where the agent asked"),
+        (answer(), "elsewhere", "over: it was answered where the agent asked"),
+        (None, "ended", "over: its session has ended"),
+        (answer(), "ended", "over: its session has ended"),
+    ],
+)
+def test_why_a_request_takes_no_more_answers(given: PermissionAnswer | None, outcome: Outcome, said: str) -> None:
+    """Whoever answers too late reads it, and an answer that nobody took is none."""
+    entry = replace(request("k"), answer=given, outcome=outcome)
+    assert permissions.over_in_words(entry) == said
+    if said:
+        with pytest.raises(Refused, match=said):
+            answered(asked(PermissionRequests(), entry), entry.id, answer())

@@ -56,6 +56,7 @@ def test_the_parent_reviews_each_subtask_in_its_same_session() -> None:
     assert said.startswith("engineer completed task-2 (child 0): it works.")
     [notice] = tree.tasks.outbox
     assert notice.id == f"task-2:{len(tree[2].history)}:review of task-2"
+    assert subtasks.is_review(notice.id)
     assert tree.turns() == []
     tree.complete(1)
     assert tree.turns() == ["task-3"]
@@ -315,3 +316,9 @@ def test_epics_only_group_also_in_a_supervised_tree() -> None:
         tree.complete(int(turn[-1]))
         tree.complete(1)
     assert set(tree.phases()) == {TaskPhase.COMPLETED}
+
+
+@pytest.mark.parametrize("id", ["task-2:4:s1", "task-2:4:all done", "m1", "review of task-2", "a:task-2:4:review of x"])
+def test_what_is_no_review(id: str) -> None:
+    """A chat shows a review as one; a message that a member wrote has an id of another kind."""
+    assert not subtasks.is_review(id)
