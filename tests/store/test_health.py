@@ -343,3 +343,38 @@ def test_whether_locks_work(home: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(health, "lock_descriptor", lambda _descriptor, *, blocking: True)
     assert health.flock_works(home) == "two have the same lock"
     assert len(os.listdir("/dev/fd")) == before
+
+
+TRACE = "Traceback (most recent call last):\n  File \"x.py\", line 1\nKeyError: 'w1'\n"
+FATAL = 'Fatal Python error: Segmentation fault\n\nCurrent thread 0x1 (most recent call first):\n  File "x.py"\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "how"),
+    [
+        ("", ""),
+        ("the lead of alpha ends: its team is gone\n", ""),
+        (TRACE, "KeyError: 'w1'"),
+        (f"waiting\n{TRACE}", "KeyError: 'w1'"),
+        (FATAL, "Fatal Python error: Segmentation fault"),
+        (f"{FATAL}Fatal Python error: Aborted\nmore\n", "Fatal Python error: Aborted"),
+        (f"{FATAL}{TRACE}", "Fatal Python error: Segmentation fault"),
+        (TRACE.replace("w1", "\udcff"), "KeyError: '\N{REPLACEMENT CHARACTER}'"),
+    ],
+)
+def test_how_a_lead_crashed(home: Path, words: str, how: str) -> None:
+    """The line that names the error; words that tell of none are none."""
+    errors = put(home / "teams" / "alpha" / LOGS / "lead.err")
+    errors.write_text(words, errors="surrogateescape")
+    assert health.crash(errors) == how
+
+
+def test_without_last_words_no_lead_crashed(home: Path, tmp_path: Path) -> None:
+    """Nor by those behind a link, which anybody may have written."""
+    errors = home / "teams" / "alpha" / LOGS / "lead.err"
+    assert health.crash(errors) == ""
+    errors.parent.mkdir()
+    assert health.crash(errors) == ""
+    put(tmp_path / "other").write_text(TRACE)
+    errors.symlink_to(tmp_path / "other")
+    assert health.crash(errors) == ""

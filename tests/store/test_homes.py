@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, StoreError
 from pro0.store import atomic, teams
-from pro0.store import files as store_files
 from pro0.store.files import add_folder, exists, make_folder
 from pro0.store.paths import NEW, TRASH
 from pro0.store.places.folder import late as told_late
@@ -257,10 +256,15 @@ def test_folders_are_made_for_good(tmp_path: Path) -> None:
     assert count(lambda: make_folder(tmp_path / "a"), ("mkdir", "fsync")) == []
 
 
-def test_a_folder_that_somebody_else_makes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a").mkdir()
-    monkeypatch.setattr(store_files, "exists", lambda path: path == tmp_path)
-    make_folder(tmp_path / "a" / "b")
+def make_it_before(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    real(*args, **kwargs)
+    return real(*args, **kwargs)
+
+
+def test_a_folder_that_somebody_else_makes_meanwhile(tmp_path: Path) -> None:
+    with fault_at(None, make_it_before, ("mkdir",)) as shim:
+        make_folder(tmp_path / "a" / "b")
+    assert [call.name for call in shim.seen] == ["mkdir", "mkdir"]
     assert (tmp_path / "a" / "b").is_dir()
 
 

@@ -202,6 +202,24 @@ def test_many_write_while_it_rotates(tmp_path: Path, writers: int) -> None:
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("full", [(), (1,), (1, 3)])
+@pytest.mark.parametrize("number", [0, 1, 9, 10, 11, 20, 25])
+def test_lines_become_files_that_are_read_in_their_order(tmp_path: Path, full: tuple[int, ...], number: int) -> None:
+    """As a team comes back from a database: full files as they were, the rest in as many as they fill, none empty."""
+    lines = [(file, b"%099d\n" % count) for file in (*full, 0) for count in range(number if file == 0 else 12)]
+    made = dict(journal.files_of(NAME, lines))
+    for name, data in made.items():
+        (tmp_path / name).write_bytes(data)
+    assert {rotated(NAME, file) for file in full} <= made.keys()
+    assert all(
+        len(data) == (1200 if rotation(NAME, name) in full else 1000) for name, data in made.items() if name != NAME
+    )
+    assert len(made.get(NAME, b"")) == number % 10 * 100
+    assert (NAME in made) == (number % 10 > 0)
+    assert [line + b"\n" for line in Journal(tmp_path / NAME).fresh()] == [line for _, line in lines]
+
+
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("fault", [kill_before, kill_after, fail_with(28)])
 def test_killed_or_failing_at_every_call(tmp_path: Path, fault: Fault) -> None:
     """The line is there or not, all others are, and the next writer goes on."""

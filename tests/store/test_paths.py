@@ -31,7 +31,11 @@ def test_where_everything_is() -> None:
         f"/h/mailboxes/alpha/{name}" for name in ("w1", "lead", "human")
     ]
     assert str(team.task("task-7")) == str(team.task("7")) == "/h/tasks/alpha/task-7"
-    assert (team.report("i-1"), team.launch("i-1")) == ("i-1.json", "i-1.start.json")
+    assert (team.report("i-1"), team.launch("i-1"), team.hosted("i-1")) == (
+        "i-1.json",
+        "i-1.start.json",
+        "i-1.host.json",
+    )
     assert [str(team.log(name)) for name in ("w1", "lead")] == [
         "/h/teams/alpha/logs/w1.log",
         "/h/teams/alpha/logs/lead.log",
@@ -49,6 +53,13 @@ def test_worktrees_are_apart_from_the_teams() -> None:
     assert str(paths.worktree(HOME, "alpha", "0123456789", "w1")) == "/h/worktrees/alpha-01234567/w1"
 
 
+def test_what_runs_here_for_another_machine_has_places_of_its_own() -> None:
+    """Its worktrees are beside those of teams of this home, which have other names."""
+    assert str(paths.hosted(HOME, "i-1")) == "/h/hosted/i-1"
+    code, tree = paths.guest(HOME, "alpha-0123/w1")
+    assert (str(code), str(tree)) == ("/h/code/alpha-0123.git", "/h/worktrees/alpha-0123/w1")
+
+
 @pytest.mark.parametrize("environment", [{"PRO0_HOME": "/x/y"}, {"PRO0_HOME": ""}, {}])
 def test_programs_without_pathlib_find_the_same_home(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
@@ -64,7 +75,7 @@ def test_no_name_leads_out(kind: str) -> None:
     for place in (partial(TeamPaths, HOME), team.mailbox, team.task, team.log, team.run_log):
         with pytest.raises(BadInput):
             place(name)
-    for file in (team.report, team.launch, team.agent_folder):
+    for file in (team.report, team.launch, team.hosted, team.agent_folder, partial(paths.hosted, HOME)):
         if not (name.isascii() and name.isalnum() and len(name) <= 64):
             with pytest.raises(BadInput):
                 file(name)

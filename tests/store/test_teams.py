@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model.message import Notice
-from pro0.model.runtime import UsageBook
+from pro0.model.runtime import Hosted, UsageBook
 from pro0.model.stored import iso
 from pro0.model.team import Environment, TeamConfig, Wanted
 from pro0.rules.words.presets import PRESETS
+from pro0.store.files import File
 from pro0.store.removal import trees
 from pro0.store.tasklist import TaskFile
 from pro0.store.teams import Store, TeamStore, check_owner
@@ -172,6 +173,40 @@ def test_what_a_team_is_made_of_is_what_it_was_given(home: Path, kept_at: str) -
     assert (team.environment.read(), team.usage.read()) == (Environment(), UsageBook())
     assert team.comments("task-1").find() is None
     assert Store(home).roles.read() == PRESETS
+
+
+def test_what_another_machine_runs_for_a_team_is_known_until_it_is_over(home: Path, kept_at: str) -> None:
+    """It is known here alone, wherever the documents are: by this machine's lead it is ended there."""
+    team = create(home, url=kept_at)
+    assert (team.elsewhere(), team.all_hosted(), team.hosted("i-1")) == ([], [], None)
+    made = []
+    for name in ("i-2", "i-1"):
+        made.append(
+            Hosted(
+                agent_id="w1",
+                incarnation=name,
+                there=name,
+                host="box",
+                ssh="ssh",
+                team="alpha",
+                project="/",
+                argv=("x",),
+            )
+        )
+        File(team.paths.sessions, team.paths.hosted(name), Hosted).create(made[-1])
+    (team.paths.sessions / "i-3.json").write_text("a report")
+    known = [replace(hosted, revision=1) for hosted in reversed(made)]
+    assert team.elsewhere() == ["i-1", "i-2"]
+    assert team.all_hosted() == known
+    assert team.hosted("i-2") == known[1]
+    for _ in range(2):
+        team.drop_hosted("i-2")
+        assert team.all_hosted() == known[:1]
+    (team.paths.sessions / team.paths.hosted("i-1")).write_text("{")
+    with pytest.raises(StoreError, match="corrupt"):
+        team.hosted("i-1")
+    team.paths.sessions.rename(home / "elsewhere")
+    assert team.elsewhere() == []
 
 
 def race(home: Path, number: int, url: str) -> None:

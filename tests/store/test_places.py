@@ -1,0 +1,105 @@
+"""What a place of documents promises, and the documents of a team as a whole: the same of each kind of store."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import Pro0Error
+from pro0.store.files import SIZE_LIMIT
+from pro0.store.paths import LOCK, RUNTIME, TASKS, WANTED
+from pro0.store.places.place import DocumentPlace
+from pro0.store.places.promises import Documents
+from tests.waiting import STUCK, wait_until
+
+pytestmark = pytest.mark.usefixtures("no_sync")
+
+
+def write(place: DocumentPlace, name: str, data: bytes) -> None:
+    with place.open() as opened:
+        opened.replace(name, data)
+
+
+def test_a_document_is_read_whole_or_not_at_all(empty: DocumentPlace) -> None:
+    write(empty, "x.json", b"12345")
+    with empty.open() as opened:
+        assert opened.read("x.json", 5) == opened.read("x.json", SIZE_LIMIT) == b"12345"
+        with pytest.raises(OSError, match="more than 4"):
+            opened.read("x.json", 4)
+        with pytest.raises(FileNotFoundError):
+            opened.read("y.json", 5)
+
+
+def test_the_stamp_of_a_document_is_another_after_each_change(empty: DocumentPlace) -> None:
+    with pytest.raises(OSError):
+        empty.stamp("x.json")
+    stamps = []
+    for data in (b"1", b"2", b"2"):
+        write(empty, "x.json", data)
+        write(empty, "y.json", data)
+        stamps.append(empty.stamp("x.json"))
+        write(empty, "y.json", b"another")
+        assert empty.stamp("x.json") == stamps[-1]
+    assert len({*stamps}) == 3
+
+
+def test_the_places_in_a_place_are_told_in_order(empty: DocumentPlace) -> None:
+    """Not its documents, and each place once, however much is in it."""
+    assert (empty.folders(), empty.within("nothing").folders()) == ([], [])
+    write(empty, "x.json", b"1")
+    for name in ("c", "a", "b"):
+        with empty.locked("a test") as opened, opened.within(name) as inside:
+            inside.replace("1.json", b"1")
+            inside.replace("2.json", b"2")
+    assert empty.folders() == ["a", "b", "c"]
+    assert {*empty.names()} - {LOCK} == {"a", "b", "c", "x.json"}
+
+
+@pytest.mark.files
+def test_a_place_behind_a_link_is_none(empty: DocumentPlace, tmp_path: Path) -> None:
+    tmp_path.joinpath("outside").mkdir()
+    (empty.path / "link").symlink_to(tmp_path / "outside")
+    assert empty.folders() == []
+
+
+ACTS: dict[str, Callable[[Documents], object]] = {
+    "wanted": lambda documents: write(documents.team, WANTED, b"{}"),
+    "runtime": lambda documents: write(documents.team, RUNTIME, b"{}"),
+    "tasks": lambda documents: write(documents.tasks, TASKS, b"{}"),
+    "an event": lambda documents: documents.log({"event": "x"}),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_the_signs_of_a_team_are_others_after_each_change(documents: Documents, act: str) -> None:
+    """So that a list that is shown is read again only when it may be another."""
+    signs = []
+    for _ in range(3):
+        ACTS[act](documents)
+        signs.append(tuple(documents.signs()))
+        assert tuple(documents.signs()) == signs[-1]
+    assert len({*signs}) == 3
+
+
+def test_a_watch_tells_of_what_was_asked_for(documents: Documents) -> None:
+    """Of a change below a place too."""
+    box = documents.mailboxes.within("w1")
+    box.make()
+    watch = documents.watch([documents.mailboxes], r"x\.json")
+    told = 0
+
+    def tells() -> bool:
+        nonlocal told
+        told += 1
+        with suppress(Pro0Error):
+            write(box, "x.json", b"%d" % told)
+        return watch.drain()
+
+    try:
+        wait_until(tells, STUCK, "it looks")
+        wait_until(lambda: not watch.drain(), STUCK, "it has told all")
+        write(box, "x.json", b"last")
+        wait_until(watch.drain, STUCK, "it tells")
+    finally:
+        watch.close()
