@@ -262,6 +262,10 @@ def test_a_team_without_a_folder_is_not_copied(home: Path, url: str) -> None:
     with pytest.raises(StoreError, match=r"cannot use .*tasks/alpha"):
         go(home, url)
     (home / "elsewhere").rename(team.paths.tasks)
+    team.paths.mailboxes.rename(home / "elsewhere")
+    with pytest.raises(StoreError, match=r"cannot use .*mailboxes/alpha"):
+        FileContents(team.paths).keys()  # one that goes meanwhile is not taken for an empty one
+    (home / "elsewhere").rename(team.paths.mailboxes)
     with pytest.raises(NotFound, match="is not there"):
         in_database(home, "alpha", url).contents("uid-alpha").read("teams/config.json")
 

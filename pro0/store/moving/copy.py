@@ -103,9 +103,8 @@ def remove_source(paths: TeamPaths) -> None:
     pointer = pointer_in(paths.team)
     if pointer and pointer.url:
         FileContents(paths).remove()
-    elif pointer:
-        if pointer.left:
-            in_database(paths.home, paths.name, pointer.left).drop(pointer.uid)
+    elif pointer and pointer.left:
+        in_database(paths.home, paths.name, pointer.left).drop(pointer.uid)
         trees.remove(paths.team / LEFT)
         _forget(paths)
 
