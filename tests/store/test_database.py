@@ -199,6 +199,8 @@ class Proxy:
         """A word of a client's, which is passed on, and the answer lost."""
         self.answers_too = False
         """Whether all that was sent is passed on, and only the answer is lost."""
+        self.is_silent = False
+        """Whether nothing of the word is passed on, and the server hears nothing of the cut."""
         self.sent = 0
         self.lets_in = True
         """Whether new connections are served."""
@@ -229,6 +231,8 @@ class Proxy:
                     kept = len(data) if self.answers_too else len(data) - (self.sent - self.cut_after)
                     self.cut_after = None
                     client.shutdown(socket.SHUT_RDWR)
+                    if self.is_silent:
+                        return
                     server.sendall(data[:kept])
                     break
                 server.sendall(data)
@@ -410,6 +414,8 @@ def test_a_removed_team_leaves_no_row(home: Path, server: Postgres, url: str) ->
     team, store = team_at(home, url, "w1"), Store(home)
     box = team.mailbox("w1")
     send(box, "m1")
+    team.log_event(clock(), "human", "an event")
+    events = team.documents.events().last(9)
     kept = {kind: {*getattr(team.documents, kind).names()} for kind in ("tasks", "mailboxes")}
     store.discard("alpha", "uid-alpha", ended=NOW)
     with pytest.raises(NotFound):
@@ -419,6 +425,8 @@ def test_a_removed_team_leaves_no_row(home: Path, server: Postgres, url: str) ->
     [archive] = store.archives()
     archived = Store(archive.path).team("alpha")
     assert received(archived) == ["m1"]
+    assert [line.endswith(b'"event":"an event"}') for line in events] == [True]
+    assert archived.documents.events().last(9) == events
     assert {kind: {*getattr(archived.documents, kind).names()} for kind in kept} == kept
 
 
@@ -494,8 +502,8 @@ def test_what_names_a_store_is_taken(text: str) -> None:
     assert checked(text) == text
 
 
-def test_who_may_make_nothing_may_use_the_tables_that_are_there(home: Path, server: Postgres, url: str) -> None:
-    team_at(home, url)
+def plain_role(server: Postgres, url: str) -> str:
+    """Make somebody who may use the tables that are there, and nothing else; return the name."""
     role = f"plain_{server.latest}"
     with psycopg.connect(url, autocommit=True) as owner:
         for words in (
@@ -505,6 +513,12 @@ def test_who_may_make_nothing_may_use_the_tables_that_are_there(home: Path, serv
             f"grant usage on all sequences in schema pro0 to {role}",
         ):
             owner.execute(words.encode())
+    return role
+
+
+def test_who_may_make_nothing_may_use_the_tables_that_are_there(home: Path, server: Postgres, url: str) -> None:
+    team_at(home, url)
+    role = plain_role(server, url)
     team = make_team(home / "other", "w1", name="beta", url=url.replace("pro0@", f"{role}@"))
     send(team.mailbox("w1"), "m1")
     assert received(team) == ["m1"]

@@ -42,7 +42,7 @@ class DatabaseWatch(Watch):
 
     def _run(self) -> None:
         """Listen until the end; what was missed while nobody listened may be anything."""
-        while not _waits(self._stop, 0.0):
+        while True:
             with suppress(psycopg.Error, Pro0Error, OSError):
                 session = self._team.server.connect()
                 try:
@@ -62,8 +62,6 @@ class DatabaseWatch(Watch):
         while self._stop not in dict(poll.poll()):
             told = [notice.payload for notice in connection.notifies(timeout=0)]
             self.tell([name.rpartition("/")[2] for name in told if name.startswith(self._starts)])
-            if connection.closed or connection.broken:
-                return
 
 
 def _waits(descriptor: int, seconds: float) -> bool:

@@ -29,8 +29,6 @@ class DatabaseSession:
     @property
     def is_fresh(self) -> bool:
         """True while the server has not closed it: a server that ended has said so."""
-        if self.connection.closed:
-            return False
         poll = select.poll()
         poll.register(self.connection.fileno(), select.POLLIN)
         return not poll.poll(0)

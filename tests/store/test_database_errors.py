@@ -1,0 +1,245 @@
+"""What a PostgreSQL server refuses, holds back or does not hear of: said in words, and true."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pro0.errors import ErrorCode, StoreError, Unwritable
+from pro0.model.team import TeamConfig, Wanted
+from pro0.ops.context import clock
+from pro0.store.database import server as server_module
+from pro0.store.database.server import IDLE, lock_of, server_of
+from pro0.store.teams import Store
+from tests.postgres import Postgres
+from tests.store.test_database import cutting, plain_role, received, send, team_at
+from tests.teams import NOW, make_team
+from tests.waiting import STUCK, wait_until
+
+ROOT = str(Path(__file__).parents[2])
+
+
+@pytest.fixture
+def url(server: Postgres) -> str:
+    return server.url()
+
+
+@contextmanager
+def refusing(url: str, table: str, when: str) -> Iterator[None]:
+    """Let the server refuse what is new in a table, at once or at the end of the transaction."""
+    kind, ends = {"at once": ("", ""), "at its end": ("constraint", "deferrable initially deferred")}[when]
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(
+            "create or replace function public.refuse() returns trigger language plpgsql as "
+            "$$ begin raise exception 'not\n  today'; end $$"
+        )
+        words = f"create {kind} trigger refuse after insert on pro0.{table} {ends} for each row"
+        owner.execute(f"{words} execute function public.refuse()".encode())
+        try:
+            yield
+        finally:
+            owner.execute(f"drop trigger refuse on pro0.{table}".encode())
+
+
+@pytest.mark.parametrize("table", ["documents", "acts"])
+@pytest.mark.parametrize("when", ["at once", "at its end"])
+def test_what_the_server_refuses_did_not_happen(home: Path, url: str, table: str, when: str) -> None:
+    """Whether it refuses a document or the commit; what comes next finds a connection that is whole."""
+    box = team_at(home, url, "w1").mailbox("w1")
+
+    def put(data: bytes) -> None:
+        with box.place.locked("a test") as opened:
+            opened.replace("new.json", data)
+
+    with refusing(url, table, when), pytest.raises(StoreError, match=r"^cannot use [^\n]*: not today") as refused:
+        put(b"{}")
+    assert (type(refused.value), refused.value.hint) == (StoreError, "nothing was changed")
+    assert box.place.names() == ["messages.json"]
+    put(b"{}")
+    assert box.place.names() == ["messages.json", "new.json"]
+
+
+def test_a_database_whose_tables_are_gone_keeps_no_team(home: Path, url: str) -> None:
+    """No error of the server's own words; what may be left out is left out."""
+    team = team_at(home, url, "w1")
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("drop schema pro0 cascade")
+    for act in (team.tasks.read, team.wanted.change("a test").__enter__, team.mailbox_owners):
+        with pytest.raises(StoreError, match=r"^cannot use postgresql:\S+: the database keeps no team$"):
+            act()
+    team.log_event(clock(), "human", "an event")
+    assert [*team.documents.signs()] == []
+    assert team.documents.mailboxes.folders() == []
+
+
+def test_a_change_whose_commit_never_arrived_did_not_happen(home: Path, server: Postgres) -> None:
+    """The server takes the old connection for open, with its locks, until it is told that it is over."""
+    with cutting(server) as proxy:
+        team = team_at(home, server.url(host=str(proxy.at)), "w1")
+        send(team.mailbox("w1"), "m1")
+        proxy.cut_at, proxy.is_silent = b"; commit", True
+        with pytest.raises(Unwritable, match="broke; nothing was changed") as broken:
+            send(team.mailbox("w1"), "m2")
+        assert broken.value.hint == "try again"
+        proxy.cut_at = b""
+        send(team.mailbox("w1"), "m3")
+        assert received(team) == ["m1", "m3"]
+
+
+def test_who_changed_nothing_loses_nothing_with_the_connection(home: Path, server: Postgres) -> None:
+    """A look behind a lock is whole when its end is never heard of."""
+    with cutting(server) as proxy:
+        box = team_at(home, server.url(host=str(proxy.at)), "w1").mailbox("w1")
+        send(box, "m1")
+        with box.head.change("look") as change:
+            proxy.cut_at = b"rollback"
+        assert [message.id for message in change.value.messages] == ["m1"]
+        assert proxy.answers_too, "it was cut"
+        proxy.cut_at = b""
+        send(box, "m2")
+        assert [message.id for message in box.head.read().messages] == ["m1", "m2"]
+
+
+WAITING = "select xact_start::text from pg_stat_activity where datname = current_database() and wait_event = 'advisory'"
+LONG = f"{WAITING} and clock_timestamp() - xact_start > interval '1.5 s'"
+
+
+def test_nobody_gives_up_while_a_lock_changes_hands(
+    home: Path, server: Postgres, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has it when the wait is over has had it for a part of that time only: another wait begins."""
+    monkeypatch.setattr(server_module, "PATIENCE", 3.0)
+    team = team_at(home, url, "w1")
+    with psycopg.connect(url, autocommit=True) as holder:
+        holder.execute("select pg_advisory_lock(%s)", (lock_of("alpha", "mailboxes", "w1").key,))
+        sender = threading.Thread(target=send, args=(team.mailbox("w1"), "m1"))
+        sender.start()
+        wait_until(lambda: server.ask(LONG), STUCK, "it has waited for a while")
+        holder.execute("begin")  # as one would that has the lock since now
+        [first] = server.ask(WAITING)
+        wait_until(lambda: server.ask(WAITING) not in ([], [first]), STUCK, "it waits again")
+    sender.join()
+    assert received(team) == ["m1"]
+
+
+OURS = "select count(*) from pg_stat_activity where datname = current_database() and application_name like 'pro0 %'"
+
+
+def test_few_connections_stay_open_when_many_were_used_at_once(home: Path, server: Postgres, url: str) -> None:
+    """What a server can have of them is little."""
+    names = [f"w{number}" for number in range(IDLE + 3)]
+    team = team_at(home, url, *names)
+    with ExitStack() as stack:
+        for name in names:
+            stack.enter_context(team.mailbox(name).head.change("hold it"))
+        assert server.ask(OURS) == [(len(names),)]
+    wait_until(lambda: server.ask(OURS) == [(IDLE,)], STUCK, "the others are closed")
+    server_of(url).close()
+    wait_until(lambda: server.ask(OURS) == [(0,)], STUCK, "all are closed")
+
+
+LEASES = "select pid from pg_locks where locktype = 'advisory' order by pid"
+
+
+def test_a_lease_is_kept_by_the_connection_that_took_it(home: Path, server: Postgres, url: str) -> None:
+    lease = team_at(home, url).documents.lease()
+    assert lease.take("lead")
+    [taken] = server.ask(LEASES)
+    for _ in range(2):
+        lease.keep()
+        assert server.ask(LEASES) == [taken]
+    lease.drop()
+    assert server.ask(LEASES) == []
+
+
+def test_a_lease_that_the_server_refuses_is_held_nowhere(home: Path, server: Postgres, url: str) -> None:
+    """Neither on this machine, nor by a connection that nobody would end."""
+    team_at(home, url)
+    role = plain_role(server, url)
+    team = make_team(home / "other", name="beta", url=url.replace("pro0@", f"{role}@"))
+    lease = team.documents.lease()
+    taking = "execute on function pg_try_advisory_lock(bigint)"
+    before = server.ask(OURS)
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(f"revoke {taking} from public".encode())
+        with pytest.raises(StoreError, match="cannot use the lease of beta: permission denied") as refused:
+            lease.take("lead")
+        assert refused.value.hint == "ask whose database it is"
+        wait_until(lambda: server.ask(OURS) == before, STUCK, "its connection is closed")
+        assert lease.holder() is None
+        owner.execute(f"grant {taking} to public".encode())
+    other = team.documents.lease()
+    assert other.take("another")
+    other.drop()
+
+
+def test_a_removal_that_is_finished_later_takes_nothing_of_a_later_team(
+    home: Path, server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of that name are another's meanwhile: they are in no archive, and stay."""
+    monkeypatch.setattr(server_module, "CONNECTING", 1.0)
+    with cutting(server) as proxy:
+        url = server.url(host=str(proxy.at))
+        send(team_at(home, url, "w1").mailbox("w1"), "m1")
+        server_of(url).close()
+        proxy.lets_in = False
+        with pytest.raises(StoreError, match="the next cleanup removes the rest"):
+            Store(home).discard("alpha", "uid-alpha", ended=NOW)
+        there = server.url(server.latest)
+        with psycopg.connect(there, autocommit=True) as owner:
+            owner.execute("delete from pro0.teams")
+        another = TeamConfig(name="alpha", created_at=NOW, uid="another", project="/")
+        later = Store(tmp_path / "other").create(another, Wanted(), url=there)
+        send(later.mailbox("lead"), "theirs")
+        proxy.lets_in = True
+        assert Store(home).sweep() == ["alpha"]
+        [archive] = Store(home).archives()
+        assert [*archive.path.rglob("messages.json")] == []
+        assert later.config.read().uid == "another"
+        assert later.mailbox("lead").head.read().messages
+
+
+OPENING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+for name in sys.argv[2:]:
+    sys.modules[name] = None
+from pathlib import Path
+from pro0.errors import EnvironmentMissing
+from pro0.store.database.pointer import in_database
+try:
+    in_database(Path("/h"), "alpha", "postgresql:///db")
+    print("opened")
+except EnvironmentMissing as error:
+    print(error.exit_code, error.code, error.message)
+    print(error.hint)
+"""
+
+
+def opening(*missing: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Open a team in a database by a process that cannot import some modules."""
+    argv = [sys.executable, "-c", OPENING, ROOT, *missing]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, env=os.environ | variables)
+
+
+@pytest.mark.parametrize("what", ["psycopg", "psycopg.client_cursor", "libpq"])
+def test_a_store_on_a_server_needs_a_library(what: str) -> None:
+    """Exit 6, and how to add it to this pro0; psycopg names no module when its libpq is missing."""
+    told = opening(PSYCOPG_IMPL="c") if what == "libpq" else opening(what)
+    said, hint = told.stdout.splitlines()
+    assert said == f"6 {ErrorCode.LIBRARY_MISSING} a store on PostgreSQL needs psycopg and libpq, not installed here"
+    assert "postgres" in hint
+
+
+def test_a_part_of_pro0_that_is_missing_is_no_library() -> None:
+    """A broken installation is not mended by adding psycopg."""
+    assert opening().stdout == "opened\n"
+    told = opening("pro0.store.database.contents")
+    assert (told.stdout, told.returncode) == ("", 1)
+    assert told.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of pro0.store.database.contents")
