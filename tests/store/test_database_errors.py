@@ -1,6 +1,7 @@
 """What a PostgreSQL server refuses, holds back or does not hear of: said in words, and true."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from pro0.ops.context import clock
 from pro0.store.database import server as server_module
 from pro0.store.database.server import IDLE, lock_of, server_of
 from pro0.store.teams import Store
-from tests.postgres import Postgres
+from tests.postgres import Postgres, postgres
 from tests.store.test_database import cutting, plain_role, received, send, team_at
 from tests.teams import NOW, make_team
 from tests.waiting import STUCK, wait_until
@@ -63,6 +64,23 @@ def test_what_the_server_refuses_did_not_happen(home: Path, url: str, table: str
     assert box.place.names() == ["messages.json"]
     put(b"{}")
     assert box.place.names() == ["messages.json", "new.json"]
+
+
+def test_a_server_that_only_reads_takes_nothing(home: Path) -> None:
+    """A server that stands by for another: a team is read, and a change is an error as of a full disk."""
+    with postgres() as own:
+        team = team_at(home, own.url(), "w1")
+        send(team.mailbox("w1"), "m1")
+        own.stop(signal.SIGINT)
+        (own.at / "data" / "standby.signal").touch()
+        own.start()
+        with pytest.raises(Unwritable, match="recovery") as refused:
+            send(team.mailbox("w1"), "m2")
+        assert refused.value.hint == "nothing was changed"
+        with pytest.raises(Unwritable, match="read-only"):
+            make_team(home, name="beta", url=own.url("postgres"))
+        assert received(team) == ["m1"]
+        assert Store(home).names() == ["alpha"]
 
 
 def test_a_database_whose_tables_are_gone_keeps_no_team(home: Path, url: str) -> None:

@@ -16,7 +16,8 @@ from pro0.store.lock import NOBODY
 from pro0.store.places.folder import DONE_ELSEWHERE
 
 Row = tuple[Any, ...]
-_TAKES_NOTHING = (psycopg.errors.InsufficientResources, psycopg.errors.ReadOnlySqlTransaction)
+_TAKES_NOTHING = (psycopg.errors.FeatureNotSupported, psycopg.errors.ReadOnlySqlTransaction)
+"""What a server says that only reads: the first to a transaction that would write, the second to what makes tables."""
 
 
 class DatabaseSession:
