@@ -3,9 +3,11 @@
 from typing import Any
 
 from pro0.store.database.place import Rows
+from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.database.server import lock_of
 from pro0.store.files import SIZE_LIMIT, File
-from pro0.store.moving.copy import contents_of
+from pro0.store.moving.copy import Contents
+from pro0.store.moving.files import FileContents
 from pro0.store.teams import TeamStore
 
 DELETE = """
@@ -38,5 +40,8 @@ def drop(file: File[Any]) -> None:
 
 def all_of(team: TeamStore) -> dict[str, bytes]:
     """Return all documents of a team by name."""
-    contents = contents_of(team.paths)
+    pointer = pointer_in(team.paths.team)
+    contents: Contents = FileContents(team.paths)
+    if pointer and pointer.url:
+        contents = in_database(team.paths.home, team.name, pointer.url).contents(pointer.uid)
     return {key: contents.read(key) for key in contents.keys()}  # noqa: SIM118 - no mapping

@@ -90,14 +90,6 @@ def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
             raise
 
 
-def contents_of(paths: TeamPaths) -> Contents:
-    """Return all documents and events of a team, wherever they are."""
-    pointer = pointer_in(paths.team)
-    if pointer and pointer.url:
-        return in_database(paths.home, paths.name, pointer.url).contents(pointer.uid)
-    return FileContents(paths)
-
-
 def remove_source(paths: TeamPaths) -> None:
     """Remove all that copies have left in places that are not in charge."""
     pointer = pointer_in(paths.team)
