@@ -19,6 +19,7 @@ from pro0.store.database import server as server_module
 from pro0.store.database.server import IDLE, lock_of, server_of
 from pro0.store.teams import Store
 from tests.postgres import Postgres, postgres
+from tests.store.raw import all_of
 from tests.store.test_database import cutting, plain_role, received, send, team_at
 from tests.teams import NOW, make_team
 from tests.waiting import STUCK, wait_until
@@ -261,3 +262,21 @@ def test_a_part_of_pro0_that_is_missing_is_no_library() -> None:
     told = opening("pro0.store.database.contents")
     assert (told.stdout, told.returncode) == ("", 1)
     assert told.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of pro0.store.database.contents")
+
+
+def test_a_server_without_room_is_said_before_anything_is_written(home: Path, url: str) -> None:
+    """What waits for room asks so, and nobody is told of a change."""
+    team = team_at(home, url, "w1")
+    before = all_of(team)
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(
+            "create function public.full_disk() returns trigger language plpgsql as "
+            "$$ begin raise exception using errcode = 'disk_full', message = 'could not extend file'; end $$"
+        )
+        owner.execute("create trigger full_disk before insert on pro0.documents execute function public.full_disk()")
+    with pytest.raises(Unwritable, match="could not extend file"):
+        team.runtime.try_room()
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("drop trigger full_disk on pro0.documents")
+    team.runtime.try_room()
+    assert all_of(team) == before

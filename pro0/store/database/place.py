@@ -2,7 +2,7 @@
 
 import errno
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import LiteralString, NamedTuple, NoReturn
 
@@ -13,6 +13,8 @@ from pro0.store.database.session import DatabaseAct, Row
 
 _AFTER = "0"
 """The sign after a slash: names up to here are those in a place."""
+_TRIED = ".tried"
+"""The name of a document that never is."""
 Write = Callable[[str, bytes], None]
 
 
@@ -42,6 +44,10 @@ def channel_of(team: str) -> str:
 def left_name(team: str, uid: str) -> str:
     """Return the name of the rows that a team had before it was copied to files; no team can be called so."""
     return f".left-{team}.{uid}"
+
+
+class _TakenBack(Exception):
+    """Ends an act that only tried what the server takes."""
 
 
 class OpenRows:
@@ -77,9 +83,12 @@ class OpenRows:
         if not self._act.write(schema.REPLACE, values):
             raise FileNotFoundError(errno.ENOENT, "the team is gone", team.name)
 
-    def try_room(self, data: bytes) -> None:  # noqa: ARG002 - how much room there is, only the server knows
-        """Raise StoreError when the server takes nothing."""
-        self._ask(schema.THERE)
+    def try_room(self, data: bytes) -> None:
+        """Raise StoreError when the server takes no document of this data; nothing is changed."""
+        team, name = self._place.team, self._place.key(_TRIED)
+        with suppress(_TakenBack), team.server.act(lock_of(team.name, name), str(self._place.path), "try") as act:
+            OpenRows(self._place, act).replace(_TRIED, data)
+            raise _TakenBack
 
     def holds(self, name: str) -> bool:
         """Return True when there is a document of that name."""
