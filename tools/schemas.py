@@ -11,7 +11,7 @@ from pro0.model.message import Mailbox, Segment
 from pro0.model.need import Announced, Troubles
 from pro0.model.runtime import Hosted, Launch, Report, Runtime, UsageBook
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
-from pro0.model.team import Elsewhere, Environment, PortRanges, TeamConfig, Wanted
+from pro0.model.team import Environment, PortRanges, StorePointer, TeamConfig, Wanted
 from tools.file_schemas import WRITTEN
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"
@@ -31,7 +31,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "ports": (PortRanges, "teams/{team}/ports.json"),
     "environment": (Environment, "teams/{team}/environment.json"),
     "report": (Report, "teams/{team}/sessions/{incarnation}.json"),
-    "store": (Elsewhere, "teams/{team}/store.json"),
+    "store": (StorePointer, "teams/{team}/store.json"),
     "hosted": (Hosted, "teams/{team}/sessions/{incarnation}.host.json"),
     "launch": (Launch, "teams/{team}/sessions/{incarnation}.start.json"),
     "tasks": (TaskList, "tasks/{team}/tasks.json"),

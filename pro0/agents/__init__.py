@@ -68,7 +68,7 @@ def _there(adapter: "Adapter") -> "Adapter":
         adapter,
         call=adapter.elsewhere or refused,
         session_ids=adapter.session_ids if adapter.goes_on_elsewhere else "none",
-        began=(lambda _there: True) if adapter.goes_on_elsewhere else None,  # its words look, there
+        began=(lambda _session: True) if adapter.goes_on_elsewhere else None,  # its words look, there
         look=None,
         words=(),
         prompt_on_screen=adapter.screens is not None,

@@ -9,7 +9,7 @@ from pro0.ops import ownership
 from pro0.store.database.pointer import pointer_in
 from pro0.store.moving import copy
 from pro0.store.moving.copy import Show
-from pro0.store.paths import LEFT
+from pro0.store.paths import UNUSED
 from pro0.store.teams import Store
 
 FILES = "files"
@@ -27,21 +27,21 @@ def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: b
         raise _running(name, f"its lead runs: {lease.holder()}")
     try:
         pointer = pointer_in(team.paths.team)
-        here = pointer.url if pointer else ""
-        if url and here not in ("", url):
+        current_url = pointer.url if pointer else ""
+        if url and current_url not in ("", url):
             hint = f"first: pro0 store copy {name} {FILES}"
             raise Refused(f"{name} is in another database", code=ErrorCode.CONFLICT, hint=hint)
         uid = team.config.read().uid
         alive = [state.agent_id for state in team.runtime.read().seats if living_guard(team, state)]
         if alive or ownership.of_team(team, uid):
             raise _running(name, f"{', '.join(alive) or 'something of it'} still runs")
-        if here != url:
+        if current_url != url:
             copy.copy(team.paths, uid, url, show)
         if remove_source:
             copy.remove_source(team.paths)
     finally:
         lease.drop()
-    return _report(store, name, to, moved=here != url)
+    return _report(store, name, to, moved=current_url != url)
 
 
 def _running(name: str, why: str) -> Refused:
@@ -54,9 +54,9 @@ def _report(store: Store, name: str, to: str, *, moved: bool) -> list[str]:
     pointer = pointer_in(paths.team)
     place = (pointer.url if pointer else "") or FILES
     lines = [f"{name} is in {place} now" if moved else f"{name} is in {place} already"]
-    kept = str(paths.team / LEFT) if (paths.team / LEFT).exists() else ""
-    if pointer and pointer.left:
-        kept = pointer.left
-    if kept:
-        lines.append(f"what it had is kept in {kept}; remove it: pro0 store copy {name} {quote(to)} --remove-source")
+    unused = str(paths.team / UNUSED) if (paths.team / UNUSED).exists() else ""
+    if pointer and pointer.unused:
+        unused = pointer.unused
+    if unused:
+        lines.append(f"what it had is kept in {unused}; remove it: pro0 store copy {name} {quote(to)} --remove-source")
     return lines

@@ -1,4 +1,4 @@
-"""Commands of pro0 that the other machine asks for, done at home with this member's rights, once for each id.
+"""Commands of pro0 that the earlier machine asks for, done at home with this member's rights, once for each id.
 
 A command is a process below the session's guard, so it is that member's by the same proof as everything else below.
 Few commands are done for another machine: those about tasks that are there, about mail, and what shows the team.
@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from pro0.errors import Refused
-from pro0.link.doing import Asked, CommandEnd, Doing
+from pro0.link.doing import CommandEnd, CommandRequest, Doing
 
 DONE_FOR_OTHERS = {
     "send": "",
@@ -49,30 +49,30 @@ class Asks:
         self._doing = doing
         self._ring = ring
         self._lock = threading.Lock()
-        self._asked: list[Asked] = []
+        self._requests: list[CommandRequest] = []
         """What is being done. One whose asker was cut off ends while the same asker's next try begins."""
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._new: list[Answer] = []
 
     def take(self, ask: dict[str, object]) -> None:
         """Do a command that was not done yet; answer again one that was. Another shape of ask is passed over."""
-        id, words, given = ask.get("id"), ask.get("words"), ask.get("input")
-        if not isinstance(id, str) or len(id) > 64 or not isinstance(given, str) or not isinstance(words, list):
+        id, words, stdin = ask.get("id"), ask.get("words"), ask.get("input")
+        if not isinstance(id, str) or len(id) > 64 or not isinstance(stdin, str) or not isinstance(words, list):
             return
         texts = [word for word in words if isinstance(word, str)]
-        asked = Asked(id, texts, given)
+        request = CommandRequest(id, texts, stdin)
         with self._lock:
-            if any(other.id == id and not other.is_undone for other in self._asked):
+            if any(earlier.id == id and not earlier.is_undone for earlier in self._requests):
                 return
             if id in self._answers:
                 self._new.append(self._answers[id])
             elif why := refusal(texts if len(texts) == len(words) else []):
                 self._keep(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
-            elif why := self._too_many(asked):
+            elif why := self._too_many(request):
                 self._new.append(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
             else:
-                self._asked.append(asked)
-                threading.Thread(target=self._do, args=(asked,), daemon=True).start()
+                self._requests.append(request)
+                threading.Thread(target=self._do, args=(request,), daemon=True).start()
         self._ring()
 
     def answers(self) -> list[Answer]:
@@ -84,29 +84,29 @@ class Asks:
     def taken(self, id: str) -> None:
         """Note that an asker has its answer."""
         with self._lock:
-            for asked in self._asked:
-                if asked.id == id:
-                    asked.settle(taken=True)
+            for request in self._requests:
+                if request.id == id:
+                    request.settle(taken=True)
 
     def gone(self, id: str | None = None) -> None:
         """Note that nobody waits for an answer any more: for one, or for all of them when the link is cut."""
         with self._lock:
-            for asked in self._asked:
-                if id in (None, asked.id):
-                    asked.settle(taken=False)
-                    self._forget_undone(asked)
+            for request in self._requests:
+                if id in (None, request.id):
+                    request.settle(taken=False)
+                    self._forget_undone(request)
 
-    def _do(self, asked: Asked) -> None:
-        self._doing.do(asked, lambda done: self._tell(asked, done))
+    def _do(self, request: CommandRequest) -> None:
+        self._doing.do(request, lambda done: self._tell(request, done))
         with self._lock:
-            asked.settle(taken=False)
-            self._forget_undone(asked)
-            self._asked.remove(asked)
+            request.settle(taken=False)
+            self._forget_undone(request)
+            self._requests.remove(request)
 
-    def _tell(self, asked: Asked, done: CommandEnd) -> None:
+    def _tell(self, request: CommandRequest, done: CommandEnd) -> None:
         with self._lock:
-            if not asked.is_undone:
-                self._keep(_answer(asked.id, done))
+            if not request.is_undone:
+                self._keep(_answer(request.id, done))
         self._ring()
 
     def _keep(self, answer: Answer) -> None:
@@ -115,14 +115,14 @@ class Asks:
         while len(self._answers) > REMEMBERED:
             self._answers.popitem(last=False)
 
-    def _forget_undone(self, asked: Asked) -> None:
+    def _forget_undone(self, request: CommandRequest) -> None:
         """Forget an answer whose mail is handed out again."""
-        if asked.is_undone and (answer := self._answers.pop(asked.id, None)):
+        if request.is_undone and (answer := self._answers.pop(request.id, None)):
             self._new = [new for new in self._new if new is not answer]
 
-    def _too_many(self, asked: Asked) -> str:
-        count = sum(other.waits == asked.waits for other in self._asked)
-        if asked.waits:
+    def _too_many(self, request: CommandRequest) -> str:
+        count = sum(earlier.waits == request.waits for earlier in self._requests)
+        if request.waits:
             return f"{WAIT_AT_ONCE} commands wait already" if count >= WAIT_AT_ONCE else ""
         return f"{AT_ONCE} commands are being done already" if count >= AT_ONCE else ""
 

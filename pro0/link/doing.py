@@ -30,7 +30,7 @@ WAIT, ACK, CHECK = "--wait", "--ack", ["mcp", "--call", "check_messages"]
 VIEWS = ("--all", "--sent", "--with")
 """What makes `inbox` show mail and take none."""
 DEADLINES = 64
-LEFT = "the connection was cut while it waited"
+CUT_OFF = "the connection was cut while it waited"
 
 
 class CommandEnd(NamedTuple):
@@ -41,11 +41,11 @@ class CommandEnd(NamedTuple):
     errors: str
 
 
-class Asked:
+class CommandRequest:
     """One command, until somebody has its answer or nobody wants it."""
 
-    def __init__(self, id: str, words: list[str], given: str) -> None:
-        self.id, self.words, self.given = id, words, given
+    def __init__(self, id: str, words: list[str], stdin: str) -> None:
+        self.id, self.words, self.stdin = id, words, stdin
         self.waits = any(word.startswith(WAIT) for word in words)
         is_inbox = words[:1] == ["inbox"] and not any(word.startswith(VIEWS) for word in words)
         self.takes_mail = is_inbox or words == CHECK
@@ -78,54 +78,54 @@ class Doing:
         """Held by the one who takes mail now."""
         self._deadlines: OrderedDict[str, float] = OrderedDict()
 
-    def do(self, asked: Asked, tell: Callable[[CommandEnd], None]) -> None:
+    def do(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
         """Do a command, and tell how it ended unless nobody wants to know."""
         try:
-            if asked.takes_mail:
-                self._take_mail(asked, tell)
+            if request.takes_mail:
+                self._take_mail(request, tell)
             else:
-                tell(self._run(asked.words, asked))
+                tell(self._run(request.words, request))
         except (Pro0Error, OSError) as error:
             tell(CommandEnd(1, "", f"pro0: {error}\n"))
 
-    def _take_mail(self, asked: Asked, tell: Callable[[CommandEnd], None]) -> None:
+    def _take_mail(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
         """Look into the mailbox until there is something, the wait is over, or the asker is gone."""
-        words, seconds = without_wait([word for word in asked.words if word != ACK])
-        deadline = self._deadline(asked.id, seconds)
+        words, seconds = without_wait([word for word in request.words if word != ACK])
+        deadline = self._deadline(request.id, seconds)
         while True:
-            stamp = self._mail.stamp() if asked.waits else None
-            if not self._gets_its_turn(asked):
+            stamp = self._mail.stamp() if request.waits else None
+            if not self._gets_its_turn(request):
                 return
             try:
-                done = self._run(words, asked)
+                done = self._run(words, request)
                 is_late = time.monotonic() >= deadline
                 if done.code != TimedOut.exit_code or is_late:
                     late = done.errors.replace("in 0 s", f"in {seconds:g} s") if seconds else done.errors
-                    self._hand_over(asked, done._replace(errors=late), tell)
+                    self._hand_over(request, done._replace(errors=late), tell)
                     return
             finally:
                 self._turn.release()
             while stamp == self._mail.stamp() and time.monotonic() < deadline:
-                if asked.settled.wait(LOOK):
+                if request.settled.wait(LOOK):
                     return
 
-    def _gets_its_turn(self, asked: Asked) -> bool:
+    def _gets_its_turn(self, request: CommandRequest) -> bool:
         while not self._turn.acquire(timeout=LOOK):
-            if asked.is_gone:
+            if request.is_gone:
                 return False
-        if asked.is_gone:
+        if request.is_gone:
             self._turn.release()
-        return not asked.is_gone
+        return not request.is_gone
 
-    def _hand_over(self, asked: Asked, done: CommandEnd, tell: Callable[[CommandEnd], None]) -> None:
+    def _hand_over(self, request: CommandRequest, done: CommandEnd, tell: Callable[[CommandEnd], None]) -> None:
         tell(done)
-        asked.settled.wait(HELD)
-        asked.settle(taken=False)
+        request.settled.wait(HELD)
+        request.settle(taken=False)
         if done.code == 0:
             with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox
-                if asked.is_gone:
+                if request.is_gone:
                     self._mail.take_back()
-                elif ACK in asked.words:
+                elif ACK in request.words:
                     self._mail.acknowledge()
 
     def _deadline(self, id: str, seconds: float | None) -> float:
@@ -137,7 +137,7 @@ class Doing:
             self._deadlines.popitem(last=False)
         return deadline
 
-    def _run(self, words: list[str], asked: Asked) -> CommandEnd:
+    def _run(self, words: list[str], request: CommandRequest) -> CommandEnd:
         try:
             with subprocess.Popen(
                 (sys.executable, "-I", "-m", "pro0", *words),
@@ -146,7 +146,7 @@ class Doing:
                 stderr=subprocess.PIPE,
                 cwd=self._project if self._project.is_dir() else "/",
             ) as process:
-                done = _ended(process, asked)
+                done = _ended(process, request)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             return CommandEnd(1, "", f"pro0: it was not done to its end: {error}\n")
         if len(done.out) + len(done.errors) > LIMIT:
@@ -159,15 +159,15 @@ def without_wait(words: list[str]) -> tuple[list[str], float | None]:
 
     A time that is none is left for the command to refuse.
     """
-    rest, said, given = list[str](), "", iter(words)
-    for word in given:
+    rest, wait, remaining = list[str](), "", iter(words)
+    for word in remaining:
         if word == WAIT:
-            said = next(given, "")
+            wait = next(remaining, "")
         elif word.startswith(f"{WAIT}="):
-            said = word.removeprefix(f"{WAIT}=")
+            wait = word.removeprefix(f"{WAIT}=")
         else:
             rest.append(word)
-    seconds = _seconds(said)
+    seconds = _seconds(wait)
     return (words, None) if seconds is None else ([*rest, WAIT, "0"], seconds)
 
 
@@ -179,24 +179,24 @@ def _seconds(text: str) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _ended(process: "subprocess.Popen[bytes]", asked: Asked) -> CommandEnd:
+def _ended(process: "subprocess.Popen[bytes]", request: CommandRequest) -> CommandEnd:
     """Return how a command ended; raises TimeoutExpired for one that takes too long."""
-    given: bytes | None = asked.given.encode(errors="surrogateescape")
-    patience = math.inf if asked.waits else time.monotonic() + PATIENCE
+    stdin: bytes | None = request.stdin.encode(errors="surrogateescape")
+    patience = math.inf if request.waits else time.monotonic() + PATIENCE
     while True:
         try:
-            out, errors = process.communicate(given, LOOK)
+            out, errors = process.communicate(stdin, LOOK)
             return CommandEnd(process.returncode, _text(out), _text(errors))
         except subprocess.TimeoutExpired as late:
-            given = None
+            stdin = None
             if time.monotonic() > patience:
                 process.kill()
                 raise subprocess.TimeoutExpired(late.cmd, PATIENCE) from None
             # One that has printed what it did only waits, and nobody waits for it any more.
-            if asked.waits and asked.is_gone and not asked.takes_mail and late.output:
+            if request.waits and request.is_gone and not request.takes_mail and late.output:
                 process.kill()
                 out, errors = process.communicate()
-                return CommandEnd(TimedOut.exit_code, _text(out), f"{_text(errors)}pro0: {LEFT}\n")
+                return CommandEnd(TimedOut.exit_code, _text(out), f"{_text(errors)}pro0: {CUT_OFF}\n")
 
 
 def _text(data: bytes) -> str:

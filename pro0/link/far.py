@@ -211,7 +211,7 @@ class Far:
         self._sockets.pop(stream).close()
         for id in [id for id, asker in self._askers.items() if asker is stream]:
             del self._askers[id]
-            self._home.send(streams.LEFT, {"id": id})
+            self._home.send(streams.GONE, {"id": id})
         if stream is self._terminal:
             self._terminal = None
 

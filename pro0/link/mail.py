@@ -37,8 +37,8 @@ class OwnMail:
 
         head = self._box.head.read()
         if head.handed and head.handed.incarnation == self._context.caller.incarnation:
-            given = [message for message in self._box.since(head, head.acked) if message.seq <= head.handed.seq]
-            letters = [messages.Letter(self._agent_id, message, again=False) for message in given]
+            handed = [message for message in self._box.since(head, head.acked) if message.seq <= head.handed.seq]
+            letters = [messages.Letter(self._agent_id, message, again=False) for message in handed]
             messages.acknowledge(self._context, letters)
 
     @cached_property

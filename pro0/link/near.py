@@ -136,7 +136,7 @@ class Link:
                 self._asks.take(value)
             case streams.TAKEN:
                 self._asks.taken(str(value.get("id")))
-            case streams.LEFT:
+            case streams.GONE:
                 self._asks.gone(str(value.get("id")))
             case streams.REFUSED if not self._begun:
                 self._proven = False  # an earlier connection may have begun it: the lead asks again

@@ -241,12 +241,12 @@ class Wanted(Document, frozen=True, kw_only=True, omit_defaults=True):
     """The notices that changes of it still owe."""
 
 
-class Elsewhere(Document, frozen=True, kw_only=True):
+class StorePointer(Document, frozen=True, kw_only=True):
     """store.json: the database that keeps the documents of a team; a password is none of it."""
 
     url: Argument
     """Empty for files."""
     uid: Tag
     """The team there; one of the same name may be another."""
-    left: Argument = ""
+    unused: Argument = ""
     """Another database, with documents that do not count: those from before a copy, or of a copy that broke off."""

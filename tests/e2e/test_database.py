@@ -74,14 +74,14 @@ def test_a_team_moves_there_and_back(server: Postgres, team: Team) -> None:
     said = team("store", "copy", "alpha", url)
     assert said.out == f"alpha is in {url} now\n"
     assert f"remove it: pro0 store copy alpha '{url}' --remove-source" in said.err
-    assert [name for name in documents(team.home) if "/left/" not in name] == []
+    assert [name for name in documents(team.home) if "/unused/" not in name] == []
     before = team("doctor").out
     team("team", "resume")
     team("task", "create", "two", "--run", "echo done")
     team("team", "wait", "--timeout", "100", seconds=300)
     team("team", "stop")
     assert team("store", "copy", "alpha", "files").out == "alpha is in files now\n"
-    assert "left" not in before + team("doctor").out
+    assert "unused" not in before + team("doctor").out
     assert {task["title"]: task["status"] for task in team.tasks().values()} == dict.fromkeys(
         ("one", "two"), "completed"
     )

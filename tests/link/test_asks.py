@@ -16,7 +16,7 @@ from pro0.link.asks import (
     Asks,
     refusal,
 )
-from pro0.link.doing import Asked, Doing, without_wait
+from pro0.link.doing import CommandRequest, Doing, without_wait
 from pro0.link.mail import OwnMail
 from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
@@ -153,7 +153,7 @@ def test_a_wait_for_mail_is_many_looks(words: str, rest: str, seconds: float | N
 )
 def test_what_takes_mail(words: str, takes: bool) -> None:
     """Issue 19, build 1: only that is given back when its asker is gone."""
-    assert Asked("a", words.split(), "").takes_mail == takes
+    assert CommandRequest("a", words.split(), "").takes_mail == takes
 
 
 def test_a_flood_of_waits_is_bounded_and_keeps_no_other_command_waiting(

@@ -28,7 +28,7 @@ from pro0.store.database import server as server_module
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.moving import copy as moving
 from pro0.store.moving.files import FileContents
-from pro0.store.paths import DOCUMENTS, EVENTS, LEFT, TeamPaths, is_document
+from pro0.store.paths import DOCUMENTS, EVENTS, UNUSED, TeamPaths, is_document
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.crash.lanes import LANES, SOAK, counted, sample
@@ -113,17 +113,17 @@ def test_there_and_back_is_the_same_to_the_byte(
     there = Store(home).team("alpha")
     assert there.tasks.read().tasks[0].title == "title 119"
     assert len([*there.mailbox("w1").since(there.mailbox("w1").head.read(), 0)]) == 450
-    assert contents(team.paths.team / LEFT) == before
+    assert contents(team.paths.team / UNUSED) == before
     said = go(home, "files")
     assert said == [
         "alpha is in files now",
         f"what it had is kept in {url}; remove it: pro0 store copy alpha files --remove-source",
     ]
     assert contents(home) == before
-    assert server.ask("select name from pro0.teams") == [(".left-alpha.uid-alpha",)]
+    assert server.ask("select name from pro0.teams") == [(".unused-alpha.uid-alpha",)]
     assert go(home, "files", remove_source=True) == ["alpha is in files already"]
     assert server.ask("select count(*) from pro0.documents") == [(0,)]
-    assert not (team.paths.team / LEFT).exists()
+    assert not (team.paths.team / UNUSED).exists()
     assert not (team.paths.team / "store.json").exists()
     assert contents(home) == before
 
@@ -133,7 +133,7 @@ def test_what_is_changed_there_comes_back(home: Path, url: str, monkeypatch: pyt
     for turn in range(2):
         said = go(home, url, remove_source=bool(turn))
         assert len(said) == (1 if turn else 2)
-        assert (home / "teams" / "alpha" / LEFT).exists() == (not turn)
+        assert (home / "teams" / "alpha" / UNUSED).exists() == (not turn)
         team = Store(home).team("alpha")
         tasks.create(human(team), [Draft(title=f"there {turn}")])
         for number in range(100):
@@ -231,14 +231,14 @@ def test_at_whichever_step_a_copy_is_killed(home: Path, server: Postgres, lane: 
     assert {*ends} == {"here", "there"}
     go(home, "files", remove_source=True)
     assert server.ask("select count(*) from pro0.teams") == [(0,)]
-    assert not (home / "teams" / "alpha" / LEFT).exists()
+    assert not (home / "teams" / "alpha" / UNUSED).exists()
     counted(lane, "kills of a copy of a team", "back" if back else "there", len(ends))
 
 
 def fail_to_set_aside(
     _shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> object:
-    if LEFT in Path(str(args[1])).parts:
+    if UNUSED in Path(str(args[1])).parts:
         raise OSError(errno.EIO, "Input/output error")
     return real(*args, **kwargs)
 
@@ -537,7 +537,7 @@ def test_who_waits_for_a_copy_and_for_whom_a_copy_waits_is_told_by_whom(
 def test_a_change_meanwhile_leaves_it_where_it_was(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A place that nobody could hold, since it was made meanwhile."""
     team = filled(home, monkeypatch, mail=3, history=3)
-    real = moving._shown
+    real = moving._with_progress
 
     def shown(*arguments: object) -> Iterator[str]:
         yield from real(*arguments)  # type: ignore[arg-type]
@@ -546,7 +546,7 @@ def test_a_change_meanwhile_leaves_it_where_it_was(home: Path, url: str, monkeyp
         with comments.change("a comment") as change:
             change.value = Comments(comments=(Comment(id="c", at=NOW, author="human", text="meanwhile"),))
 
-    monkeypatch.setattr(moving, "_shown", shown)
+    monkeypatch.setattr(moving, "_with_progress", shown)
     with pytest.raises(StoreError, match="alpha was changed meanwhile, and is where it was"):
         go(home, url)
     assert Store(home).team("alpha").comments("task-9").read().comments

@@ -25,7 +25,7 @@ from pro0.ops.tasks import tasks
 from pro0.store.database import server as server_module
 from pro0.store.database.server import server_of
 from pro0.store.mailbox import Box
-from pro0.store.places.folder import DONE_ELSEWHERE
+from pro0.store.places.folder import CHANGED_AT_SERVER
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.postgres import Postgres, postgres
@@ -468,7 +468,7 @@ def audited(home: Path) -> None:
     """Send one message; who audits this process has heard of a change before the server has."""
     heard: list[str] = []
     team = Store(home).team("alpha")
-    sys.addaudithook(lambda event, _: heard.append(event) if event == DONE_ELSEWHERE else None)
+    sys.addaudithook(lambda event, _: heard.append(event) if event == CHANGED_AT_SERVER else None)
     assert team.wanted.read()
     assert heard == []
     send(team.mailbox("w1"), "m1")

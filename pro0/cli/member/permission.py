@@ -101,8 +101,8 @@ def _awaited(context: Context, asked: PermissionRequest) -> PermissionAnswer | N
     """Return the person's answer; None once the request is over without it."""
     agent = [process.pid for process in processes.ancestors(os.getpid())]
     dialog = claude.Dialog(agent, os.environ)
-    documents, shown = context.team.documents, Folder(dialog.folder)
-    places = [documents.team, *([shown] if shown.is_there() else [])]
+    documents, dialog_place = context.team.documents, Folder(dialog.folder)
+    places = [documents.team, *([dialog_place] if dialog_place.is_there() else [])]
     with closing(documents.watch(places, "|".join(map(re.escape, (PERMISSIONS, *dialog.files))))) as changed:
         while True:
             request = permissions.show(context, asked.id)

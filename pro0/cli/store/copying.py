@@ -36,9 +36,9 @@ def copy(team: str, to: str, remove_source: bool) -> None:
 
     human_only("copy a team")
     with live() as show:
-        moved, *kept = copy_store(store(), ids.team_name(team), to, _later(show), remove_source=remove_source)
+        moved, *hints = copy_store(store(), ids.team_name(team), to, _later(show), remove_source=remove_source)
     write(moved)
-    for hint in kept:
+    for hint in hints:
         say(hint)
 
 

@@ -18,7 +18,7 @@ from types import FrameType
 from pro0.cli.warm.client import DONE, GO, READY, SIZE, STREAMS, YOURS, stamp
 from pro0.ops import identity
 from pro0.processes import alike, table
-from pro0.store.places.folder import DONE_ELSEWHERE
+from pro0.store.places.folder import CHANGED_AT_SERVER
 from pro0.terminals import address, asking
 
 PATIENCE = 5.0
@@ -26,7 +26,7 @@ PATIENCE = 5.0
 LARGEST = 8 << 20
 """Bytes of arguments and environment; the system allows fewer."""
 GONE = 129
-_CHANGES = frozenset({"os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "os.truncate", DONE_ELSEWHERE})
+_CHANGES = frozenset({"os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "os.truncate", CHANGED_AT_SERVER})
 _SURROUNDS = frozenset({"os.putenv", "os.unsetenv"})
 _STARTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system"})
 

@@ -8,7 +8,7 @@ from typing import LiteralString
 from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.store.database import schema
 from pro0.store.database.lease import DatabaseLease
-from pro0.store.database.place import TeamRows, left_name
+from pro0.store.database.place import TeamRows, unused_name
 from pro0.store.database.server import lock_of, whole_lock_of
 from pro0.store.database.session import DatabaseAct, Row
 from pro0.store.root import KINDS
@@ -21,15 +21,15 @@ class RowContents:
         self._folder = folder
         self._rows = rows
         self._uid = uid
-        self._what = str(rows.label)
+        self._subject = str(rows.label)
         self._why = f"copy team {rows.name}"
         self._act: DatabaseAct | None = None
         """The act that keeps others from changing anything."""
 
     def keys(self) -> list[str]:
         """Return the names of all documents, in order."""
-        found = [self._ask(schema.NAMES, f"{kind}/", f"{kind}0") for kind in KINDS]
-        return sorted(str(name) for rows in found for (name,) in rows)
+        rows_by_kind = [self._ask(schema.NAMES, f"{kind}/", f"{kind}0") for kind in KINDS]
+        return sorted(str(name) for rows in rows_by_kind for (name,) in rows)
 
     def read(self, key: str) -> bytes:
         """Return the bytes of one document; raises NotFound."""
@@ -47,7 +47,7 @@ class RowContents:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep everybody else from changing anything; raises StoreError naming who does."""
-        with self._rows.server.act(whole_lock_of(self._rows.name), self._what, self._why) as act:
+        with self._rows.server.act(whole_lock_of(self._rows.name), self._subject, self._why) as act:
             self._act = act
             try:
                 yield
@@ -66,7 +66,7 @@ class RowContents:
 
     def prepare(self) -> None:
         """Make the tables where there are none; raises Refused when another team has this one's name there."""
-        self._rows.server.prepare(self._what)
+        self._rows.server.prepare(self._subject)
         for (uid,) in self._ask(schema.UID):
             if uid != self._uid:
                 self._refuse()
@@ -74,13 +74,13 @@ class RowContents:
     def fill(self, documents: Iterable[tuple[str, bytes]], lines: Iterable[tuple[int, bytes]]) -> None:
         """Write all in one act, in place of all that is there of this team."""
         name = self._rows.name
-        with self._rows.server.act(lock_of(name), self._what, self._why) as act:
-            for earlier in (name, left_name(name, self._uid)):
+        with self._rows.server.act(lock_of(name), self._subject, self._why) as act:
+            for earlier in (name, unused_name(name, self._uid)):
                 act.write(schema.DROP, (earlier, self._uid))
-            made = act.write(schema.FOUND, (name, self._uid))
-            if not made:
+            team_rows = act.write(schema.FOUND, (name, self._uid))
+            if not team_rows:
                 self._refuse()
-            team = made[0][0]
+            team = team_rows[0][0]
             act.load(schema.KEEP_DOCUMENTS, ((team, key, data) for key, data in documents))
             act.load(schema.KEEP_LINES, ((team, part, line) for part, line in lines))
 
@@ -88,21 +88,21 @@ class RowContents:
         """Remove the rows, but for those that were set aside; where there are none, nothing is written."""
         if not self._ask(schema.IS, self._uid):  # a full disk would not even take the removal of nothing
             return
-        with self._rows.server.act(lock_of(self._rows.name), self._what, self._why) as act:
+        with self._rows.server.act(lock_of(self._rows.name), self._subject, self._why) as act:
             act.write(schema.DROP, (self._rows.name, self._uid))
 
     def set_aside(self) -> None:
         """Give the rows a name that nobody asks for, with the end of the act that holds them."""
         assert self._act
-        name, left = self._rows.name, left_name(self._rows.name, self._uid)
-        self._act.write(schema.DROP, (left, self._uid))
-        self._act.write(schema.RENAME, (left, name, self._uid))
+        name, unused = self._rows.name, unused_name(self._rows.name, self._uid)
+        self._act.write(schema.DROP, (unused, self._uid))
+        self._act.write(schema.RENAME, (unused, name, self._uid))
 
     def _refuse(self) -> None:
-        text = f"there is another team {self._rows.name} in {self._what}"
+        text = f"there is another team {self._rows.name} in {self._subject}"
         raise Refused(text, code=ErrorCode.CONFLICT, hint="choose another database; nothing was changed")
 
     def _ask(self, query: LiteralString, *values: object) -> list[Row]:
         if self._act:
             return self._act.ask(query, (self._rows.name, *values))
-        return self._rows.ask(self._what, query, *values)
+        return self._rows.ask(self._subject, query, *values)

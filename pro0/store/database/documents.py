@@ -8,14 +8,14 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from pro0.errors import ErrorCode, Pro0Error, Refused, StoreError
-from pro0.model.team import Elsewhere
+from pro0.model.team import StorePointer
 from pro0.store import atomic
 from pro0.store.database import schema
 from pro0.store.database.contents import RowContents
 from pro0.store.database.events import EventRows
 from pro0.store.database.lease import DatabaseLease
 from pro0.store.database.listening import DatabaseWatch
-from pro0.store.database.place import Rows, TeamRows, left_name
+from pro0.store.database.place import Rows, TeamRows, unused_name
 from pro0.store.database.server import lock_of, server_of
 from pro0.store.files import File, make_folder
 from pro0.store.journal import files_of
@@ -40,10 +40,10 @@ class DatabaseDocuments:
 
     def log(self, line: object) -> None:
         """Append one line to the team's events; one that cannot be written is left out."""
-        rows, what = self._rows, f"the events of {self._rows.name}"
+        rows, subject = self._rows, f"the events of {self._rows.name}"
         text = msgspec.json.encode(line, enc_hook=str) + b"\n"
         # Behind a lock, so that numbers are seen in their order.
-        with suppress(Pro0Error, OSError), rows.server.act(lock_of(rows.name, EVENTS), what, "log") as act:
+        with suppress(Pro0Error, OSError), rows.server.act(lock_of(rows.name, EVENTS), subject, "log") as act:
             act.ask(schema.CARELESS)
             act.write(schema.LOG, (text, rows.name, rows.channel, f"{KINDS[0]}/{EVENTS}"))
 
@@ -71,35 +71,35 @@ class DatabaseDocuments:
     @contextmanager
     def founding(self, new: Path, uid: str) -> Iterator[TeamPlaces]:
         """Make the rows of a new team, in one act; its new folder says before where they are."""
-        rows, what = self._rows, str(self._rows.label)
-        rows.server.prepare(what)
-        File(new, STORE, Elsewhere).create(Elsewhere(url=self._url, uid=uid))
-        with rows.server.act(lock_of(rows.name), what, f"create team {rows.name}") as act:
+        rows, subject = self._rows, str(self._rows.label)
+        rows.server.prepare(subject)
+        File(new, STORE, StorePointer).create(StorePointer(url=self._url, uid=uid))
+        with rows.server.act(lock_of(rows.name), subject, f"create team {rows.name}") as act:
             if not act.write(schema.FOUND, (rows.name, uid)):
-                text = f"there is a team {rows.name} in {what} already"
+                text = f"there is a team {rows.name} in {subject} already"
                 raise Refused(text, code=ErrorCode.CONFLICT, hint="choose another name")
             yield TeamPlaces(*(Rows(rows, kind, act=act) for kind in KINDS))
 
     def drop(self, uid: str) -> None:
         """Remove the rows of a team and what a copy has left of it, unless a later one has its name."""
-        rows, what = self._rows, str(self._rows.label)
-        with rows.server.act(lock_of(rows.name), what, f"remove team {rows.name}") as act:
-            for name in (rows.name, left_name(rows.name, uid)):
+        rows, subject = self._rows, str(self._rows.label)
+        with rows.server.act(lock_of(rows.name), subject, f"remove team {rows.name}") as act:
+            for name in (rows.name, unused_name(rows.name, uid)):
                 act.write(schema.DROP, (name, uid))
 
     def contents(self, uid: str) -> RowContents:
         """Return all of it as a whole, for a copy."""
         return RowContents(self._paths.team, self._rows, uid)
 
-    def write_to(self, home: Path, uid: str, wanted: Callable[[str], bool]) -> None:
-        """Write the wanted documents below a home, as files of a team have them; `wanted` gets names in its folder."""
+    def write_to(self, home: Path, uid: str, is_wanted: Callable[[str], bool]) -> None:
+        """Write documents below a home, as files of a team have them; `is_wanted` gets names in its folder."""
         name = self._rows.name
         if not self._rows.ask(str(self._rows.label), schema.IS, uid):
             return
         for kind, place in zip(KINDS, self._places(), strict=True):
             for key in place.all_keys():
                 inside = key.removeprefix(f"{kind}/")
-                if is_document(key) and (kind != KINDS[0] or wanted(inside)):
+                if is_document(key) and (kind != KINDS[0] or is_wanted(inside)):
                     [(data,)] = self._rows.ask(str(place.path), schema.READ, key)
                     _write(home / kind / name / inside, bytes(data))
         for file, data in files_of(EVENTS, self.contents(uid).lines()):

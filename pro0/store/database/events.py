@@ -20,14 +20,14 @@ class EventRows(Journal):
 
     def last(self, number: int) -> list[bytes]:
         """Return the last lines, at most `number`, and skip all older ones."""
-        rows = self._asked(schema.LATEST_EVENTS, number)
+        rows = self._rows_of(schema.LATEST_EVENTS, number)
         return [*self._lines(reversed(rows))]
 
     def fresh(self) -> Iterator[bytes]:
         """Yield the lines added since the last look, oldest first."""
-        yield from self._lines(iter(self._asked(schema.EVENTS_AFTER, self._latest)))
+        yield from self._lines(iter(self._rows_of(schema.EVENTS_AFTER, self._latest)))
 
-    def _asked(self, query: LiteralString, value: int) -> list[Row]:
+    def _rows_of(self, query: LiteralString, value: int) -> list[Row]:
         return self._team.ask(f"the events of {self._team.name}", query, value)
 
     def _lines(self, rows: Iterator[Row]) -> Iterator[bytes]:

@@ -64,8 +64,8 @@ class DatabaseLease(Lease):
 
     def take_there(self) -> None:
         """Take the server's lease alone; raises Refused when it is held."""
-        what = f"the lease of {self._rows.name}"
-        with translated(what):
+        subject = f"the lease of {self._rows.name}"
+        with translated(subject):
             session = self._rows.server.connect()
             try:
                 if self._lost:  # the server may not know yet that it is over
@@ -76,7 +76,7 @@ class DatabaseLease(Lease):
                 raise
         if not is_mine:
             session.close()
-            raise Refused(f"{what} is held by a lead elsewhere", code=ErrorCode.LEAD_ALIVE)
+            raise Refused(f"{subject} is held by a lead elsewhere", code=ErrorCode.LEAD_ALIVE)
         self._session, self._lost = session, None
 
     def _is_taken_by(self, session: DatabaseSession) -> bool:

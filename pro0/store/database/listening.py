@@ -60,8 +60,8 @@ class DatabaseWatch(Watch):
         poll.register(connection.fileno(), select.POLLIN)
         poll.register(self._stop, select.POLLIN)
         while self._stop not in dict(poll.poll()):
-            told = [notice.payload for notice in connection.notifies(timeout=0)]
-            self.tell([name.rpartition("/")[2] for name in told if name.startswith(self._starts)])
+            changed = [notice.payload for notice in connection.notifies(timeout=0)]
+            self.tell([name.rpartition("/")[2] for name in changed if name.startswith(self._starts)])
 
 
 def _waits(descriptor: int, seconds: float) -> bool:

@@ -1,4 +1,4 @@
-"""TeamPlaces in a database: documents are rows, a lock with all that is replaced behind it is one transaction."""
+"""Places in a database: documents are rows, a lock with all that is replaced behind it is one transaction."""
 
 import errno
 from collections.abc import Callable, Iterator
@@ -26,9 +26,9 @@ class TeamRows(NamedTuple):
     label: Path
     """What errors call the database."""
 
-    def ask(self, what: str, query: LiteralString, *values: object) -> list[Row]:
+    def ask(self, subject: str, query: LiteralString, *values: object) -> list[Row]:
         """Return the rows of a question about the team."""
-        return self.server.ask(what, query, (self.name, *values))
+        return self.server.ask(subject, query, (self.name, *values))
 
     @property
     def channel(self) -> str:
@@ -41,9 +41,9 @@ def channel_of(team: str) -> str:
     return f"pro0_{key_of(team) & 0xFFFFFFFFFFFFFFFF:016x}"
 
 
-def left_name(team: str, uid: str) -> str:
+def unused_name(team: str, uid: str) -> str:
     """Return the name of the rows that a team had before it was copied to files; no team can be called so."""
-    return f".left-{team}.{uid}"
+    return f".unused-{team}.{uid}"
 
 
 class _TakenBack(Exception):
@@ -106,8 +106,8 @@ class OpenRows:
         """Do nothing: the end of the act does it."""
 
     def _ask(self, query: LiteralString, *values: object) -> list[Row]:
-        team, what = self._place.team, str(self._place.path)
-        return self._act.ask(query, (team.name, *values)) if self._act else team.ask(what, query, *values)
+        team, subject = self._place.team, str(self._place.path)
+        return self._act.ask(query, (team.name, *values)) if self._act else team.ask(subject, query, *values)
 
 
 class Rows:

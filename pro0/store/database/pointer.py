@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pro0.errors import EnvironmentMissing, ErrorCode
-from pro0.model.team import Elsewhere
+from pro0.model.team import StorePointer
 from pro0.store.files import File
 from pro0.store.paths import STORE, TeamPaths
 from pro0.store.places.documents import Files
@@ -36,10 +36,10 @@ def in_database(home: Path, name: str, url: str) -> "DatabaseDocuments":
     return DatabaseDocuments(TeamPaths(home, name), url)
 
 
-def pointer_in(team: Path) -> Elsewhere | None:
+def pointer_in(team: Path) -> StorePointer | None:
     """Return what a team's folder says of its documents, None when they are files and never were elsewhere."""
     try:
         os.stat(team / STORE)
     except OSError:
         return None
-    return File(team, STORE, Elsewhere).read()
+    return File(team, STORE, StorePointer).read()

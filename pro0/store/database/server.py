@@ -64,68 +64,68 @@ class DatabaseServer:
         self._owner = os.getpid()
         self._failed = -CONNECTING
 
-    def ask(self, what: str, query: LiteralString, values: Sequence[object] = ()) -> list[Row]:
+    def ask(self, subject: str, query: LiteralString, values: Sequence[object] = ()) -> list[Row]:
         """Return the rows of one question; raises StoreError."""
-        with translated(what), self._session() as session:
+        with translated(subject), self._session() as session:
             return session.ask(query, values)
 
-    def prepare(self, what: str) -> None:
+    def prepare(self, subject: str) -> None:
         """Make the tables, unless they are there; raises StoreError for those of a newer pro0."""
-        with translated(what), self._session() as session:
+        with translated(subject), self._session() as session:
             if session.ask(schema.MADE) != [(True,)]:  # making what is there would ask for the right to make it
                 session.connection.execute(b"begin;" + schema.TABLES.encode() + b"commit")
             [(number,)] = session.ask(schema.VERSION_THERE)
         if number != schema.VERSION:
             raise StoreError(
-                f"the tables of {what} have version {number}; this pro0 knows {schema.VERSION}",
+                f"the tables of {subject} have version {number}; this pro0 knows {schema.VERSION}",
                 code=ErrorCode.NEWER_SCHEMA,
                 hint="use the newer pro0 that made them",
             )
 
     @contextmanager
-    def act(self, lock: PlaceLock, what: str, why: str) -> Iterator[DatabaseAct]:
+    def act(self, lock: PlaceLock, subject: str, why: str) -> Iterator[DatabaseAct]:
         """Hold the lock of a place for one transaction; its end is the commit, an error takes all of it back.
 
         Raises StoreError, naming the holder when one holds the lock for too long.
         """
         with self._session() as session:
-            self._begin(session, lock, what, why)
-            act = DatabaseAct(session, what)
+            self._begin(session, lock, subject, why)
+            act = DatabaseAct(session, subject)
             try:
                 yield act
             except BaseException:
                 with suppress(psycopg.Error):
                     session.connection.execute("rollback")
                 raise
-            self._commit(session, act, lock, what)
+            self._commit(session, act, lock, subject)
 
-    def _begin(self, session: DatabaseSession, lock: PlaceLock, what: str, why: str) -> None:
+    def _begin(self, session: DatabaseSession, lock: PlaceLock, subject: str, why: str) -> None:
         name = f"pro0 pid {os.getpid()} ({why})"[:63]
         while True:
             try:
-                with translated(what):
+                with translated(subject):
                     values = (name, f"{PATIENCE:g}s", lock.whole, lock.key)
                     ClientCursor(session.connection).execute(schema.BEGIN, values)
                 return
             except LockHeld:
                 session.connection.execute("rollback")
-                self._raise_if_held(session, lock.key, what, "ExclusiveLock", "ShareLock")
-                self._raise_if_held(session, lock.whole, what, "ExclusiveLock")
+                self._raise_if_held(session, lock.key, subject, "ExclusiveLock", "ShareLock")
+                self._raise_if_held(session, lock.whole, subject, "ExclusiveLock")
 
-    def _raise_if_held(self, session: DatabaseSession, key: int, what: str, *modes: str) -> None:
+    def _raise_if_held(self, session: DatabaseSession, key: int, subject: str, *modes: str) -> None:
         """Raise StoreError when one holder had the lock for the whole wait; while it changes hands, nobody gives up."""
         high, low = (key >> 32) & 0xFFFFFFFF, key & 0xFFFFFFFF
-        with translated(what):
+        with translated(subject):
             holders = session.ask(schema.HOLDER, ([*modes], high, low))
         for name, seconds in holders:
             if not seconds or seconds > PATIENCE - 1:
                 raise StoreError(
-                    f"{what} is held by {(name or NOBODY).removeprefix('pro0 ')}; gave up after {PATIENCE:g} s",
+                    f"{subject} is held by {(name or NOBODY).removeprefix('pro0 ')}; gave up after {PATIENCE:g} s",
                     code=ErrorCode.LOCK_TIMEOUT,
                     hint="if that process hangs, end it; nothing was changed",
                 )
 
-    def _commit(self, session: DatabaseSession, act: DatabaseAct, lock: PlaceLock, what: str) -> None:
+    def _commit(self, session: DatabaseSession, act: DatabaseAct, lock: PlaceLock, subject: str) -> None:
         if act.wrote and act.id.int % _FORGETS == 0:
             act.ask(schema.FORGET_ACTS)
         try:
@@ -135,11 +135,12 @@ class DatabaseServer:
                 session.connection.execute("rollback")
         except psycopg.Error as error:
             if act.wrote and (session.is_lost or isinstance(error, _GONE)):
-                self._settle(session, act, lock, what)
+                self._settle(session, act, lock, subject)
             elif act.wrote:
-                raise StoreError(f"cannot use {what}: {sentence(error)}", hint="nothing was changed") from error
+                with translated(subject):
+                    raise
 
-    def _settle(self, session: DatabaseSession, act: DatabaseAct, lock: PlaceLock, what: str) -> None:
+    def _settle(self, session: DatabaseSession, act: DatabaseAct, lock: PlaceLock, subject: str) -> None:
         """Find out whether a commit was done whose answer got lost; raises Unwritable when it was not, or nobody knows.
 
         Behind the lock the old transaction is over, and then its own row tells.
@@ -161,10 +162,10 @@ class DatabaseServer:
                 time.sleep(0.1)
                 continue
             if not done:
-                raise Unwritable(f"the connection to {what} broke; nothing was changed", hint="try again")
+                raise Unwritable(f"the connection to {subject} broke; nothing was changed", hint="try again")
             return
         raise Unwritable(
-            f"the connection to {what} broke at the end of a change, and whether it was made is unknown",
+            f"the connection to {subject} broke at the end of a change, and whether it was made is unknown",
             hint="look at it once the server answers, before you try again",
         )
 

@@ -13,7 +13,7 @@ from psycopg import Connection
 from pro0.errors import ErrorCode, StoreError, Unwritable
 from pro0.store.database import schema
 from pro0.store.lock import NOBODY
-from pro0.store.places.folder import DONE_ELSEWHERE
+from pro0.store.places.folder import CHANGED_AT_SERVER
 
 Row = tuple[Any, ...]
 _TAKES_NOTHING = (psycopg.errors.FeatureNotSupported, psycopg.errors.ReadOnlySqlTransaction)
@@ -53,28 +53,28 @@ class DatabaseSession:
 class DatabaseAct:
     """One transaction behind a lock: everything in it happens, or nothing."""
 
-    def __init__(self, session: DatabaseSession, what: str) -> None:
+    def __init__(self, session: DatabaseSession, subject: str) -> None:
         self._session = session
-        self._what = what
+        self._subject = subject
         self.id = uuid.uuid4()
         self.wrote = False
 
     def ask(self, query: LiteralString, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:
         """Return the rows of a question in the transaction; raises StoreError."""
-        with translated(self._what):
+        with translated(self._subject):
             return self._session.ask(query, values)
 
     def write(self, query: LiteralString, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:
         """Change something in the transaction; return the rows that says so. Raises StoreError."""
         self.wrote = True
-        sys.audit(DONE_ELSEWHERE)
+        sys.audit(CHANGED_AT_SERVER)
         return self.ask(query, values)
 
     def load(self, query: LiteralString, rows: Iterable[Sequence[object]]) -> None:
         """Bring many rows in; raises StoreError."""
         self.wrote = True
-        sys.audit(DONE_ELSEWHERE)
-        with translated(self._what), self._session.connection.cursor() as cursor, cursor.copy(query) as copy:
+        sys.audit(CHANGED_AT_SERVER)
+        with translated(self._subject), self._session.connection.cursor() as cursor, cursor.copy(query) as copy:
             for row in rows:
                 copy.write_row(row)
 
@@ -84,24 +84,24 @@ class LockHeld(StoreError):
 
 
 @contextmanager
-def translated(what: str) -> Iterator[None]:
+def translated(subject: str) -> Iterator[None]:
     """Raise an error of the database as one for a person."""
     try:
         yield
     except psycopg.errors.LockNotAvailable as error:
-        raise LockHeld(f"{what} is held by {NOBODY}", code=ErrorCode.LOCK_TIMEOUT) from error
+        raise LockHeld(f"{subject} is held by {NOBODY}", code=ErrorCode.LOCK_TIMEOUT) from error
     except psycopg.errors.ForeignKeyViolation as error:
         raise FileNotFoundError(2, "the team is gone") from error
     except psycopg.errors.InsufficientPrivilege as error:
-        raise StoreError(f"cannot use {what}: {sentence(error)}", hint="ask whose database it is") from error
+        raise StoreError(f"cannot use {subject}: {sentence(error)}", hint="ask whose database it is") from error
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
-        raise StoreError(f"cannot use {what}: the database keeps no team") from error
+        raise StoreError(f"cannot use {subject}: the database keeps no team") from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         hint = "free some space" if isinstance(error, psycopg.errors.DiskFull) else "nothing was changed"
-        raise Unwritable(f"cannot use {what}: {sentence(error)}", hint=hint) from error
+        raise Unwritable(f"cannot use {subject}: {sentence(error)}", hint=hint) from error
     except psycopg.Error as error:
         kind = Unwritable if isinstance(error, _TAKES_NOTHING) else StoreError
-        raise kind(f"cannot use {what}: {sentence(error)}", hint="nothing was changed") from error
+        raise kind(f"cannot use {subject}: {sentence(error)}", hint="nothing was changed") from error
 
 
 def sentence(error: BaseException) -> str:

@@ -10,12 +10,12 @@ from itertools import zip_longest
 from typing import Protocol
 
 from pro0.errors import ErrorCode, Pro0Error, Refused, StoreError
-from pro0.model.team import Elsewhere
+from pro0.model.team import StorePointer
 from pro0.store import atomic
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.files import File
 from pro0.store.moving.files import FileContents
-from pro0.store.paths import LEFT, STORE, TeamPaths, is_document
+from pro0.store.paths import STORE, UNUSED, TeamPaths, is_document
 from pro0.store.removal import trees
 
 Show = Callable[[str], None]
@@ -66,8 +66,8 @@ def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
 
     The caller holds the lead's lease. Raises Refused when somebody is in the way, StoreError where nothing is taken.
     """
-    before = pointer_in(paths.team) or Elsewhere(url="", uid=uid)
-    if url and before.left not in ("", url):
+    before = pointer_in(paths.team) or StorePointer(url="", uid=uid)
+    if url and before.unused not in ("", url):
         text = f"what {paths.name} had in another database is still there"
         hint = f"pro0 store copy {paths.name} files --remove-source"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
@@ -80,9 +80,9 @@ def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
         with target.led(), source.held():
             with _taken_back(paths, before, target):
                 if url:  # so that whoever removes the team finds what a kill leaves there
-                    _point(paths, Elsewhere(url="", uid=uid, left=url))
+                    _point(paths, StorePointer(url="", uid=uid, unused=url))
                 _fill(paths.name, source, target, show)
-            _point(paths, Elsewhere(url=url, uid=uid, left=before.url))
+            _point(paths, StorePointer(url=url, uid=uid, unused=before.url))
             switched = True
             source.set_aside()
     except (StoreError, OSError):
@@ -95,21 +95,21 @@ def remove_source(paths: TeamPaths) -> None:
     pointer = pointer_in(paths.team)
     if pointer and pointer.url:
         FileContents(paths).remove()
-    elif pointer and pointer.left:
-        in_database(paths.home, paths.name, pointer.left).drop(pointer.uid)
-        trees.remove(paths.team / LEFT)
+    elif pointer and pointer.unused:
+        in_database(paths.home, paths.name, pointer.unused).drop(pointer.uid)
+        trees.remove(paths.team / UNUSED)
         _forget(paths)
 
 
 @contextmanager
-def _taken_back(paths: TeamPaths, before: Elsewhere, target: Contents) -> Iterator[None]:
+def _taken_back(paths: TeamPaths, before: StorePointer, target: Contents) -> Iterator[None]:
     """After an error, remove what was written; what cannot be removed is overwritten by the next copy."""
     try:
         yield
     except BaseException:
         with suppress(Pro0Error, OSError):
             target.clear()
-            if not (before.url or before.left):
+            if not (before.url or before.unused):
                 _forget(paths)
         raise
 
@@ -118,11 +118,11 @@ def _fill(name: str, source: Contents, target: Contents, show: Show) -> None:
     keys = source.keys()
     if odd := next((key for key in keys if not is_document(key)), None):
         raise StoreError(f"{odd!r} is the name of no document of a team", code=ErrorCode.STORE_CORRUPT)
-    target.fill(((key, source.read(key)) for key in _shown(keys, "copied", show)), source.lines())
-    for key in _shown(keys, "compared", show):
+    target.fill(((key, source.read(key)) for key in _with_progress(keys, "copied", show)), source.lines())
+    for key in _with_progress(keys, "compared", show):
         if source.read(key) != target.read(key):
             raise StoreError(f"{key} of {name} is another after its copy; it is where it was", hint="try again")
-    if any(one != other for one, other in zip_longest(_words(source), _words(target))):
+    if any(old != new for old, new in zip_longest(_words(source), _words(target))):
         raise StoreError(f"the events of {name} are others after their copy; it is where it was", hint="try again")
     # Last: what was made meanwhile, as the comments of a task that had none, was there to be locked by nobody.
     if target.keys() != keys or source.keys() != keys:
@@ -134,14 +134,14 @@ def _words(contents: Contents) -> Iterator[bytes]:
     return (line for _, line in contents.lines())
 
 
-def _shown(keys: Sequence[str], done: str, show: Show) -> Iterator[str]:
+def _with_progress(keys: Sequence[str], done: str, show: Show) -> Iterator[str]:
     for number, key in enumerate(keys, 1):
         show(f"{done} {number} of {len(keys)} documents")
         yield key
 
 
-def _point(paths: TeamPaths, pointer: Elsewhere) -> None:
-    File(paths.team, STORE, Elsewhere).create(pointer)
+def _point(paths: TeamPaths, pointer: StorePointer) -> None:
+    File(paths.team, STORE, StorePointer).create(pointer)
 
 
 def _forget(paths: TeamPaths) -> None:

@@ -10,7 +10,7 @@ from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.store import atomic, journal
 from pro0.store.files import SIZE_LIMIT, make_folder, translate
 from pro0.store.lock import locked
-from pro0.store.paths import EVENTS, LEFT, LOGS, TeamPaths, is_document, rotation
+from pro0.store.paths import EVENTS, LOGS, UNUSED, TeamPaths, is_document, rotation
 from pro0.store.places.folder import Folder, translated
 from pro0.store.removal import trees
 from pro0.store.root import KINDS
@@ -30,9 +30,9 @@ class FileContents:
 
     def keys(self) -> list[str]:
         """Return the names of all documents, in order; raises EnvironmentMissing for a link among the folders."""
-        own = (f"{KINDS[0]}/{name}" for name in Folder(self._paths.team).names())
+        in_team = (f"{KINDS[0]}/{name}" for name in Folder(self._paths.team).names())
         below = (f"{kind}/{inside}" for kind in KINDS[1:] for inside in _below(self._folders[kind]))
-        return sorted(filter(is_document, (*own, *below)))
+        return sorted(filter(is_document, (*in_team, *below)))
 
     def read(self, key: str) -> bytes:
         """Return the bytes of one document."""
@@ -92,34 +92,34 @@ class FileContents:
         with translated(team):
             for kind in KINDS[1:]:
                 trees.put_away(self._folders[kind])
-            for name in self._own():
+            for name in self._names():
                 (team / name).unlink()
             atomic.sync(team)
 
     def set_aside(self) -> None:
         """Move all into a small home of its own; whoever waited to change something finds nothing to change."""
-        left = TeamPaths(self._paths.team / LEFT, self._paths.name)
-        trees.remove(left.home)
-        for folder in (left.team / LOGS, left.tasks.parent, left.mailboxes.parent):
+        unused = TeamPaths(self._paths.team / UNUSED, self._paths.name)
+        trees.remove(unused.home)
+        for folder in (unused.team / LOGS, unused.tasks.parent, unused.mailboxes.parent):
             make_folder(folder)
-        self._paths.tasks.rename(left.tasks)
-        self._paths.mailboxes.rename(left.mailboxes)
-        for name in self._own():
-            (self._paths.team / name).rename(left.team / name)
-        for folder in (left.team, left.tasks.parent, left.mailboxes.parent, self._paths.team):
+        self._paths.tasks.rename(unused.tasks)
+        self._paths.mailboxes.rename(unused.mailboxes)
+        for name in self._names():
+            (self._paths.team / name).rename(unused.team / name)
+        for folder in (unused.team, unused.tasks.parent, unused.mailboxes.parent, self._paths.team):
             atomic.sync(folder)
 
     def remove(self) -> None:
         """Remove what was set aside, and what is still in its place."""
         with translated(self._paths.team):
-            trees.remove(self._paths.team / LEFT)
+            trees.remove(self._paths.team / UNUSED)
         self.clear()
 
     def _path(self, key: str) -> Path:
         kind, _, inside = key.partition("/")
         return self._folders[kind] / inside
 
-    def _own(self) -> list[str]:
+    def _names(self) -> list[str]:
         names = Folder(self._paths.team).names()
         return [name for name in names if is_document(f"{KINDS[0]}/{name}") or _is_event_file(name)]
 
@@ -159,7 +159,7 @@ def _below(top: Path) -> Iterator[str]:
 def _make_room(locks: int) -> None:
     """Let this process have as many open files as it needs to hold so many locks, as far as it may."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = locks * _EACH_LOCK + _OTHERS
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    needed = locks * _EACH_LOCK + _OTHERS
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        new_limit = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (new_limit, hard))

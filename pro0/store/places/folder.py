@@ -12,7 +12,7 @@ from pro0.store import atomic
 from pro0.store.lock import locked, tidy
 from pro0.store.paths import LOCK
 
-DONE_ELSEWHERE = "pro0.store.change"
+CHANGED_AT_SERVER = "pro0.store.change"
 """The interpreter's event of a change that no call for files shows: one at a server."""
 
 
@@ -156,7 +156,7 @@ _MENDS = {
 
 def exists(path: Path) -> bool:
     """Return True when a path exists; raises StoreError when the answer is unknown, for unknown is never a no."""
-    with _raised(path), suppress(FileNotFoundError, NotADirectoryError):
+    with translated(path), suppress(FileNotFoundError, NotADirectoryError):
         path.stat()
         return True
     return False
@@ -182,28 +182,18 @@ def make_folder(path: Path) -> None:
         missing.append(path)
         path = path.parent
     for folder in reversed(missing):
-        with suppress(FileExistsError), _raised(folder):
+        with translated(folder), suppress(FileExistsError):
             folder.mkdir(mode=atomic.FOLDER_MODE)
             atomic.sync(folder.parent)
 
 
 def add_folder(path: Path) -> None:
     """Make one folder inside a present folder; raises NotFound when the parent is gone, and never brings it back."""
-    with _raised(path), atomic.folder(path.parent) as parent:
+    with translated(path), atomic.folder(path.parent) as parent:
         with suppress(FileExistsError):
             os.mkdir(path.name, atomic.FOLDER_MODE, dir_fd=parent)
         with atomic.folder(path.name, parent):
             os.fsync(parent)  # whoever made it: its content must not be lost with it
-
-
-@contextmanager
-def _raised(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileExistsError:
-        raise
-    except OSError as error:
-        translate(error, path)
 
 
 @contextmanager

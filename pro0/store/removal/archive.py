@@ -97,7 +97,7 @@ def drop_rows(home: Path, entry: Path) -> None:
     """Remove the rows of a team in a database that was removed or only half made, and what a copy has left there."""
     if pointer := pointer_in(entry):
         name = entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0]
-        for url in filter(None, (pointer.url, pointer.left)):
+        for url in filter(None, (pointer.url, pointer.unused)):
             in_database(home, name, url).drop(pointer.uid)
 
 
