@@ -1,4 +1,4 @@
-"""Commands of pro0 that the earlier machine asks for, done at home with this member's rights, once for each id.
+"""Commands of pro0 that the other machine asks for, done at home with this member's rights, once for each id.
 
 A command is a process below the session's guard, so it is that member's by the same proof as everything else below.
 Few commands are done for another machine: those about tasks that are there, about mail, and what shows the team.

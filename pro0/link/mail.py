@@ -22,7 +22,7 @@ class OwnMail:
         self._team_name, self._agent_id = team, agent_id
 
     def stamp(self) -> object:
-        """Return what is another after each change of the mailbox."""
+        """Return a value that differs after each change of the mailbox."""
         return self._box.stamp()
 
     def take_back(self) -> None:

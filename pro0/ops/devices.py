@@ -33,7 +33,7 @@ def known(home: Path) -> Devices:
 
 
 def changed_at(home: Path) -> tuple[int, int] | None:
-    """Return what is another after each change of the devices, None while there are none."""
+    """Return a value that differs after each change of the devices, None while there are none."""
     try:
         status = _file(home).path.stat()
     except OSError:

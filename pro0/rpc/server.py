@@ -125,7 +125,7 @@ class RpcServer:
         self._watch_if_wanted()
 
     def _signs(self) -> Iterable[object]:
-        """Return what to look at from time to time: it is another after each change that a list shows."""
+        """Return a value to look at from time to time, which differs after each change that a list shows."""
         return self._team.documents.signs()
 
     @property

@@ -96,7 +96,7 @@ class Box:
         return File(self.place.within(ARCHIVE), segment(number), Segment)
 
     def stamp(self) -> object:
-        """Return what is another after each change of the mailbox; raises OSError when it is missing."""
+        """Return a value that differs after each change of the mailbox; raises OSError when it is missing."""
         return self.place.stamp(MESSAGES)
 
     def _sealed(self, number: int) -> tuple[Message, ...]:

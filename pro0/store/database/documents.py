@@ -64,7 +64,7 @@ class DatabaseDocuments:
         return DatabaseLease(self._paths.team, self._rows)
 
     def signs(self) -> Iterator[object]:
-        """Yield what is another after each change that a list of the team shows."""
+        """Yield values that differ after each change that a list of the team shows."""
         with suppress(StoreError):
             yield from self._rows.ask(f"team {self._rows.name}", schema.SIGNS)
 
@@ -110,7 +110,7 @@ class DatabaseDocuments:
 
 
 def label_of(url: str) -> Path:
-    """Return what errors call a database: its server and its name, without the user."""
+    """Return the name of a database in errors: its server and its own name, without the user."""
     parts = urlsplit(url)
     server = parts.netloc.rpartition("@")[2] or parse_qs(parts.query).get("host", [""])[0]
     return Path(f"postgresql:{server}", parts.path.strip("/"))

@@ -122,7 +122,7 @@ class Rows:
 
     @property
     def path(self) -> Path:
-        """Return what errors call it."""
+        """Return its name in errors."""
         return self.team.label.joinpath(self._kind, self.team.name, *self._inside)
 
     def key(self, name: str = "") -> str:
@@ -180,7 +180,7 @@ class Rows:
             self.translate(FileNotFoundError(errno.ENOENT, "the team is gone"), "")
 
     def stamp(self, name: str) -> object:
-        """Return what is another after each change of a document; raises OSError when it is missing."""
+        """Return a value that differs after each change of a document; raises OSError when it is missing."""
         rows = self.team.ask(str(self.path), schema.STAMP, self.key(name))
         if not rows:
             raise FileNotFoundError(errno.ENOENT, "there is no such document", name)

@@ -121,12 +121,12 @@ def _fill(name: str, source: Contents, target: Contents, show: Show) -> None:
     target.fill(((key, source.read(key)) for key in _with_progress(keys, "copied", show)), source.lines())
     for key in _with_progress(keys, "compared", show):
         if source.read(key) != target.read(key):
-            raise StoreError(f"{key} of {name} is another after its copy; it is where it was", hint="try again")
+            raise StoreError(f"{key} of {name} differs in the copy; the team stays where it was", hint="try again")
     if any(old != new for old, new in zip_longest(_words(source), _words(target))):
-        raise StoreError(f"the events of {name} are others after their copy; it is where it was", hint="try again")
+        raise StoreError(f"the events of {name} differ in the copy; the team stays where it was", hint="try again")
     # Last: what was made meanwhile, as the comments of a task that had none, was there to be locked by nobody.
     if target.keys() != keys or source.keys() != keys:
-        raise StoreError(f"{name} was changed meanwhile, and is where it was", hint="try again")
+        raise StoreError(f"{name} was changed meanwhile; it stays where it was", hint="try again")
 
 
 def _words(contents: Contents) -> Iterator[bytes]:

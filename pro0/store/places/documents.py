@@ -56,7 +56,7 @@ class Files:
         return Lease(self._paths.team)
 
     def signs(self) -> Iterator[object]:
-        """Yield what is another after each change that a list of the team shows: files are replaced whole."""
+        """Yield values that differ after each change that a list of the team shows: files are replaced whole."""
         paths = self._paths
         for path in (paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS):
             with suppress(OSError):

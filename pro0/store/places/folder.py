@@ -101,7 +101,7 @@ class Folder:
         add_folder(self.path)
 
     def stamp(self, name: str) -> object:
-        """Return what is another after each change of a file; raises OSError when it is missing."""
+        """Return a value that differs after each change of a file; raises OSError when it is missing."""
         status = (self.path / name).stat()
         return status.st_mtime_ns, status.st_ino
 

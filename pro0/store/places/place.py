@@ -42,7 +42,7 @@ class DocumentPlace(Protocol):
 
     @property
     def path(self) -> Path:
-        """Return what errors call it."""
+        """Return its name in errors."""
         ...
 
     def open(self) -> AbstractContextManager[OpenPlace]:
@@ -78,7 +78,7 @@ class DocumentPlace(Protocol):
         ...
 
     def stamp(self, name: str) -> object:
-        """Return what is another after each change of a document; raises OSError when it is missing."""
+        """Return a value that differs after each change of a document; raises OSError when it is missing."""
         ...
 
     def translate(self, error: OSError, name: str) -> NoReturn:

@@ -38,7 +38,7 @@ class Documents(Protocol):
         ...
 
     def signs(self) -> Iterator[object]:
-        """Yield what is another after each change that a list of the team shows."""
+        """Yield values that differ after each change that a list of the team shows."""
         ...
 
     def founding(self, new: Path, uid: str) -> AbstractContextManager[TeamPlaces]:
