@@ -13,6 +13,7 @@ import msgspec
 
 from pro0 import resources
 from pro0.model.runtime import Launch
+from pro0.ops.context import new_id
 from pro0.store.teams import TeamStore
 from tests.conftest import Result
 
@@ -60,7 +61,7 @@ def guard_of(team: TeamStore, name: str, argv: Sequence[str], more: Mapping[str,
         agent_id=name,
         incarnation=incarnation,
         team=team.name,
-        team_uid="uid-alpha",
+        team_uid=new_id(),  # no other test's team has its uid: a session may say that it is of a home that is gone
         argv=tuple(argv),
         cwd=str(paths.home.parent),
         env=inherited | identity(team, name) | dict(more or {}),
