@@ -59,7 +59,7 @@ def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
 
 
 def _there(adapter: "Adapter") -> "Adapter":
-    """Return an adapter for another machine, where no file, server or hook of its agent is in reach: its screen is."""
+    """Return an adapter for another machine: no file or server of its agent is in reach, but its screen and hooks."""
 
     def refused(_brief: "Brief") -> "Invocation":
         raise EnvironmentMissing(f"the agent {adapter.name} cannot be on another machine")
@@ -73,7 +73,6 @@ def _there(adapter: "Adapter") -> "Adapter":
         words=(),
         prompt_on_screen=adapter.screens is not None,
         permissions=None,
-        asks_by_hook=False,
         channel="",
         deliver=None,
         asks_at_turn_end=False,

@@ -58,6 +58,10 @@ def _hosted(folder: str, arguments: list[str]) -> int:
         from pro0.cli.member.hosted import work_there
 
         return work_there(folder)
+    if arguments == ["member", "permission-hook"]:
+        from pro0.link.permission import ask_from_there
+
+        return ask_from_there(folder)
     from pro0.link.calling import call_home
 
     return call_home(folder, arguments)

@@ -2,7 +2,8 @@
 
 A command is a process below the session's guard, so it is that member's by the same proof as everything else below.
 Few commands are done for another machine: those about tasks that are there, about mail, and what shows the team.
-None of them reads a file that it is told of, or starts a program. Those that wait have a number of their own.
+None of them reads a file that it is told of, or starts a program. Those that wait have a number of their own, and so
+have requests for a permission.
 """
 
 import threading
@@ -11,6 +12,7 @@ from collections.abc import Callable
 
 from pro0.errors import Refused
 from pro0.link.doing import CommandEnd, CommandRequest, Doing
+from pro0.link.permission import HOOK
 
 DONE_FOR_OTHERS = {
     "send": "",
@@ -36,6 +38,9 @@ TOO_LONG = "--watch"
 AT_ONCE = 8
 WAIT_AT_ONCE = 4
 """Commands that may wait at once, beside those: the wait of `inbox` or `send` ends with its asker, however long."""
+PERMISSIONS_AT_ONCE = 16
+BACK = 10.0
+"""Seconds for who waits there to ask again, once the link is back."""
 REMEMBERED = 256
 """Answers that are kept for an asker who was cut off."""
 
@@ -53,6 +58,9 @@ class Asks:
         """What is being done. One whose asker was cut off ends while the same asker's next try begins."""
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._new: list[Answer] = []
+        self._cuts = 0
+        self._missing = set[str]()
+        """The requests that have not asked again since the link was cut."""
 
     def take(self, ask: dict[str, object]) -> None:
         """Do a command that was not done yet; answer again one that was. Another shape of ask is passed over."""
@@ -62,10 +70,11 @@ class Asks:
         texts = [word for word in words if isinstance(word, str)]
         request = CommandRequest(id, texts, stdin)
         with self._lock:
-            if any(earlier.id == id and not earlier.is_undone for earlier in self._requests):
-                return
+            self._missing.discard(id)
             if id in self._answers:
                 self._new.append(self._answers[id])
+            elif any(earlier.id == id and not earlier.is_undone for earlier in self._requests):
+                return
             elif why := refusal(texts if len(texts) == len(words) else []):
                 self._keep(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
             elif why := self._too_many(request):
@@ -88,13 +97,29 @@ class Asks:
                 if request.id == id:
                     request.settle(taken=True)
 
-    def gone(self, id: str | None = None) -> None:
-        """Note that nobody waits for an answer any more: for one, or for all of them when the link is cut."""
+    def gone(self, id: str) -> None:
+        """Note that nobody waits for this answer any more."""
+        self._give_up(lambda request: request.id == id)
+
+    def cut_off(self) -> None:
+        """Note that no answer arrives any more; a dialog there goes on, and asks again when the link is back."""
+        self._give_up(lambda request: not request.asks_permission)
         with self._lock:
-            for request in self._requests:
-                if id in (None, request.id):
-                    request.settle(taken=False)
-                    self._forget_undone(request)
+            self._cuts += 1
+            self._missing |= {request.id for request in self._requests}
+
+    def connected(self) -> None:
+        """Note that the link is back: who waited there asks again now, or is gone."""
+        cuts = self._cuts
+        late = threading.Timer(BACK, self._give_up, (lambda it: it.id in self._missing and self._cuts == cuts,))
+        late.daemon = True
+        late.start()
+
+    def _give_up(self, fits: Callable[[CommandRequest], bool]) -> None:
+        with self._lock:
+            for request in filter(fits, self._requests):
+                request.settle(taken=False)
+                self._forget_undone(request)
 
     def _do(self, request: CommandRequest) -> None:
         self._doing.do(request, lambda done: self._tell(request, done))
@@ -102,6 +127,7 @@ class Asks:
             request.settle(taken=False)
             self._forget_undone(request)
             self._requests.remove(request)
+            self._missing.discard(request.id)
 
     def _tell(self, request: CommandRequest, done: CommandEnd) -> None:
         with self._lock:
@@ -116,12 +142,15 @@ class Asks:
             self._answers.popitem(last=False)
 
     def _forget_undone(self, request: CommandRequest) -> None:
-        """Forget an answer whose mail is handed out again."""
+        """Forget an answer that nobody took: its mail is handed out again, its dialog was answered elsewhere."""
         if request.is_undone and (answer := self._answers.pop(request.id, None)):
             self._new = [new for new in self._new if new is not answer]
 
     def _too_many(self, request: CommandRequest) -> str:
-        count = sum(earlier.waits == request.waits for earlier in self._requests)
+        kind = (request.waits, request.asks_permission)
+        count = sum((earlier.waits, earlier.asks_permission) == kind for earlier in self._requests)
+        if request.asks_permission:
+            return f"{PERMISSIONS_AT_ONCE} requests wait already" if count >= PERMISSIONS_AT_ONCE else ""
         if request.waits:
             return f"{WAIT_AT_ONCE} commands wait already" if count >= WAIT_AT_ONCE else ""
         return f"{AT_ONCE} commands are being done already" if count >= AT_ONCE else ""
@@ -129,6 +158,8 @@ class Asks:
 
 def refusal(words: list[str]) -> str:
     """Return why a command is not done for another machine, "" for one that is."""
+    if words == HOOK:
+        return ""
     if words[:2] == ["mcp", "--call"]:
         known_tool = len(words) == 3 and words[2] in TOOLS_FOR_OTHERS
         return "" if known_tool else f"the tool {' '.join(words[2:])[:100]} is not there for another machine"

@@ -4,6 +4,7 @@ The command waits while home is out of reach, and asks again by the same id.
 """
 
 import os
+import select
 import socket
 import sys
 import time
@@ -17,9 +18,12 @@ from pro0.terminals import address, protocol
 
 AGAIN = 0.2
 """Seconds between two tries."""
+LOOK = 0.5
+"""Seconds between two looks whether the answer is still wanted."""
 SILENT = 5.0
 """Seconds until it says that it waits."""
 CONFINED = "a sandbox keeps this command from its team; run it again outside of the sandbox"
+OVER = "it is over"
 INPUT = 1 << 20
 """Bytes that are read from stdin."""
 
@@ -36,21 +40,30 @@ def call_home(folder: str, words: list[str]) -> int:
     return code if isinstance(code, int) else 1
 
 
-def ask_home(folder: str, words: list[str], given: str, use: Callable[[Answer], None] = lambda _answer: None) -> Answer:
+def ask_home(
+    folder: str,
+    words: list[str],
+    given: str,
+    use: Callable[[Answer], bool] = lambda _answer: True,
+    is_over: Callable[[], bool] | None = None,
+) -> Answer:
     """Let home do a command with this on stdin; return {code, out, errors}.
 
-    `use` is given the answer first: mail in it is handed out again when this process ends before `use` does.
+    `use` is given the answer first, and says whether it took it: mail in it is handed out again when it did not, or
+    when this process ends before that. `is_over` is asked now and then, and ends it without an answer.
     """
     id = os.urandom(16).hex()
     message = protocol.packed(ASK, {"id": id, "words": words, "input": given})
     began, told = time.monotonic(), False
     while True:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            if answer := _asked(connection, f"{folder}/{paths.HOSTED_SOCKET}", message):
-                use(answer)
-                with suppress(OSError):  # cut off now: home hands out again what is here
-                    connection.sendall(protocol.packed(TAKEN, {"id": id}))
+            if answer := _asked(connection, f"{folder}/{paths.HOSTED_SOCKET}", message, is_over):
+                if use(answer):
+                    with suppress(OSError):  # cut off now: home hands out again what is here
+                        connection.sendall(protocol.packed(TAKEN, {"id": id}))
                 return answer
+        if is_over and is_over():
+            return _as_refused(OVER)
         if os.path.exists(f"{folder}/{paths.HOSTED_OVER}") or not os.path.isdir(folder):  # noqa: PTH110, PTH112
             use(over := _as_refused("this session is over"))
             return over
@@ -61,21 +74,24 @@ def ask_home(folder: str, words: list[str], given: str, use: Callable[[Answer], 
         time.sleep(AGAIN)
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: Answer) -> bool:
     for stream, name in ((sys.stdout, "out"), (sys.stderr, "errors")):
         stream.flush()
         stream.buffer.write(str(answer.get(name, "")).encode(errors="surrogateescape"))
         stream.flush()
+    return True
 
 
-def _asked(connection: socket.socket, path: str, message: bytes) -> Answer | None:
+def _asked(
+    connection: socket.socket, path: str, message: bytes, is_over: Callable[[], bool] | None = None
+) -> Answer | None:
     """Return the answer, None when there is nobody to ask now."""
     inbox = protocol.MessageReader(protocol.FRAME_LIMIT)
     try:
         with address.reachable(path) as short:
             connection.connect(short)
         connection.sendall(message)
-        while data := connection.recv(1 << 16):
+        while data := _received(connection, is_over):
             for kind, payload in inbox.take(data):
                 if kind == ANSWER:
                     return protocol.unpacked(payload)
@@ -84,6 +100,14 @@ def _asked(connection: socket.socket, path: str, message: bytes) -> Answer | Non
     except (OSError, protocol.Broken):
         pass
     return None
+
+
+def _received(connection: socket.socket, is_over: Callable[[], bool] | None) -> bytes:
+    """Return what has arrived; nothing when the other end is closed, or nobody wants it any more."""
+    while is_over and not select.select([connection], [], [], LOOK)[0]:
+        if is_over():
+            return b""
+    return connection.recv(1 << 16)
 
 
 def _as_refused(why: str) -> Answer:

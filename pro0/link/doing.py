@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from pro0.errors import Pro0Error, TimedOut
 from pro0.link.mail import OwnMail
+from pro0.link.permission import HOOK, OwnPermissions
 
 LIMIT = 4 << 20
 """Bytes that a command may print."""
@@ -26,6 +27,8 @@ HELD = 10.0
 """Seconds until mail is handed out again whose asker does not say that it has it."""
 LOOK = 0.1
 """Seconds between two looks whether there is mail, or nobody waits for it any more."""
+LOOK_AT_DIALOG = 0.5
+"""Seconds between two looks whether a request with an answer is over, though nobody says so over a cut link."""
 WAIT, ACK, CHECK = "--wait", "--ack", ["mcp", "--call", "check_messages"]
 VIEWS = ("--all", "--sent", "--with")
 """What makes `inbox` show mail and take none."""
@@ -49,6 +52,7 @@ class CommandRequest:
         self.waits = any(word.startswith(WAIT) for word in words)
         is_inbox = words[:1] == ["inbox"] and not any(word.startswith(VIEWS) for word in words)
         self.takes_mail = is_inbox or words == CHECK
+        self.asks_permission = words == HOOK
         self.settled = threading.Event()
         self._is_taken = False
 
@@ -60,7 +64,7 @@ class CommandRequest:
     @property
     def is_undone(self) -> bool:
         """Return True when it counts as not done, so that the same asker may ask anew."""
-        return self.takes_mail and self.is_gone
+        return (self.takes_mail or self.asks_permission) and self.is_gone
 
     def settle(self, *, taken: bool) -> None:
         """Note what becomes of the answer; the first word counts."""
@@ -72,8 +76,8 @@ class CommandRequest:
 class Doing:
     """Does the commands of one session."""
 
-    def __init__(self, project: Path, mail: OwnMail) -> None:
-        self._project, self._mail = project, mail
+    def __init__(self, project: Path, mail: OwnMail, permissions: OwnPermissions) -> None:
+        self._project, self._mail, self._permissions = project, mail, permissions
         self._turn = threading.Lock()
         """Held by the one who takes mail now."""
         self._deadlines: OrderedDict[str, float] = OrderedDict()
@@ -83,6 +87,8 @@ class Doing:
         try:
             if request.takes_mail:
                 self._take_mail(request, tell)
+            elif request.asks_permission:
+                self._ask_permission(request, tell)
             else:
                 tell(self._run(request.words, request))
         except (Pro0Error, OSError) as error:
@@ -108,6 +114,19 @@ class Doing:
             while stamp == self._mail.stamp() and time.monotonic() < deadline:
                 if request.settled.wait(LOOK):
                     return
+
+    def _ask_permission(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
+        """Put a request before the person; it is over when the agent has the answer, or nobody waits for it."""
+
+        def hand_over(answer: bytes) -> None:
+            tell(CommandEnd(0, answer.decode(), ""))
+
+        event = request.stdin.encode(errors="surrogateescape")
+        if id := self._permissions.ask(request.id, event, request.settled, hand_over):
+            while not request.settled.wait(LOOK_AT_DIALOG) and not self._permissions.is_over(id):
+                pass
+            request.settle(taken=False)
+            self._permissions.settle(id, taken=not request.is_gone)
 
     def _gets_its_turn(self, request: CommandRequest) -> bool:
         while not self._turn.acquire(timeout=LOOK):

@@ -12,6 +12,8 @@ from pro0.link import streams
 from pro0.link.asks import Asks
 from pro0.link.doing import Doing
 from pro0.link.mail import OwnMail
+from pro0.link.own import OwnSession
+from pro0.link.permission import OwnPermissions
 from pro0.link.screen import LinkScreen
 from pro0.link.streams import Stream, StreamEnd
 from pro0.link.tunnel import Tunnel
@@ -32,7 +34,8 @@ class Link:
         self._woken, self._waker = os.pipe()
         for descriptor in (self._woken, self._waker):
             os.set_blocking(descriptor, False)
-        doing = Doing(Path(hosted.project), OwnMail(hosted.team, hosted.agent_id))
+        session = OwnSession(hosted.team, hosted.agent_id)
+        doing = Doing(Path(hosted.project), OwnMail(session), OwnPermissions(session))
         self._asks = Asks(doing, self._ring)
         self._tunnel: Tunnel | None = None
         self._connect_at = 0.0
@@ -101,7 +104,7 @@ class Link:
         """Note that the connection is gone, and how; the agent there goes on."""
         said = tunnel.close()
         self._tunnel = None
-        self._asks.gone()
+        self._asks.cut_off()
         if tunnel.code == NO_PROGRAM and not self._asked:
             said = f"pro0 is not installed there; pro0 doctor --host {self._hosted.host}"
         if self._over is None:
@@ -126,6 +129,7 @@ class Link:
                 self._greet(stream, value)
             case streams.BEGUN:
                 self._begun, self._cut = True, False
+                self._asks.connected()
                 self._tell(self._report)
             case streams.REPORT:
                 self._report = {key: value.get(key) for key in ("state", "task", "note")}

@@ -51,7 +51,7 @@ def test_an_agent_there_does_what_a_member_does(led: Team, build1: Machine, agen
     assert led.member("bob")["source"] == "screen"
     assert led("send", "bob", "the parser first", "--wait", "60").out
     assert LINE in told(build1)
-    assert "the parser first" in told(build1)[-1]
+    led.until(lambda: "the parser first" in told(build1)[-1], "it has noted what it read")
     assert led.member("bob")["deliveredBy"] == "keys"
     assert "keys" in led("member", "show", "bob").out
     led.until(lambda: led.state("bob") == "idle", "its turn is over")

@@ -1,14 +1,18 @@
 """Commands that another machine asks for: few, with a member's rights, once for each id."""
 
 import queue
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pro0.errors import Refused
+from pro0.link import asks as asks_module
 from pro0.link.asks import (
     AT_ONCE,
     DONE_FOR_OTHERS,
+    PERMISSIONS_AT_ONCE,
     REMEMBERED,
     TOOLS_FOR_OTHERS,
     WAIT_AT_ONCE,
@@ -16,14 +20,17 @@ from pro0.link.asks import (
     Asks,
     refusal,
 )
-from pro0.link.doing import CommandRequest, Doing, without_wait
+from pro0.link.doing import CommandEnd, CommandRequest, Doing, without_wait
 from pro0.link.mail import OwnMail
+from pro0.link.own import OwnSession
+from pro0.link.permission import HOOK, OwnPermissions
 from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
-from tests.waiting import STUCK
+from tests.waiting import STUCK, wait_until
 
 REFUSED = """
 |task|task create x|task create -f /etc/passwd|task add x|task import .|task update 1 --run x|task approve 1
+member permission-hook -t alpha
 member spawn x -- sh|member env w1|member answer x allow|member forget w1|member peek w1|team start|team stop
 team cleanup|team logs|config set ssh x|config trust|mcp|rpc team.stop|web|run|delegate x|worker kill t1|hosted end x
 lead alpha|uninstall|doctor|-t alpha task list|--version|task --help|shutdown|plan x|import .|events|needs --watch
@@ -45,7 +52,7 @@ def test_what_is_for_other_machines_passes() -> None:
             assert not refusal([part for part in (name, word, "x") if part])
     for name in TOOLS_FOR_OTHERS:
         assert not refusal(["mcp", "--call", name])
-    for words in ("inbox --wait 5", "inbox --wait=5", "send w1 x --wait 5"):
+    for words in ("inbox --wait 5", "inbox --wait=5", "send w1 x --wait 5", "member permission-hook"):
         assert not refusal(words.split())
 
 
@@ -59,7 +66,8 @@ def test_tools_for_other_machines_are_a_members_and_do_not_wait() -> None:
 @pytest.fixture
 def done(home: Path, tmp_path: Path) -> tuple[Asks, "queue.Queue[None]"]:
     rings: queue.Queue[None] = queue.Queue()
-    return Asks(Doing(tmp_path, OwnMail("shop", "bob")), lambda: rings.put(None)), rings
+    session = OwnSession("shop", "bob")
+    return Asks(Doing(tmp_path, OwnMail(session), OwnPermissions(session)), lambda: rings.put(None)), rings
 
 
 def answered(asks: Asks, rings: "queue.Queue[None]") -> Answer:
@@ -116,6 +124,63 @@ def test_a_flood_of_asks_is_bounded(done: tuple[Asks, "queue.Queue[None]"]) -> N
     while got < 3 * AT_ONCE:
         rings.get(timeout=STUCK)
         got += len(asks.answers())
+
+
+class HeldUp(Doing):
+    """Does nothing, and so waits until nobody wants its answer any more."""
+
+    def __init__(self) -> None:
+        pass
+
+    def do(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
+        request.settled.wait(STUCK)
+        if not request.is_gone:
+            tell(CommandEnd(0, request.id, ""))
+
+
+def permission(id: str) -> dict[str, object]:
+    return {"id": id, "words": HOOK, "input": ""}
+
+
+def waiting(asks: Asks) -> set[str]:
+    """What still waits: of these, another that asks is not done a second time."""
+    return {request.id for request in asks._requests}
+
+
+def test_requests_for_permissions_have_a_number_of_their_own() -> None:
+    """Issue 19, must show 4: neither they nor commands that wait keep each other out."""
+    asks = Asks(HeldUp(), lambda: None)
+    for number in range(PERMISSIONS_AT_ONCE):
+        asks.take(permission(str(number)))
+    asks.take({"id": "mail", "words": ["inbox", "--wait", "5"], "input": ""})
+    asks.take({"id": "status", "words": ["team", "status"], "input": ""})
+    assert not asks.answers()
+    asks.take(permission("late"))
+    [refused] = asks.answers()
+    assert (refused["id"], "requests wait already" in str(refused["errors"])) == ("late", True)
+    asks.gone("0")
+    wait_until(lambda: "0" not in waiting(asks), STUCK, "there is room again")
+    asks.take(permission("late"))
+    assert not asks.answers()
+    assert len(waiting(asks)) == PERMISSIONS_AT_ONCE + 2
+
+
+def test_a_request_for_a_permission_outlives_a_cut_as_its_hook_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 19, build 4: who does not ask again once the link is back has gone meanwhile."""
+    monkeypatch.setattr(asks_module, "BACK", 0.3)
+    asks = Asks(HeldUp(), lambda: None)
+    asks.connected()
+    for id in ("stays", "goes"):
+        asks.take(permission(id))
+    asks.take({"id": "mail", "words": ["inbox", "--wait", "5"], "input": ""})
+    asks.cut_off()
+    wait_until(lambda: waiting(asks) == {"stays", "goes"}, STUCK, "mail waits for no answer that cannot come")
+    time.sleep(0.6)  # longer than the time since it was connected first
+    asks.cut_off()
+    assert waiting(asks) == {"stays", "goes"}
+    asks.connected()
+    asks.take(permission("stays"))
+    wait_until(lambda: waiting(asks) == {"stays"}, STUCK, "one has gone")
 
 
 @pytest.mark.parametrize(

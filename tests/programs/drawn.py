@@ -2,8 +2,9 @@
 """A stand-in for an agent that only its screen tells of, standard library only: `drawn.py claude|codex ...`.
 
 It draws as that agent does. HOME/NAME.jsonl has its arguments, then each prompt, and what a mail held. A mail that
-holds ASK makes it ask for leave until somebody answers with Enter; a request to shut down is approved.
-As Claude it keeps a transcript, goes on only with one that has a message, and takes no id that has one.
+holds ASK makes it ask for leave until somebody answers with Enter or Esc; a request to shut down is approved.
+As Claude it keeps a transcript, goes on only with one that has a message, and takes no id that has one. Then its
+hook may answer too: Enter ends that, Esc leaves it alone, and a file says meanwhile that it waits.
 """
 
 import json
@@ -21,6 +22,8 @@ TOLD = Path(os.environ["HOME"], f"{NAME}.jsonl")
 TURN = 1.0
 EDGE = "─" * 60
 ASKED = ("", "   rm -r build", "")
+EVENT = {"tool_name": "Bash", "tool_input": {"command": "rm -r build"}, "tool_use_id": ""}
+STATUS = Path(os.environ["HOME"], ".claude", "sessions", f"{os.getpid()}.json")
 
 
 class StandIn:
@@ -28,7 +31,7 @@ class StandIn:
 
     def __init__(self) -> None:
         self.last = self.draft = ""
-        self.busy = self.asks = False
+        self.busy = self.asks = self.refused = False
         self.answered = threading.Event()
         self.lock = threading.RLock()
 
@@ -69,20 +72,41 @@ class StandIn:
             mail = run("pro0 inbox")
             tell(mail)
             if "ASK" in mail:
-                self.asks = True
-                self.show()
-                self.answered.wait()
-                self.asks = False
+                self.ask()
             if "shutdown" in mail:
                 run("pro0 shutdown approve")
         self.busy = False
         self.show()
 
+    def ask(self) -> None:
+        """Ask for leave, until one of the keys or the hook answers."""
+        self.asks = True
+        self.answered.clear()
+        note("waiting")
+        self.show()
+        command = hook()
+        asked = subprocess.Popen(["sh", "-c", command], stdin=-1, stdout=-1, text=True) if command else None
+        if asked:
+            threading.Thread(target=self.hear, args=(asked,), daemon=True).start()
+        self.answered.wait()
+        note("busy")
+        if asked and not self.refused:
+            asked.kill()
+        self.asks = self.refused = False
+
+    def hear(self, asked: "subprocess.Popen[str]") -> None:
+        """Take the answer of the hook while the question stands."""
+        words, _ = asked.communicate(json.dumps(EVENT | {"tool_use_id": os.urandom(8).hex()}))
+        tell(f"the hook is over: {words}")
+        if words and self.asks:
+            self.answered.set()
+
     def key(self, letter: str) -> None:
-        """Take one key: in a question Enter is a yes, and every other key is kept for the test."""
+        """Take one key: in a question Enter is a yes, Esc a no, and every key is kept for the test."""
         if self.asks:
             tell(f"in the question: {letter!r}")
-            if letter == "\r":
+            self.refused = letter == "\x1b"
+            if letter in "\r\x1b":
                 self.answered.set()
         elif letter == "\r" and self.draft:
             text, self.draft = self.draft, ""
@@ -95,6 +119,21 @@ def tell(text: object) -> None:
     """Keep what happened, for the test."""
     with TOLD.open("a") as told:
         told.write(json.dumps(text) + "\n")
+
+
+def note(status: str) -> None:
+    """Keep what it does as Claude does."""
+    if AGENT == "claude":
+        STATUS.parent.mkdir(parents=True, exist_ok=True)
+        STATUS.write_text(json.dumps({"status": status}))
+
+
+def hook() -> str:
+    """Return the command that Claude starts before it asks, "" for none."""
+    if "--settings" not in sys.argv:
+        return ""
+    hooks = json.loads(sys.argv[sys.argv.index("--settings") + 1])["hooks"]
+    return str(hooks["PermissionRequest"][0]["hooks"][0]["command"]) if "PermissionRequest" in hooks else ""
 
 
 def transcript() -> Path | None:

@@ -111,7 +111,7 @@ def test_a_request_is_over_once_its_agent_goes_on(state: State) -> None:
     entry = request("k")
     late = NOW + DRAWN
     ends = state in (State.STOPPING, *ENDED)
-    waits = ends or state in (State.WAITING, State.UNKNOWN)
+    waits = ends or state in (State.WAITING, State.UNKNOWN, State.UNREACHABLE)
     assert fate(entry, seat, False, late) == ("" if waits else "elsewhere")
     assert fate(entry, seat, False, late - timedelta(milliseconds=1)) == ""
     assert fate(entry, replace(seat, since=late), False, late) == ""

@@ -95,6 +95,8 @@ def elsewhere(brief: Brief) -> Invocation:
     """
     prompt, files = first_prompt.words(brief)
     hooks = _hooks(brief, f'"{brief.folder}/{LISTED}"', prompts.compacted(brief.seat.agent_id))
+    if brief.asks_by_hook:
+        hooks[permission.EVENT] = _asking(brief)
     settings = {"permissions": {"allow": _allowed()}, "hooks": hooks}
     words = (
         *("--permission-mode", MODES[brief.mode]),
@@ -144,8 +146,7 @@ def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
     hooks = _hooks(brief, shlex.quote(f"{brief.folder}/{LISTED}"), _who(brief))
     if brief.mailbox:
         if brief.asks_by_hook:
-            asks = (*brief.pro0, "member", "permission-hook")
-            hooks[permission.EVENT] = [{"hooks": [_command(shlex.join(asks)) | {"timeout": permission.PATIENCE}]}]
+            hooks[permission.EVENT] = _asking(brief)
         hooks["Stop"] = [{"hooks": [_command(turn_end.command(brief.mailbox, brief.folder))]}]
         for event in waking.EVENTS if waits else ():  # without a terminal Claude would wait for the hook
             hooks.setdefault(event, []).append({"hooks": [waking.hook(brief.folder)]})
@@ -153,6 +154,12 @@ def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
         "permissions": {"allow": [*_allowed(), f"Read(/{brief.folder}/{first_prompt.FILE})"]},
         "hooks": hooks,
     }
+
+
+def _asking(brief: Brief) -> list[object]:
+    """Return the hook that asks the person what Claude asks in its pane."""
+    asks = (*brief.pro0, *permission.HOOK)
+    return [{"hooks": [_command(shlex.join(asks)) | {"timeout": permission.PATIENCE}]}]
 
 
 def _who(brief: Brief) -> str:

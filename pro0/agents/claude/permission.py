@@ -15,6 +15,8 @@ from pro0.decoding import decode, decoder
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 
 EVENT = "PermissionRequest"
+HOOK = ("member", "permission-hook")
+"""The words of the command that asks the person."""
 PATIENCE = 7 * 24 * 3600
 """Seconds for which Claude lets the hook wait."""
 NAME = "claude"

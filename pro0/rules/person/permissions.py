@@ -104,7 +104,7 @@ def fate(
     if unheard:
         return "elsewhere"
     patience = HANDED_OVER if request.answer else DRAWN
-    if seat.state in (State.WAITING, State.UNKNOWN) or now < max(request.at, seat.since) + patience:
+    if seat.state in (State.WAITING, State.UNKNOWN, State.UNREACHABLE) or now < max(request.at, seat.since) + patience:
         return ""
     return "elsewhere"
 
