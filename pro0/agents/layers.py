@@ -1,4 +1,4 @@
-"""Settings in layers: pro0's needs on top of a person's settings in the same place."""
+"""Settings for agents, as they read them: pro0's on top of a person's in the same place, and values in TOML."""
 
 import msgspec
 
@@ -28,3 +28,8 @@ def merged(below: Settings, above: Settings) -> Settings:
         else:
             result[key] = value
     return result
+
+
+def toml(value: object) -> str:
+    """Return a text, number or list of texts as TOML; these are the same in JSON."""
+    return msgspec.json.encode(value).decode()

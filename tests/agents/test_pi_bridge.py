@@ -69,7 +69,8 @@ def verdicts(cases: list[tuple[dict[str, object], str, str]]) -> list[str]:
 
 def settings(mode: str) -> dict[str, object]:
     delegates = mode == DELEGATES
-    return {"mode": BYPASS if delegates else mode, "delegates": delegates, "commands": own_tools.COMMANDS}
+    mode, home = BYPASS if delegates else mode, "../../../.."
+    return {"mode": mode, "delegates": delegates, "commands": own_tools.COMMANDS, "home": home}
 
 
 @node

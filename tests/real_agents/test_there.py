@@ -13,11 +13,12 @@ import pytest
 
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.setups import SETUPS
-from pro0.scripted_model.turns import use
+from pro0.scripted_model.turns import say, shell, use
 from tests.e2e.machines import records
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.states import PATIENCE
 from tests.real_agents.team import RealTeam
+from tests.real_agents.test_permission import asked
 
 pytestmark = pytest.mark.agents
 LETTER = "it is done there"
@@ -46,15 +47,21 @@ def machine(at: Path, variables: dict[str, str]) -> str:
     return f"{folder}/ssh"
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
-def test_an_agent_there_works_and_leaves(
-    agent: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Issue 19, build 2: it takes its words, gets its tools without asking, is told of mail, and leaves."""
+def begun(agent: str, provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Set a machine up for an agent; return its home, where sessions begin."""
     there = tmp_path / "there"
     setup = SETUPS[agent](provider.url, there)
     monkeypatch.setenv("PRO0_SSH", machine(there, setup.environment))
     setup.write(there)
+    return there
+
+
+@pytest.mark.parametrize("agent", SETUPS)
+def test_an_agent_there_works_and_leaves(
+    agent: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, build 2: it takes its words, gets its tools without asking, is told of mail, and leaves."""
+    begun(agent, provider, tmp_path, monkeypatch)
     provider.script(marker("w1"), teammate(*WORK))
     words = ("--lead", "none", "--permission-mode", "ask", "--task", "do it there")
     team.begin(*words, w1=f"{agent}@build1")
@@ -63,7 +70,7 @@ def test_an_agent_there_works_and_leaves(
     team.becomes("w1", "idle")
     team("send", "w1", "well done", "--wait", str(PATIENCE))
     team.eventually(lambda: "well done" in team.read("w1"), "its model has it")
-    assert team.member("w1")["deliveredBy"] == "keys"
+    team.eventually(lambda: team.member("w1")["deliveredBy"] == "keys", "it was typed")
     team.becomes("w1", "idle")
     team("member", "shutdown", "w1", "--timeout", str(PATIENCE))
     assert team.state("w1") == "shutdown"
@@ -74,10 +81,7 @@ def test_the_conversation_goes_on_there(
     provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 19, build 2: Claude Code takes up what it said in the sessions before, by the id of the first."""
-    there = tmp_path / "there"
-    setup = SETUPS["claude"](provider.url, there)
-    monkeypatch.setenv("PRO0_SSH", machine(there, setup.environment))
-    setup.write(there)
+    begun("claude", provider, tmp_path, monkeypatch)
     provider.script(marker("w1"), teammate())
     team.begin("--lead", "none", "--permission-mode", "ask", w1="claude@build1")
     for number in range(3):
@@ -93,3 +97,59 @@ def test_the_conversation_goes_on_there(
         team.eventually(lambda: not records(team), "the machine says that it is over")
         if number < 2:
             team("member", "restart", "w1")
+
+
+ASKS = (shell("touch asked.txt", outside=True), say("It went on."))
+
+
+@pytest.mark.parametrize("choice", ["allow", "deny"])
+def test_a_permission_there_is_answered_from_home(
+    choice: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, must show 1: Claude Code's own dialog stays open meanwhile, and one answer counts."""
+    there = begun("claude", provider, tmp_path, monkeypatch)
+    provider.script(marker("w1"), teammate(*ASKS))
+    team.begin("--lead", "none", "--permission-mode", "ask", w1="claude@build1")
+    team.becomes("w1", "waiting")
+    team.eventually(lambda: asked(team), "its request is known")
+    request = asked(team)
+    assert "touch asked.txt" in team("member", "answer", request).out
+    assert not (there / "asked.txt").exists()
+    team("member", "answer", request, choice)
+    assert f"answered: {choice}" in team("member", "answer", request, "allow", code=4).err
+    team.becomes("w1", "idle")
+    assert (there / "asked.txt").exists() is (choice == "allow")
+
+
+@pytest.mark.parametrize("key", ["Enter", "Escape"])
+def test_a_permission_there_that_is_answered_in_its_pane_takes_no_other_answer(
+    key: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 17, build 3: Claude ends its hook after Enter, and leaves it alone after Escape."""
+    there = begun("claude", provider, tmp_path, monkeypatch)
+    provider.script(marker("w1"), teammate(*ASKS))
+    team.begin("--lead", "none", "--permission-mode", "ask", w1="claude@build1")
+    team.becomes("w1", "waiting")
+    team.eventually(lambda: asked(team), "its request is known")
+    request = asked(team)
+    team.pane("w1").keys(key)
+    team.becomes("w1", "idle")
+    team.eventually(lambda: "is over" in team("member", "answer", request).out, "its request is over")
+    assert "answered where the agent asked" in team("member", "answer", request, "deny", code=4).err
+    assert (there / "asked.txt").exists() is (key == "Enter")
+
+
+@pytest.mark.parametrize("agent", [agent for agent in SETUPS if agent != "claude"])
+def test_another_agent_there_is_answered_in_its_pane(
+    agent: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, build 2: it asks as its mode says, and nothing is typed into its question."""
+    there = begun(agent, provider, tmp_path, monkeypatch)
+    provider.script(marker("w1"), teammate(*ASKS))
+    team.begin("--lead", "none", "--permission-mode", "ask", w1=f"{agent}@build1")
+    team.becomes("w1", "waiting")
+    assert "queued" in team("send", "w1", "a note", "--wait", "3", code=124).err
+    assert not (there / "asked.txt").exists()
+    team.pane("w1").keys("Enter")
+    team.eventually(lambda: "a note" in team.read("w1"), "it has read its mail")
+    assert (there / "asked.txt").exists()

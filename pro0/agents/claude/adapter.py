@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import first_prompt, own_tools, turn_end
+from pro0.agents import first_prompt, own_tools, there, turn_end
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, SessionView
 from pro0.agents.claude import permission, waking
 from pro0.agents.claude import turn as claude_turn
@@ -47,18 +47,17 @@ SETTINGS = "settings.json"
 SERVERS = "mcp.json"
 LISTED = "tools.listed"
 """The file that our server makes once Claude has been sent the tools."""
-GO_ON = """
-command -v claude >/dev/null || { echo "cannot start claude: it is not installed here"; exit 69; }
+GO_ON = f"""{there.installed("claude")}
 id=$1 prompt=$2
 shift 2
-for file in "${CLAUDE_CONFIG_DIR:-$HOME/.claude}"/projects/*/"$id.jsonl"; do
+for file in "${{CLAUDE_CONFIG_DIR:-$HOME/.claude}}"/projects/*/"$id.jsonl"; do
     [ -f "$file" ] || continue
     if grep -E '"type":"(user|assistant)"' "$file" | grep -qv '"isSidechain":true'; then
         exec claude --resume "$id" "$@"
     fi
     id=
 done
-exec claude ${id:+--session-id "$id"} "$@" ${prompt:+-- "$prompt"}
+exec claude ${{id:+--session-id "$id"}} "$@" ${{prompt:+-- "$prompt"}}
 """
 """What a shell of another machine does: go on with a conversation that has a message, or begin it with the prompt.
 

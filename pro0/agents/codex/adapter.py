@@ -2,14 +2,14 @@
 
 from msgspec.structs import replace
 
-from pro0.agents import first_prompt, own_tools
+from pro0.agents import first_prompt, own_tools, there
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
 from pro0.agents.codex import server, starter
 from pro0.agents.codex import turn as codex_turn
 from pro0.agents.codex.chat import chat
 from pro0.agents.codex.rollout import EVENTS, began, read_last_words, usage
 from pro0.agents.codex.screens import CODEX_SCREENS
-from pro0.agents.toml_text import toml
+from pro0.agents.layers import toml
 from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
@@ -35,6 +35,12 @@ IN_ONE_TURN = {
     PermissionMode.BYPASS: ("--dangerously-bypass-approvals-and-sandbox",),
 }
 """`codex exec` never asks for permission."""
+ELSEWHERE = f"""
+{there.installed("codex")}
+case $(codex --help </dev/null 2>/dev/null) in *{starter.ALONE}* | "") exec codex {starter.ALONE} "$@" ;; esac
+exec codex "$@"
+"""
+"""What a shell of another machine does: start a codex without a server."""
 
 
 def call(brief: Brief) -> Invocation:
@@ -59,7 +65,7 @@ def elsewhere(brief: Brief) -> Invocation:
     prompt, files = first_prompt.words(brief)
     permissions = READ_ONLY if brief.delegate_only else MODES[brief.mode]
     words = (*permissions, *_settings(brief), *(("--", prompt) if prompt else ()))
-    return Invocation(argv=("/bin/sh", "-c", starter.ELSEWHERE, "codex", *words), files=files)
+    return Invocation(argv=("/bin/sh", "-c", ELSEWHERE, "codex", *words), files=files)
 
 
 def turn(brief: Brief) -> Invocation:

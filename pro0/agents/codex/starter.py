@@ -17,12 +17,6 @@ FILE = "server.json"
 """The file in the session's folder: the server's socket and command, its client's, and what is run before that."""
 ALONE = "--no-daemon"
 """Versions before 0.169 start no server by themselves, and do not take this word."""
-ELSEWHERE = f"""
-command -v codex >/dev/null || {{ echo "cannot start codex: it is not installed here"; exit 69; }}
-case $(codex --help </dev/null 2>/dev/null) in *{ALONE}* | "") exec codex {ALONE} "$@" ;; esac
-exec codex "$@"
-"""
-"""What a shell of another machine does in this program's place: the words, for a codex without a server."""
 COMES_UP = 20.0
 """Seconds for the server to accept connections."""
 _PAUSE = 0.02

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import first_prompt, layers, own_tools
+from pro0.agents import first_prompt, layers, own_tools, there
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
 from pro0.agents.gemini import hooks as gemini_hooks
 from pro0.agents.gemini import trust as gemini_trust
@@ -13,7 +13,7 @@ from pro0.agents.gemini import turn as gemini_turn
 from pro0.agents.gemini.chat import chat
 from pro0.agents.gemini.chats import KINDS, began, look, read_last_words, usage
 from pro0.agents.gemini.screens import GEMINI_SCREENS
-from pro0.agents.toml_text import toml
+from pro0.agents.layers import toml
 from pro0.agents.transcripts import head
 from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
@@ -49,6 +49,15 @@ def call(brief: Brief) -> Invocation:
     return _call(brief, "--prompt-interactive")
 
 
+def elsewhere(brief: Brief) -> Invocation:
+    """Return the command for another machine: with our defaults instead of that machine's, and without a hook."""
+    prompt, files = first_prompt.words(brief)
+    own = {DEFAULTS: msgspec.json.encode(_ours(brief)).decode(), POLICY: _policy(brief)}
+    line = f'export {VARIABLE}="{there.FOLDER}/{DEFAULTS}"; exec gemini --admin-policy "{there.FOLDER}/{POLICY}" "$@"'
+    first = (f"--prompt-interactive={prompt}",) if prompt else ()
+    return Invocation(argv=there.started("gemini", line, own, *_options(brief), *first), files=files)
+
+
 def turn(brief: Brief) -> Invocation:
     """Return the command of one turn without a terminal; any act needing permission is refused."""
     return _call(brief, "--prompt", "--output-format", "stream-json")
@@ -56,15 +65,14 @@ def turn(brief: Brief) -> Invocation:
 
 def _call(brief: Brief, flag: str, *words: str) -> Invocation:
     prompt, files = first_prompt.words(brief)
-    seat, folder = brief.seat, brief.folder
+    folder = brief.folder
     argv = (
         "gemini",
         *words,
         *(("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()),
-        *("--approval-mode", MODES[PermissionMode.ASK if brief.delegate_only else brief.mode]),
         *("--admin-policy", f"{folder}/{POLICY}"),
         *(("--include-directories", folder) if first_prompt.is_long(brief.prompt) else ()),
-        *(("--model", seat.model) if seat.model else ()),
+        *_options(brief),
         *((f"{flag}={prompt}",) if prompt else ()),
     )
     files = {DEFAULTS: msgspec.json.encode(_settings(brief)), POLICY: _policy(brief).encode(), **files}
@@ -72,8 +80,23 @@ def _call(brief: Brief, flag: str, *words: str) -> Invocation:
     return Invocation(argv=argv, env={VARIABLE: f"{folder}/{DEFAULTS}", **trusting}, files=files)
 
 
+def _options(brief: Brief) -> tuple[str, ...]:
+    seat = brief.seat
+    return (
+        *("--approval-mode", MODES[PermissionMode.ASK if brief.delegate_only else brief.mode]),
+        *(("--model", seat.model) if seat.model else ()),
+    )
+
+
 def _settings(brief: Brief) -> layers.Settings:
     """Return the settings below the person's own, on top of the machine owner's."""
+    ours = _ours(brief)
+    path = Path(brief.environment.get(VARIABLE) or MACHINE)
+    theirs = head(path, LARGEST)
+    return layers.merged(layers.parsed(theirs, str(path)), ours) if theirs else ours
+
+
+def _ours(brief: Brief) -> layers.Settings:
     program, *arguments = own_tools.server(brief)
     ours: layers.Settings = {
         "mcpServers": {own_tools.SERVER: {"command": program, "args": arguments, "trust": True}},
@@ -82,9 +105,7 @@ def _settings(brief: Brief) -> layers.Settings:
         line = gemini_hooks.command(brief.mailbox, brief.folder)
         hook = {"type": "command", "name": "pro0", "command": line, "timeout": 10_000}
         ours["hooks"] = {event: [{"hooks": [hook]}] for event in gemini_hooks.EVENTS}
-    path = Path(brief.environment.get(VARIABLE) or MACHINE)
-    theirs = head(path, LARGEST)
-    return layers.merged(layers.parsed(theirs, str(path)), ours) if theirs else ours
+    return ours
 
 
 def _policy(brief: Brief) -> str:
@@ -108,6 +129,7 @@ GEMINI = Adapter(
     install="npm install -g @google/gemini-cli",
     tested=("0.55.1", "0.61.0"),
     call=call,
+    elsewhere=elsewhere,
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,

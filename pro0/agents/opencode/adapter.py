@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import msgspec
 
-from pro0.agents import layers, own_tools
+from pro0.agents import layers, own_tools, there
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
 from pro0.agents.first_prompt import words
 from pro0.agents.opencode import turn as opencode_turn
@@ -21,6 +21,8 @@ from pro0.model.team import PermissionMode
 
 CONTENT = "OPENCODE_CONFIG_CONTENT"
 """The variable with settings on top of all others."""
+OF_PRO0 = "opencode.json"
+"""The file with them on another machine."""
 PORTS = range(10_000, 20_000)
 """The ports of its server: below those that systems give to connections, which could take one before it listens."""
 TRIES = 100
@@ -39,6 +41,15 @@ def call(brief: Brief) -> Invocation:
     )
     env = {PASSWORD: server.password, CONTENT: _content(brief)}
     return Invocation(argv=argv, env=env, files={SERVER: msgspec.json.encode(server), **files})
+
+
+def elsewhere(brief: Brief) -> Invocation:
+    """Return the command for another machine: no server of its own, and pro0's settings instead of the variable's."""
+    prompt, files = words(brief)
+    line = f'{CONTENT}=$(cat "{there.FOLDER}/{OF_PRO0}") && export {CONTENT} && exec opencode "$@"'
+    own = {OF_PRO0: msgspec.json.encode(_settings(brief)).decode()}
+    first = (f"--prompt={prompt}",) if prompt else ()
+    return Invocation(argv=there.started("opencode", line, own, *_options(brief), *first), files=files)
 
 
 def turn(brief: Brief) -> Invocation:
@@ -109,6 +120,7 @@ OPENCODE = Adapter(
     install="npm install -g opencode-ai",
     tested=("1.18.33", "1.18.34"),
     call=call,
+    elsewhere=elsewhere,
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,

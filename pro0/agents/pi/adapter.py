@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.agents import first_prompt, own_tools
+from pro0.agents import first_prompt, own_tools, there
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionChannel
 from pro0.agents.bridge.reports import STATES, asked, deliver, look, reply
 from pro0.agents.pi import turn as pi_turn
@@ -19,26 +19,32 @@ from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.rules.words import prompts
 
+HOME = "../../../.."
+"""The way from the folder of a session, teams/TEAM/sessions/SESSION, to the home of pro0."""
+HOME_THERE = "../.."
+"""The same on another machine: hosted/SESSION."""
+
 
 def call(brief: Brief) -> Invocation:
     """Return the command to start or resume a session, with the bridge loaded."""
     prompt, files = first_prompt.words(brief)
-    seat = brief.seat
     argv = (
         "pi",
         *("--extension", str(resources.PI_BRIDGE)),
         *(("--session", brief.session) if brief.resume else ()),
-        *(("--model", seat.model) if seat.model else ()),
-        *(("--thinking", seat.effort) if seat.effort else ()),
-        *((_as_text(prompt),) if prompt else ()),
+        *_words(brief, prompt),
     )
-    settings = {
-        "mode": brief.mode,
-        "delegates": brief.delegate_only,
-        "commands": own_tools.COMMANDS,
-        "refusals": prompts.REFUSALS,
-    }
-    return Invocation(argv=argv, env={FOLDER: brief.folder}, files={SETTINGS: msgspec.json.encode(settings), **files})
+    settings = msgspec.json.encode(_settings(brief, HOME))
+    return Invocation(argv=argv, env={FOLDER: brief.folder}, files={SETTINGS: settings, **files})
+
+
+def elsewhere(brief: Brief) -> Invocation:
+    """Return the command for another machine: the bridge goes there as a word, and pi's own dialog alone answers."""
+    prompt, files = first_prompt.words(brief)
+    bridge, settings = resources.PI_BRIDGE, _settings(brief, HOME_THERE)
+    own = {bridge.name: bridge.read_text(encoding="utf-8"), SETTINGS: msgspec.json.encode(settings).decode()}
+    line = f'export {FOLDER}="{there.FOLDER}"; exec pi --extension "{there.FOLDER}/{bridge.name}" "$@"'
+    return Invocation(argv=there.started("pi", line, own, *_words(brief, prompt)), files=files)
 
 
 def turn(brief: Brief) -> Invocation:
@@ -46,6 +52,26 @@ def turn(brief: Brief) -> Invocation:
     usual = call(brief)
     program, *words = usual.argv
     return replace(usual, argv=(program, *pi_turn.WORDS, *words))
+
+
+def _words(brief: Brief, prompt: str) -> tuple[str, ...]:
+    seat = brief.seat
+    return (
+        *(("--model", seat.model) if seat.model else ()),
+        *(("--thinking", seat.effort) if seat.effort else ()),
+        *((_as_text(prompt),) if prompt else ()),
+    )
+
+
+def _settings(brief: Brief, home: str) -> dict[str, object]:
+    """Return the settings of the bridge; `home` is the way from the session's folder to pro0's."""
+    return {
+        "mode": brief.mode,
+        "delegates": brief.delegate_only,
+        "commands": own_tools.COMMANDS,
+        "refusals": prompts.REFUSALS,
+        "home": home,
+    }
 
 
 def _as_text(prompt: str) -> str:
@@ -59,6 +85,7 @@ PI = Adapter(
     install="npm install -g @earendil-works/pi-coding-agent",
     tested=("0.73.1", "0.87.1", "1.5.2"),
     call=call,
+    elsewhere=elsewhere,
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,

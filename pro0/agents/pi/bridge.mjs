@@ -15,7 +15,7 @@ export default function (pi) {
   const folder = process.env.PRO0_BRIDGE;
   if (!folder) return;
   const settings = JSON.parse(readFileSync(join(folder, "bridge.json"), "utf8"));
-  settings.home = resolve(folder, "../../../.."); // above teams/TEAM/sessions/SESSION
+  settings.home = resolve(folder, settings.home);
   const inbox = join(folder, "inbox");
   const answers = join(folder, "answers");
   const now = { state: "starting", session: "", file: "", turns: 0, error: "", note: "", asks: [], settled: {} };

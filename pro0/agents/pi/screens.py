@@ -1,7 +1,7 @@
 """pi's screen rules, as seen in versions 0.73 and 0.87.
 
-pi has no permission prompts, and draws its menus in place of its input box. The later version shows its activity in
-the upper edge of its input box.
+pi draws its menus in place of its input box. Its permission prompts are the bridge's, drawn as those of an extension.
+The later version shows its activity in the upper edge of its input box.
 """
 
 from pro0.model.runtime import State
@@ -13,9 +13,10 @@ _BUSY = r"^── [⠀-⣿] "
 
 PI_SCREENS = Drawing(
     frame=Frame(
-        prompt=r"^", edge=rf"^─{{8}}|{_BUSY}\S.* ─+$", menu=r"^→ ", keys=r"^─{8}", menu_in_box=True, top=r"^─{8}"
+        prompt=r"^", edge=rf"^─{{8}}|{_BUSY}\S.* ─+$", menu=r"^ ?→ ", keys=r"^─{8}", menu_in_box=True, top=r"^─{8}"
     ),
     rules=(
+        Rule(name="permission", state=State.WAITING, menu=(r"^ Allow \S+\?$",), note=(r"^ (Allow \S+)\?$",)),
         Rule(name="menu", state=State.DIALOG, menu=(), note=(r"^(Only showing .*|Select .*)$",)),
         Rule(name="typed", state=State.DRAFT, box=("typed",)),
         Rule(
