@@ -170,5 +170,5 @@ def cli(home: Path) -> Callable[..., Result]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Workers of `-n auto`: two for each processor, since most tests wait for others most of their time."""
-    return max(2, min(8, 2 * (os.cpu_count() or 1)))
+    """Workers of `-n auto`: three for each processor, since most tests wait for others most of their time."""
+    return max(2, min(8, 3 * (os.cpu_count() or 1)))
