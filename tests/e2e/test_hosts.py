@@ -70,7 +70,7 @@ def test_a_machine_that_is_not_reached_starts_nothing(led: Team, build1: Machine
 
 AGENT = """agents:
   mine:
-    argv: [sh, -c, 'echo "$MINE $0"; pro0 send human "I am there"; printf "> "; while read line; do echo $line; done', "{prompt}"]
+    argv: [sh, -c, 'echo "$MINE $0"; pro0 send human "I am there"; printf "> "; exec cat', "{prompt}"]
     environment: [MINE]
     nudge: true
     screens: {prompt: "> "}
