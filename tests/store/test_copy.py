@@ -282,6 +282,7 @@ def test_folders_on_two_file_systems_are_refused(home: Path, url: str) -> None:
 
 def with_few_files(home: Path, url: str) -> None:
     server_module._servers.clear()
+    os.closerange(3, 4096)  # what the process of the tests has open is no matter of this
     resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     go(home, url)
 
