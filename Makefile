@@ -4,7 +4,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
-.PHONY: browser services film screenshots docs vendor demo test test-agents soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size prices surface setup clean
+.PHONY: browser services film screenshots docs vendor demo test test-agents test-machines soak-machines soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size prices surface setup clean
 
 demo: setup            # a whole team at work, from start to cleanup
 	@command -v tmux >/dev/null || tools/install tmux || echo "setup: going on without tmux" >&2
@@ -17,6 +17,12 @@ test: setup browser services # every test but the long ones and the laws of the 
 test-agents: setup     # the real agent programs, in a box without a network
 	@$(BIN)/python -m tools.agents.install
 	@$(BOXED) -n 2 --dist worksteal -m "agents and not soak" tests/real_agents
+
+test-machines: setup   # members on three machines apart, cut, asleep and rebooted; takes root, namespaces and sshd
+	@unshare --net sh -c 'ip link set lo up && exec "$$@"' sh $(PYTEST) -m "machines and not soak" tests/machines
+
+soak-machines: setup   # the same at two hundred drawn moments, one of them for ten minutes; takes half an hour
+	@unshare --net sh -c 'ip link set lo up && exec "$$@"' sh $(PYTEST) -m "machines and soak" tests/machines
 
 soak-agents: setup     # the same for an hour: two hundred messages to each of them, at any moment
 	@$(BIN)/python -m tools.agents.install

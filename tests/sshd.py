@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.waiting import STUCK, wait_until
 
 PATH = f"{os.environ['PATH']}:/usr/sbin"
-SSHD = """ListenAddress 127.0.0.1
+SSHD = """ListenAddress {address}
 Port {port}
 HostKey {at}/key
 AuthorizedKeysFile {at}/key.pub
@@ -31,7 +31,7 @@ MaxSessions 100
 SetEnv HOME={{home}} PRO0_HOME={{home}}/pro0 PATH={{path}}
 """
 CLIENT = """Host {name}
-  HostName 127.0.0.1
+  HostName {address}
   Port {port}
   IdentityFile {at}/key
   IdentitiesOnly yes
@@ -46,7 +46,7 @@ INSIDE = "mount -t tmpfs none /run && mkdir /run/sshd && exec {words}"
 class Machine:
     """The other machine: `name` reaches it by the command `ssh`, and its files are below `home`."""
 
-    def __init__(self, at: Path, name: str) -> None:
+    def __init__(self, at: Path, name: str, address: str = "127.0.0.1", port: int = 0) -> None:
         self.at, self.name = at, name
         self.home = at / "home"
         self.bin = at / "bin"
@@ -55,11 +55,10 @@ class Machine:
         for folder in (at, self.home, self.bin):
             folder.mkdir(mode=0o700)
         subprocess.run(("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at / "key"), check=True)
-        with socket.create_server(("127.0.0.1", 0)) as chosen:
-            self.port = chosen.getsockname()[1]
+        self.address, self.port = address, port or _free_port()
         path = f"{self.bin}:/usr/local/bin:/usr/bin:/bin"
-        (at / "sshd").write_text(MACHINE.format(port=self.port, at=at, home=self.home, path=path))
-        (at / "client").write_text(CLIENT.format(name=name, port=self.port, at=at))
+        (at / "sshd").write_text(MACHINE.format(address=address, port=self.port, at=at, home=self.home, path=path))
+        (at / "client").write_text(CLIENT.format(name=name, address=address, port=self.port, at=at))
 
     def install(self, words: str = f'exec {sys.executable} -m pro0 "$@"', first: str = "") -> None:
         """Install pro0 there, or something else of that name; `first` is what its shell does before."""
@@ -85,10 +84,15 @@ class Machine:
 
     def _answers(self) -> bool:
         try:
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            socket.create_connection((self.address, self.port), 1).close()
         except OSError:
             return False
         return True
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as chosen:
+        return int(chosen.getsockname()[1])
 
 
 def lacks() -> str:

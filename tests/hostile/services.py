@@ -81,7 +81,7 @@ def _ssh(made: Services, at: Path, inside: tuple[str, ...], ending: ExitStack) -
     subprocess.run(("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at / "key"), check=True)
     with socket.create_server(("127.0.0.1", 0)) as chosen:
         port = chosen.getsockname()[1]
-    (at / "sshd_config").write_text(SSHD.format(port=port, at=at))
+    (at / "sshd_config").write_text(SSHD.format(address="127.0.0.1", port=port, at=at))
     _started((*inside, program, "-D", "-e", "-f", str(at / "sshd_config")), ending, stderr=subprocess.DEVNULL)
     wait_until(lambda: _answers(port), STUCK, "sshd answers", every=0.05)
     unknown = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"

@@ -1,7 +1,7 @@
-"""pro0 whose clock of the wall is wrong: `skewed.py FILE pro0 lead TEAM`, by the seconds in FILE, read at every look.
+"""pro0 whose clock of the wall is wrong, by the seconds in FILE, read at every look: `skewed.py FILE pro0 WORDS`.
 
-The guards and shell agents of that lead go wrong with it, as `skewed.py FILE guard PROGRAM LAUNCH`, which is how a
-guard is known by its arguments, and `skewed.py FILE agent`.
+The words are `lead TEAM`, or those of pro0 on another machine. The guards and shell agents of that lead go wrong with
+it, as `skewed.py FILE guard PROGRAM LAUNCH`, which is how a guard is known, and `skewed.py FILE agent`.
 Only that clock is wrong; what counts the seconds since the machine came up goes on as if nothing had happened.
 """
 
@@ -52,7 +52,7 @@ def pro0(arguments: list[str]) -> int:
     from pro0 import resources
     from pro0.agents import shell
     from pro0.agents.adapter import Invocation
-    from pro0.cli.main import main
+    from pro0.cli.main import entry
 
     program = (sys.executable, __file__, _file)
 
@@ -61,7 +61,8 @@ def pro0(arguments: list[str]) -> int:
 
     resources.guard_argv = guard_argv
     shell.SHELL = replace(shell.SHELL, call=lambda _: Invocation(argv=(*program, "agent")))
-    return main(arguments)
+    sys.argv = ["pro0", *arguments]
+    return entry()
 
 
 def _be_wrong() -> None:
