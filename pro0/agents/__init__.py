@@ -61,6 +61,8 @@ def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
 def _there(adapter: "Adapter") -> "Adapter":
     """Return an adapter for another machine: no file or server of its agent is in reach, but its screen and hooks."""
 
+    from pro0.agents.runner import usage  # that of a runner is read in the same way: from a file at home
+
     def refused(_brief: "Brief") -> "Invocation":
         raise EnvironmentMissing(f"the agent {adapter.name} cannot be on another machine")
 
@@ -79,5 +81,5 @@ def _there(adapter: "Adapter") -> "Adapter":
         stop=None,
         last_words=None,
         chat=None,
-        usage=None,
+        usage=usage if adapter.usage else None,
     )

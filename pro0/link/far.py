@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import asdict
 
 from pro0 import __version__
 from pro0.decoding import decode
@@ -15,6 +16,7 @@ from pro0.errors import Pro0Error
 from pro0.link import streams
 from pro0.link.remote import Order, Remote
 from pro0.link.streams import Stream, StreamEnd
+from pro0.link.usage import UsageThere
 from pro0.model.runtime import ENDED, Report
 from pro0.processes import ExitWatch
 from pro0.store import paths
@@ -45,6 +47,7 @@ class Far:
         self._exits = ExitWatch()
         self._size: dict[str, object] = {}
         self._reported: Report | None = None
+        self._usage: UsageThere | None = None
         self._ending = False
         self._due = True
         """Whether there may be something new to tell home."""
@@ -98,11 +101,19 @@ class Far:
                 self._home.send(streams.REPORT, told)
         if report and report.agent and self._terminal is None and self._size:
             self._show()
+        if report:
+            self._tell_usage(report)
         if over := self._remote.over():
+            if report:
+                self._tell_usage(report, ended=True)
             self._drain()
             self._home.send(streams.OVER, over)
             return False
         return not self._listener or self._is_newest()
+
+    def _tell_usage(self, report: Report, *, ended: bool = False) -> None:
+        if self._usage and report.agent and (used := self._usage.news(report.agent, ended=ended)):
+            self._home.send(streams.USED, asdict(used))
 
     def _take(self, kind: bytes, payload: bytes) -> None:
         self._due |= kind in (streams.BEGIN, streams.END)
@@ -127,6 +138,7 @@ class Far:
         except (Pro0Error, OSError, msgspec.MsgspecError) as error:
             self._home.send(streams.REFUSED, {"why": str(error)})
             return
+        self._usage = UsageThere(order.agent, order.conversation, self._remote.folder, self._remote.cwd(order))
         self._size = {"columns": order.columns, "lines": order.lines}
         self._home.send(streams.BEGUN, {})
 

@@ -134,6 +134,8 @@ class Link:
             case streams.REPORT:
                 self._report = {key: value.get(key) for key in ("state", "task", "note")}
                 self._tell(self._report)
+            case streams.USED:
+                self._keep_usage(value)
             case protocol.FRAME:
                 self._screen.draw(value)
             case streams.ASK:
@@ -147,6 +149,11 @@ class Link:
                 self._over = {"code": NOT_BEGUN, "reason": str(value.get("why"))}
             case streams.OVER:
                 self._over = value
+
+    def _keep_usage(self, said: dict[str, object]) -> None:
+        from pro0.link.usage import keep
+
+        keep(self._record.with_name(self._hosted.incarnation), said)
 
     def _greet(self, stream: Stream, hello: dict[str, object]) -> None:
         if hello.get("version") != __version__:
@@ -165,6 +172,9 @@ class Link:
                     "grace": hosted.grace,
                     "passes": hosted.passes,
                     "code": hosted.code,
+                    "agent": hosted.agent,
+                    "conversation": hosted.conversation,
+                    "prompt": hosted.prompt,
                     "again": self._begun,
                     **self._screen.size(),
                 },

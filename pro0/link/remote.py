@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from pro0 import processes, resources
+from pro0.agents import first_prompt
 from pro0.decoding import decode
 from pro0.engine.opening.environment import member_environment, of_agent, start_environment
 from pro0.model.runtime import Launch, Report, State, Terminal
@@ -46,6 +47,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     grace: float
     passes: tuple[str, ...]
     code: str
+    agent: str
+    conversation: str
+    prompt: str
     again: bool
     columns: int
     lines: int
@@ -71,6 +75,10 @@ class Remote:
         """Return the socket of its terminal."""
         return self._place / paths.HOSTED_TERMINAL
 
+    def cwd(self, order: Order) -> str:
+        """Return the directory in which it begins."""
+        return str(paths.guest(self._home, order.code)[1] if order.code else Path.home())
+
     def begin(self, order: Order) -> None:
         """Start it, or go on with a start that was cut off; what has begun or ended once is never begun again."""
         if not self._place.exists():
@@ -78,7 +86,8 @@ class Remote:
                 self._end_as({"code": None, "signal": None, "reason": LOST})
                 return
             _forget_old(self._place.parent)
-            self._make(paths.HOSTED_LAUNCH, encode(self._launched(order)))
+            prompt = {first_prompt.FILE: order.prompt.encode(errors="replace")} if order.prompt else {}
+            self._make({paths.HOSTED_LAUNCH: encode(self._launched(order)), **prompt})
         if self._launch.exists():
             self._spawn()
 
@@ -128,12 +137,13 @@ class Remote:
     def _launch(self) -> Path:
         return self._place / paths.HOSTED_LAUNCH
 
-    def _make(self, name: str, data: bytes) -> None:
-        """Make its folder with one file, whole or not at all; one that is there stays as it is."""
+    def _make(self, files: dict[str, bytes]) -> None:
+        """Make its folder with these files, whole or not at all; one that is there stays as it is."""
         new = self._place.with_name(f"{paths.NEW}{self._there}-{os.getpid()}")
         make_folder(new)
         with atomic.folder(new) as folder:
-            atomic.replace(folder, name, data)
+            for name, data in files.items():
+                atomic.replace(folder, name, data)
         try:
             new.rename(self._place)
         except OSError:  # another process was faster
@@ -149,7 +159,7 @@ class Remote:
             team=order.team,
             team_uid=self._there,
             argv=order.argv,
-            cwd=str(paths.guest(self._home, order.code)[1] if order.code else Path.home()),
+            cwd=self.cwd(order),
             env=member_environment(of_agent(started_in, order.passes), identity),
             report=str(self._place / paths.HOSTED_REPORT),
             first_state=order.first_state,
@@ -180,7 +190,7 @@ class Remote:
         if processes.end(self._left, FIRM):
             return None
         if not self._place.exists():
-            self._make(paths.HOSTED_OVER, json.dumps(how).encode())
+            self._make({paths.HOSTED_OVER: json.dumps(how).encode()})
             return self.over()
         with atomic.folder(self._place) as folder:
             atomic.replace(folder, paths.HOSTED_OVER, json.dumps(how).encode())

@@ -128,7 +128,6 @@ class Hosted(Document, frozen=True, kw_only=True):
     """What names the session there: two sessions may be on one machine."""
     host: Argument
     ssh: Argument
-    """The command that reaches it."""
     team: AgentId
     project: Folder
     argv: tuple[Argument, ...]
@@ -138,6 +137,10 @@ class Hosted(Document, frozen=True, kw_only=True):
     """The variables of that machine that its agent gets besides those that all get."""
     code: str = ""
     """What names its worktree there, TEAM/MEMBER; empty when it begins in the home directory."""
+    agent: str = ""
+    conversation: str = ""
+    prompt: str = ""
+    """By these three the agent's own files there are known; the conversation is empty when they tell it."""
 
 
 class Handle(Stored, frozen=True):

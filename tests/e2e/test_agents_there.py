@@ -91,6 +91,27 @@ def test_nothing_is_typed_while_it_is_out_of_reach(led: Team, build1: Machine) -
     assert told(build1).count(LINE) == 1
 
 
+def test_what_it_uses_is_counted_at_home(led: Team, build1: Machine) -> None:
+    """Issue 19, build 2: by its own files there, once for each turn, whatever becomes of its session."""
+    begun(led, build1, "claude")
+    for number in (1, 2):
+        led.until(lambda number=number: used(led)["inputTokens"] == 1000 * number, "it is counted")  # type: ignore[misc]
+        led("send", "bob", f"turn {number}", "--wait", "60")
+    led.until(lambda: used(led)["outputTokens"] == 300, "the last turn is counted")
+    assert used(led)["costUsd"] > 0
+    restarted(led, build1)
+    led.until(lambda: led.state("bob") == "idle", "it goes on with its conversation")
+    led("send", "bob", "one more", "--wait", "60")
+    led.until(lambda: used(led)["inputTokens"] == 4000, "what the session before has used counts once")
+
+
+def used(team: Team) -> dict[str, Any]:
+    """What bob has used, as the team's books say."""
+    rows = team.json("team", "cost")["members"]
+    nothing = {"inputTokens": 0, "outputTokens": 0, "costUsd": None}
+    return next((row for row in rows if row["agentId"] == "bob"), nothing)
+
+
 def sessions_of(machine: Machine) -> list[list[str]]:
     """The arguments of each session that there was."""
     return [note for note in told(machine) if isinstance(note, list)]

@@ -22,6 +22,9 @@ def order(*argv: str, again: bool = False) -> Order:
     return Order(
         passes=(),
         code="",
+        agent="command",
+        conversation="",
+        prompt="",
         team="alpha",
         agent_id="bob",
         argv=argv,

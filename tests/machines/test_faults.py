@@ -7,6 +7,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ import pytest
 
 from pro0.model.runtime import State
 from pro0.model.task import Status
+from pro0.rules.lead import revival
 from pro0.rules.tasks.acts import Act
 from tests.crash.lanes import LANES, SOAK, counted
 from tests.e2e.conftest import Team
@@ -52,6 +54,7 @@ class Faults:
         self.rebooted = set[str]()
         self.back: list[float] = []
         self.letters = 0
+        self._killed: list[datetime] = []
         self._numbers = 0
 
     def ways(self) -> dict[str, Callable[[float], None]]:
@@ -77,7 +80,10 @@ class Faults:
         self._in_reach()
 
     def kill_lead(self, _seconds: float) -> None:
-        """Kill the lead; a guard starts the next one."""
+        """Kill the lead; a guard starts the next one, but not more often than a lead may come back by itself."""
+        while len(revival.lately(self._killed, datetime.now(UTC))) >= revival.LIMIT:
+            time.sleep(1)
+        self._killed.append(datetime.now(UTC))
         lead = self._team.json("team", "status")["lead"]["pid"]
         os.kill(lead, signal.SIGKILL)
         wait_until(lambda: self._has_another_lead(lead), PATIENCE, "there is another lead", every=0.2)

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import tty
+from datetime import UTC, datetime
 from pathlib import Path
 
 AGENT, NAME = sys.argv[1], os.environ["PRO0_AGENT_ID"]
@@ -23,6 +24,7 @@ TURN = 1.0
 EDGE = "─" * 60
 ASKED = ("", "   rm -r build", "")
 EVENT = {"tool_name": "Bash", "tool_input": {"command": "rm -r build"}, "tool_use_id": ""}
+USAGE = {"input_tokens": 1000, "output_tokens": 100}
 STATUS = Path(os.environ["HOME"], ".claude", "sessions", f"{os.getpid()}.json")
 
 
@@ -143,10 +145,13 @@ def transcript() -> Path | None:
 
 
 def keep(prompt: str) -> None:
-    """Keep a prompt as Claude does."""
+    """Keep a prompt, and what its answer has used, as Claude does."""
     if AGENT == "claude" and (place := transcript()):
+        answer = {"id": os.urandom(4).hex(), "model": "claude-sonnet-4-5", "content": [], "usage": USAGE}
+        asked, now = {"type": "user", "message": prompt}, datetime.now(UTC).isoformat()
         with place.open("a") as lines:
-            lines.write(json.dumps({"type": "user", "message": prompt}, separators=(",", ":")) + "\n")
+            for line in (asked, {"type": "assistant", "timestamp": now, "message": answer}):
+                lines.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 def begin() -> None:

@@ -72,6 +72,7 @@ def test_an_agent_there_works_and_leaves(
     team.eventually(lambda: "well done" in team.read("w1"), "its model has it")
     team.eventually(lambda: team.member("w1")["deliveredBy"] == "keys", "it was typed")
     team.becomes("w1", "idle")
+    team.counted("w1")
     team("member", "shutdown", "w1", "--timeout", str(PATIENCE))
     assert team.state("w1") == "shutdown"
     team.eventually(lambda: not records(team), "the machine says that it is over")

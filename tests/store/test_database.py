@@ -288,6 +288,17 @@ def test_wherever_the_connection_is_cut_it_happened_once_or_not_at_all(
         assert "unknown, cut" not in outcomes
 
 
+def test_a_commit_whose_answer_is_lost_has_happened(home: Path, server: Postgres) -> None:
+    """Issue 19, must show 5: the row of the act tells so, once the server can be asked."""
+    with cutting(server) as proxy:
+        team = team_at(home, server.url(host=str(proxy.at)), "w1")
+        send(team.mailbox("w1"), "first")
+        proxy.cut_at = b"; commit"
+        send(team.mailbox("w1"), "second")
+        proxy.cut_at = b""
+        assert received(team) == ["first", "second"]
+
+
 def test_what_nobody_can_tell_is_said_to_be_unknown(
     home: Path, server: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:

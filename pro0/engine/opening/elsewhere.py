@@ -49,6 +49,9 @@ def linked(team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, comm
         grace=launch.grace,
         passes=tuple(adapter.passes),
         code=travelling.name(team, seat) if travelling.travels(seat) else "",
+        agent=adapter.name,
+        conversation=brief.session,
+        prompt=brief.prompt,
     )
     argv = resources.link_argv(_place(team, hosted.incarnation))
     return hosted, replace(launch, argv=argv, first_state=State.STARTING, grace=launch.grace + MORE)
