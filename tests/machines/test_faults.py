@@ -7,6 +7,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -72,11 +73,11 @@ class Faults:
     def sleep(self, seconds: float) -> None:
         """Let everything of home stand still, as a laptop that is closed does."""
         stopped = [left.process for left in processes_under(self._team.home.parent) if self._is_home(left.process)]
-        for process in stopped:
-            process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        for process in stopped:
-            process.send_signal(signal.SIGCONT)
+        for number, pause in ((signal.SIGSTOP, seconds), (signal.SIGCONT, 0.0)):
+            for process in stopped:
+                with suppress(psutil.NoSuchProcess):
+                    process.send_signal(number)
+            time.sleep(pause)
         self._in_reach()
 
     def kill_lead(self, _seconds: float) -> None:
@@ -131,7 +132,9 @@ class Faults:
 
     def _is_home(self, process: psutil.Process) -> bool:
         """Return True for a process that runs at home, and is none of the machines'."""
-        return process.pid != os.getpid() and Path(f"/proc/{process.pid}/ns/pid").readlink() == _OWN
+        with suppress(psutil.Error, OSError):
+            return process.name() != "unshare" and Path(f"/proc/{process.pid}/ns/pid").readlink() == _OWN
+        return False
 
 
 _OWN = Path("/proc/self/ns/pid").readlink()
