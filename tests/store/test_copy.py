@@ -25,6 +25,7 @@ from pro0.ops.context import clock
 from pro0.ops.tasks import tasks
 from pro0.store import journal
 from pro0.store.database import server as server_module
+from pro0.store.database.contents import RowContents
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.moving import copy as moving
 from pro0.store.moving.files import FileContents
@@ -83,12 +84,12 @@ def contents(home: Path) -> dict[str, bytes]:
     return {key: files.read(key) for key in files.keys()} | events  # noqa: SIM118 - no mapping
 
 
-def rows(home: Path) -> dict[str, bytes]:
-    """Return all documents and event files of a team, from the database that is in charge."""
+def rows(home: Path, url: str = "") -> dict[str, bytes]:
+    """Return all documents and event files of a team, from a database: the one in charge, unless one is named."""
     pointer = pointer_in(home / "teams" / "alpha")
     assert pointer
-    assert pointer.url
-    there = in_database(home, "alpha", pointer.url).contents(pointer.uid)
+    assert pointer.url or url
+    there = in_database(home, "alpha", url or pointer.url).contents(pointer.uid)
     return {key: there.read(key) for key in there.keys()} | dict(journal.files_of(EVENTS, there.lines()))  # noqa: SIM118
 
 
@@ -482,12 +483,16 @@ def waits(home: Path, act: Callable[[TeamStore], object], said: Path) -> None:
         said.write_text("done")
 
 
+@pytest.mark.parametrize("killed", [False, True], ids=["", "killed after the switch"])
 @pytest.mark.parametrize("back", [False, True], ids=["there", "back"])
 def test_who_has_opened_the_old_place_changes_nothing_there(
-    home: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, back: bool
+    home: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, back: bool, killed: bool
 ) -> None:
     """A change that is acknowledged is never left behind: it is in the new place, or it is refused."""
     filled(home, monkeypatch, mail=3, history=3)
+    if killed:
+        for kind in (FileContents, RowContents):
+            monkeypatch.setattr(kind, "set_aside", lambda _self: None)
     if back:
         go(home, url)
     acts: dict[str, Callable[[TeamStore], object]] = {
@@ -514,8 +519,11 @@ def test_who_has_opened_the_old_place_changes_nothing_there(
     monkeypatch.setattr(moving, "_fill", fill)
     go(home, target)
     crowd.all_end_well(processes.values(), STUCK)
-    assert {(tmp_path / name).read_text().partition(":")[0] for name in acts} <= {"NotFound", "StoreError"}
+    said = {(tmp_path / name).read_text().partition(":")[0] for name in acts}
+    assert said == {"Refused"} if killed else said <= {"NotFound", "StoreError", "Refused"}
     assert in_charge(home) == before
+    if killed:
+        assert (rows(home, url) if back else contents(home)) == before, "nothing was written to the old place"
 
 
 def test_who_waits_for_a_copy_and_for_whom_a_copy_waits_is_told_by_whom(

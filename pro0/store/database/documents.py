@@ -21,6 +21,7 @@ from pro0.store.files import File, make_folder
 from pro0.store.journal import files_of
 from pro0.store.paths import EVENTS, STORE, TeamPaths, is_document
 from pro0.store.places.documents import TeamPlaces
+from pro0.store.places.folder import unchecked
 from pro0.store.places.place import DocumentPlace
 from pro0.store.root import KINDS
 
@@ -28,11 +29,11 @@ from pro0.store.root import KINDS
 class DatabaseDocuments:
     """The documents of one team, kept by a PostgreSQL server."""
 
-    def __init__(self, paths: TeamPaths, url: str) -> None:
+    def __init__(self, paths: TeamPaths, url: str, check: Callable[[], None] = unchecked) -> None:
         self._paths = paths
         self.mends = f"the documents of {paths.name} are in a database, and mended from its backups"
         self._url = url
-        self._rows = TeamRows(server_of(url), paths.name, label_of(url))
+        self._rows = TeamRows(server_of(url), paths.name, label_of(url), check)
         self.team: DocumentPlace
         self.tasks: DocumentPlace
         self.mailboxes: DocumentPlace

@@ -10,6 +10,7 @@ from pro0.errors import ErrorCode, NotFound, StoreError
 from pro0.store.database import schema
 from pro0.store.database.server import DatabaseServer, key_of, lock_of
 from pro0.store.database.session import DatabaseAct, Row
+from pro0.store.places.folder import unchecked
 
 _AFTER = "0"
 """The sign after a slash: names up to here are those in a place."""
@@ -25,6 +26,8 @@ class TeamRows(NamedTuple):
     name: str
     label: Path
     """What errors call the database."""
+    check: Callable[[], None] = unchecked
+    """What may refuse a change, once its lock is held."""
 
     def ask(self, subject: str, query: LiteralString, *values: object) -> list[Row]:
         """Return the rows of a question about the team."""
@@ -142,6 +145,7 @@ class Rows:
             return
         lock = lock_of(self.team.name, self._kind, *self._inside)
         with self.team.server.act(lock, str(self.path), why) as act:
+            self.team.check()
             yield OpenRows(self, act)
 
     def within(self, name: str) -> "Rows":

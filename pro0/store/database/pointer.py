@@ -1,14 +1,16 @@
 """Where a team's documents are: in files, unless one small file in its folder names a database."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pro0.errors import EnvironmentMissing, ErrorCode
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.team import StorePointer
 from pro0.store.files import File
 from pro0.store.paths import STORE, TeamPaths
 from pro0.store.places.documents import Files
+from pro0.store.places.folder import unchecked
 
 if TYPE_CHECKING:
     from pro0.store.database.documents import DatabaseDocuments
@@ -17,12 +19,32 @@ if TYPE_CHECKING:
 
 def documents_of(paths: TeamPaths) -> "Documents":
     """Return the documents of a team, wherever they are kept: the one spot that decides it."""
-    pointer = pointer_in(paths.team)
-    return in_database(paths.home, paths.name, pointer.url) if pointer and pointer.url else Files(paths)
+    whereabouts = Whereabouts(paths.team)
+    url, check = whereabouts.url, whereabouts.check
+    return in_database(paths.home, paths.name, url, check) if url else Files(paths, check)
 
 
-def in_database(home: Path, name: str, url: str) -> "DatabaseDocuments":
-    """Return the documents that a database keeps of a team."""
+class Whereabouts:
+    """Where a team's documents are when it is made: `url` of a database, "" for files."""
+
+    def __init__(self, team: Path) -> None:
+        self._team = team
+        self._stamp = _stamp(team)  # first: a pointer that is replaced meanwhile has another one
+        self.url = _url(team)
+
+    def check(self) -> None:
+        """Raise Refused when they are elsewhere now: who has waited for a lock must not write to the old place."""
+        stamp = _stamp(self._team)
+        if stamp == self._stamp or not self._team.exists():  # the place itself knows what becomes of a removed team
+            return
+        if _url(self._team) != self.url:
+            text = f"{self._team.name} is kept elsewhere since a moment ago; nothing was changed"
+            raise Refused(text, code=ErrorCode.CONFLICT, hint="try again")
+        self._stamp = stamp
+
+
+def in_database(home: Path, name: str, url: str, check: Callable[[], None] = unchecked) -> "DatabaseDocuments":
+    """Return the documents that a database keeps of a team; `check` may refuse each change."""
     try:
         from pro0.store.database.documents import DatabaseDocuments  # late: a home of files alone loads none of it
     except ImportError as error:
@@ -33,7 +55,7 @@ def in_database(home: Path, name: str, url: str) -> "DatabaseDocuments":
         text = "a store on PostgreSQL needs psycopg and libpq, not installed here"
         hint = installation.adding("postgres")
         raise EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=hint) from None
-    return DatabaseDocuments(TeamPaths(home, name), url)
+    return DatabaseDocuments(TeamPaths(home, name), url, check)
 
 
 def pointer_in(team: Path) -> StorePointer | None:
@@ -43,3 +65,16 @@ def pointer_in(team: Path) -> StorePointer | None:
     except OSError:
         return None
     return File(team, STORE, StorePointer).read()
+
+
+def _url(team: Path) -> str:
+    pointer = pointer_in(team)
+    return pointer.url if pointer else ""
+
+
+def _stamp(team: Path) -> object:
+    try:
+        status = os.stat(team / STORE)
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns

@@ -1,13 +1,13 @@
 """The documents of one team as a whole, of whichever kind: where each is, their events, their watch, their lease."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pro0.store import atomic, journal
 from pro0.store.paths import EVENTS, RUNTIME, TASKS, WANTED, TeamPaths
-from pro0.store.places.folder import Folder, make_folder
+from pro0.store.places.folder import Folder, make_folder, unchecked
 
 if TYPE_CHECKING:
     from pro0.store.lease import Lease
@@ -28,11 +28,11 @@ class Files:
 
     mends = ""
 
-    def __init__(self, paths: TeamPaths) -> None:
+    def __init__(self, paths: TeamPaths, check: Callable[[], None] = unchecked) -> None:
         self._paths = paths
-        self.team: DocumentPlace = Folder(paths.team)
-        self.tasks: DocumentPlace = Folder(paths.tasks)
-        self.mailboxes: DocumentPlace = Folder(paths.mailboxes)
+        self.team: DocumentPlace = Folder(paths.team, check)
+        self.tasks: DocumentPlace = Folder(paths.tasks, check)
+        self.mailboxes: DocumentPlace = Folder(paths.mailboxes, check)
 
     def log(self, line: object) -> None:
         """Append one line to the team's events; one that cannot be written is left out."""

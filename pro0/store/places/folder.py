@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
@@ -14,6 +14,10 @@ from pro0.store.paths import LOCK
 
 CHANGED_AT_SERVER = "pro0.store.change"
 """The interpreter's event of a change that no call for files shows: one at a server."""
+
+
+def unchecked() -> None:
+    """Refuse nobody."""
 
 
 class OpenFolder:
@@ -57,10 +61,11 @@ class OpenFolder:
 
 
 class Folder:
-    """A place that is a folder; opened only while it is used."""
+    """A place that is a folder; opened only while it is used. `check` may refuse whoever has got its lock."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, check: Callable[[], None] = unchecked) -> None:
         self.path = path
+        self._check = check
 
     @contextmanager
     def open(self) -> Iterator[OpenFolder]:
@@ -72,11 +77,12 @@ class Folder:
     def locked(self, why: str) -> Iterator[OpenFolder]:
         """Hold its lock; each replacement counts at once. Raises FileNotFoundError, StoreError naming the holder."""
         with locked(self.path, why) as descriptor:
+            self._check()
             yield OpenFolder(descriptor)
 
     def within(self, name: str) -> "Folder":
         """Return the folder of that name in this one."""
-        return Folder(self.path / name)
+        return Folder(self.path / name, self._check)
 
     def is_there(self) -> bool:
         """Return True when it is a folder."""
