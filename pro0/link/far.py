@@ -47,6 +47,7 @@ class Far:
         self._exits = ExitWatch()
         self._size: dict[str, object] = {}
         self._reported: Report | None = None
+        self._order: Order | None = None
         self._usage: UsageThere | None = None
         self._ending = False
         self._due = True
@@ -112,7 +113,12 @@ class Far:
         return not self._listener or self._is_newest()
 
     def _tell_usage(self, report: Report, *, ended: bool = False) -> None:
-        if self._usage and report.agent and (used := self._usage.news(report.agent, ended=ended)):
+        if self._order is None or report.agent is None:
+            return
+        if self._usage is None:
+            order, folder = self._order, self._remote.folder
+            self._usage = UsageThere(order.agent, order.conversation, folder, self._remote.cwd(order))
+        if used := self._usage.news(report.agent, ended=ended):
             self._home.send(streams.USED, asdict(used))
 
     def _take(self, kind: bytes, payload: bytes) -> None:
@@ -138,7 +144,7 @@ class Far:
         except (Pro0Error, OSError, msgspec.MsgspecError) as error:
             self._home.send(streams.REFUSED, {"why": str(error)})
             return
-        self._usage = UsageThere(order.agent, order.conversation, self._remote.folder, self._remote.cwd(order))
+        self._order = order
         self._size = {"columns": order.columns, "lines": order.lines}
         self._home.send(streams.BEGUN, {})
 

@@ -392,6 +392,8 @@ from pro0 import __version__
 from pro0.link import streams
 from pro0.terminals import protocol
 
+HOOK, EVENT = ["member", "permission-hook"], '{{"tool_name": "Bash", "tool_input": {{"command": "x"}}}}'
+
 def say(kind, value):
     os.write(1, protocol.packed(kind, value))
 
@@ -424,6 +426,9 @@ ACTS = {
     "no JSON": 'os.write(1, protocol.message(protocol.FRAME, b"no")); os.write(1, protocol.message(b"o", b"[]"))',
     "a flood of frames": 'for n in range(3000): say(protocol.FRAME, {"rows": {"0": "x" * 500}})',
     "a flood of asks": 'for n in range(3000): say(streams.ASK, {"id": str(n), "words": ["mcp"], "input": ""})',
+    "odd usage": 'say(streams.USED, {"input_tokens": -5, "models": [7]}); say(streams.USED, {"cost_usd": 1e999})',
+    "a flood of permissions": 'for n in range(300): say(streams.ASK, {"id": str(n), "words": HOOK, "input": EVENT})',
+    "odd permissions": 'say(streams.ASK, {"id": "p", "words": HOOK, "input": "{"}); say(streams.TAKEN, {"id": "p"})',
     "odd ends": 'say(streams.OVER, {"code": "0", "signal": 999999, "reason": ["x"]})',
     "a signal that only stops": 'say(streams.OVER, {"code": None, "signal": 20, "reason": ""})',
     "one that nobody can ignore": 'say(streams.OVER, {"code": None, "signal": 19, "reason": ""})',
@@ -450,4 +455,6 @@ def test_a_hostile_machine_harms_nothing_here(led: Team, build1: Machine) -> Non
     assert led.tasks()["task-1"]["assignee"] == "ada"
     assert led.state("ada") == "running"
     assert not (led.project / "taken").exists()
+    assert led.json("team", "cost")["members"] == []
+    led.until(lambda: not [need for need in led.json("needs") if need.get("request")], "nobody is asked any more")
     nothing_left(led, build1)
