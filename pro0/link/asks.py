@@ -110,6 +110,8 @@ class Asks:
 
     def connected(self) -> None:
         """Note that the link is back: who waited there asks again now, or is gone."""
+        if not self._missing:
+            return
         cuts = self._cuts
         late = threading.Timer(BACK, self._give_up, (lambda it: it.id in self._missing and self._cuts == cuts,))
         late.daemon = True

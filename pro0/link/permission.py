@@ -46,7 +46,7 @@ def ask_from_there(folder: str) -> int:
     def take(answer: Answer) -> bool:
         if answer.get("code") != 0 or not answer.get("out") or dialog.has_gone_on():
             return False
-        sys.stdout.write(str(answer["out"]))
+        sys.stdout.buffer.write(str(answer["out"]).encode(errors="surrogateescape"))
         sys.stdout.flush()
         return True
 

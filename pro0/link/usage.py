@@ -3,7 +3,6 @@
 The other machine may say anything. What is no usage is passed over.
 """
 
-import math
 import os
 import time
 from contextlib import suppress
@@ -29,6 +28,8 @@ PAUSE = 5.0
 """Seconds between two looks."""
 MODELS, LETTERS = 16, 100
 """The most models of one session, and letters of a name."""
+MOST = 10**12
+"""The most tokens, or US dollars, of one session; what is more is no usage of anybody."""
 
 
 class UsageThere:
@@ -73,7 +74,7 @@ def keep(folder: Path, said: dict[str, object]) -> None:
         counts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
         cost = used.cost_usd or 0.0
         names = all(len(name) <= LETTERS and name.isprintable() for name in used.models)
-        if min(counts) >= 0 and 0 <= cost < math.inf and names and len(used.models) <= MODELS:
+        if min(counts) >= 0 and max(counts) <= MOST and 0 <= cost <= MOST and names and len(used.models) <= MODELS:
             make_folder(folder)
             with atomic.folder(folder) as place:
                 atomic.replace(place, USED, msgspec.json.encode(used), durable=False)

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from pro0.agents.runner import USED
-from pro0.link.usage import LETTERS, MODELS, keep
+from pro0.link.usage import LETTERS, MODELS, MOST, keep
 
 GOOD = {"input_tokens": 5, "output_tokens": 3, "models": ["scripted"], "cost_usd": 0.25}
 ODD: tuple[dict[str, object], ...] = (
     {"input_tokens": -1},
+    {"input_tokens": MOST + 1},
+    {"input_tokens": 10**30},
+    {"cost_usd": 1e300},
     {"output_tokens": 1.5},
     {"cache_read_tokens": "7"},
     {"cost_usd": -0.1},

@@ -103,15 +103,21 @@ def test_the_conversation_goes_on_there(
 ASKS = (shell("touch asked.txt", outside=True), say("It went on."))
 
 
+def asking(agent: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let w1 ask for leave there; return the home of its machine."""
+    there = begun(agent, provider, tmp_path, monkeypatch)
+    provider.script(marker("w1"), teammate(*ASKS))
+    team.begin("--lead", "none", "--permission-mode", "ask", w1=f"{agent}@build1")
+    team.becomes("w1", "waiting")
+    return there
+
+
 @pytest.mark.parametrize("choice", ["allow", "deny"])
 def test_a_permission_there_is_answered_from_home(
     choice: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 19, must show 1: Claude Code's own dialog stays open meanwhile, and one answer counts."""
-    there = begun("claude", provider, tmp_path, monkeypatch)
-    provider.script(marker("w1"), teammate(*ASKS))
-    team.begin("--lead", "none", "--permission-mode", "ask", w1="claude@build1")
-    team.becomes("w1", "waiting")
+    there = asking("claude", provider, team, tmp_path, monkeypatch)
     team.eventually(lambda: asked(team), "its request is known")
     request = asked(team)
     assert "touch asked.txt" in team("member", "answer", request).out
@@ -127,10 +133,7 @@ def test_a_permission_there_that_is_answered_in_its_pane_takes_no_other_answer(
     key: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 17, build 3: Claude ends its hook after Enter, and leaves it alone after Escape."""
-    there = begun("claude", provider, tmp_path, monkeypatch)
-    provider.script(marker("w1"), teammate(*ASKS))
-    team.begin("--lead", "none", "--permission-mode", "ask", w1="claude@build1")
-    team.becomes("w1", "waiting")
+    there = asking("claude", provider, team, tmp_path, monkeypatch)
     team.eventually(lambda: asked(team), "its request is known")
     request = asked(team)
     team.pane("w1").keys(key)
@@ -145,10 +148,7 @@ def test_another_agent_there_is_answered_in_its_pane(
     agent: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 19, build 2: it asks as its mode says, and nothing is typed into its question."""
-    there = begun(agent, provider, tmp_path, monkeypatch)
-    provider.script(marker("w1"), teammate(*ASKS))
-    team.begin("--lead", "none", "--permission-mode", "ask", w1=f"{agent}@build1")
-    team.becomes("w1", "waiting")
+    there = asking(agent, provider, team, tmp_path, monkeypatch)
     assert "queued" in team("send", "w1", "a note", "--wait", "3", code=124).err
     assert not (there / "asked.txt").exists()
     team.pane("w1").keys("Enter")

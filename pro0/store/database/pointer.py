@@ -25,7 +25,7 @@ def documents_of(paths: TeamPaths) -> "Documents":
 
 
 class Whereabouts:
-    """Where a team's documents are when it is made: `url` of a database, "" for files."""
+    """Where a team's documents were when somebody opened them: the `url` of a database, "" for files."""
 
     def __init__(self, team: Path) -> None:
         self._team = team
