@@ -41,6 +41,7 @@ class ErrorCode(StrEnum):
     BAD_LAYOUT = "bad_layout", "A layout has errors."
     BAD_SETTING = "bad_setting", "A setting has no value that it may have."
     BLOCKED_BY_HOOK = "blocked_by_hook", "A hook said no."
+    CLOCK = "clock", "The clocks of machines that share a team differ."
     CONFLICT = "conflict", "Somebody else's change or file is in the way."
     CYCLE = "cycle", "The tasks would wait for each other in a circle."
     DECIDED = "decided", "A person has given the verdict already."

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "web": ("pro0.cli.web.command:web", "Serve a page of your teams to a browser, and pair devices with it"),
     "agent": ("pro0.cli.agent:agent", "Look at the programs that members can run"),
     "config": ("pro0.cli.config.settings:config", "Show the settings in force and where each comes from"),
+    "host": ("pro0.cli.host:host", "Machines that share a team in a database"),
     "store": ("pro0.cli.store:store", "Where a team's documents are kept: files, or a database"),
     "doctor": ("pro0.cli.doctor.command:doctor", "Check this machine and the store, and say how to mend what is wrong"),
     "uninstall": ("pro0.cli.uninstall.command:uninstall", "List what pro0 put on this machine, and take it away"),
@@ -41,7 +42,7 @@ GROUPS = {
     "Messages": ("send", "broadcast", "inbox"),
     "What members answer": ("plan", "shutdown"),
     "Other programs": ("mcp", "rpc"),
-    "Set up and mend": ("agent", "config", "verdict", "store", "doctor", "completion", "uninstall"),
+    "Set up and mend": ("agent", "config", "verdict", "store", "host", "doctor", "completion", "uninstall"),
     "Learn": ("demo", "man"),
 }
 """The commands as the help shows them, by what they are about."""

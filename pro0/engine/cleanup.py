@@ -18,6 +18,7 @@ from pro0.ops.context import Context, already, clock
 from pro0.ops.repair.evidence import entries
 from pro0.ops.team import archives, needs, teams
 from pro0.ops.work import checkouts, readying, travelling
+from pro0.store.database.sharing import others_of
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store, TeamStore
@@ -37,8 +38,12 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
     team = store.team(name)
     if not team.exists():
         return f"finished removing {name}" if name in store.sweep() else None
+    if team.machine:
+        text = f"{name} was made on another machine; here it is only shared"
+        raise Refused(text, code=ErrorCode.CONFLICT, hint=f"pro0 host leave {name}")
     if not force:
         _refuse_if_live(team)
+        _refuse_if_shared(team)
     lease = take_over(team, show, force=force)
     try:
         kept_work = remove(store, team, force=force, show=show, keep=keep)
@@ -61,6 +66,8 @@ def remove(
     Raises Refused while a process of the team lives, unless `force` ends it. Worktrees go before the team. So a repeat
     after a crash still knows their owner. Without `save` a worktree that holds work stays as it is.
     """
+    if not force:
+        _refuse_if_shared(team)
     end_the_rest(team, force=force, show=show)
     config = team.config.read()
     backend_of(config).dismantle(place_of(team, config))
@@ -123,6 +130,13 @@ def _refuse_if_live(team: TeamStore) -> None:
         )
 
 
+def _refuse_if_shared(team: TeamStore) -> None:
+    if others := others_of(team.documents):
+        text = f"{', '.join(others)} still {'takes' if len(others) == 1 else 'take'} part in {team.name}"
+        hint = f"there: pro0 host leave {team.name}; or give one up: pro0 host leave {team.name} --machine {others[0]}"
+        raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=hint)
+
+
 def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
     """Take the lease by stopping the team; a starting lead is waited for.
 
@@ -142,7 +156,7 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
         except Pro0Error as error:
             if not force or not _is_in_the_way(error):
                 raise
-            _end_lead(team, show, error)
+            end_lead(team, show, error)
             deadline = time.monotonic() + PATIENCE
         time.sleep(0.02)
     return lease
@@ -163,7 +177,7 @@ def _stop(team: TeamStore, show: Show) -> None:
         stopped(team, wanted.stop, show)
 
 
-def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
+def end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
     """End an unreachable lead; raise Refused when it is not proven to be this team's."""
     holder = team.documents.lease().read()
     if holder is None or not processes.alive(holder.process):

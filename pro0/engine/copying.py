@@ -7,6 +7,7 @@ from pro0.engine.cleanup import living_guard
 from pro0.errors import ErrorCode, Refused
 from pro0.ops import ownership
 from pro0.store.database.pointer import pointer_in
+from pro0.store.database.sharing import others_of
 from pro0.store.moving import copy
 from pro0.store.moving.copy import Show
 from pro0.store.paths import UNUSED
@@ -22,6 +23,9 @@ def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: b
     """
     url = "" if to == FILES else checked(to)
     team = store.team(name).require()
+    if team.machine or others_of(team.documents):
+        text, hint = "several machines share it", f"pro0 host list -t {name}"
+        raise Refused(f"{name} is not copied: {text}", code=ErrorCode.CONFLICT, hint=hint)
     lease = team.documents.lease()
     if not lease.take("copy"):
         raise _running(name, f"its lead runs: {lease.holder()}")

@@ -3,6 +3,7 @@
 import os
 import selectors
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from pro0 import __version__, processes
 from pro0.config import Settings
+from pro0.engine import machines
 from pro0.engine.apply import Applier
 from pro0.engine.background.services import services_of
 from pro0.engine.cleanup import remove
@@ -43,6 +45,10 @@ def run(team: TeamStore, *, revived: bool = False, beside: Beside = nullcontext)
     A lead `revived` by a guard ends silently when another lead exists, or when none is wanted. `beside` is open while
     it leads.
     """
+    if team.machine and team.is_gone():
+        machines.end_all(team)
+        return 0
+    machines.require_clock(team)
     project = Path(team.require().config.read().project)
     settings = trust.settings(team.paths.home, project, os.environ)
     lease = team.documents.lease()
@@ -71,7 +77,7 @@ class Lead:
         self._bell = _Bell()
         self._services = services_of(team, settings, self._log, self._bell.ring)
         self._record = Record(team)
-        self._observer = Observer(team, settings, self._services, self._record)
+        self._observer = Observer(team, settings, self._services, self._record, lease)
         self._applier = Applier(team, settings, self._services, self._record, self._log, self._bell.ring)
         self._exits = ExitWatch()
         self._trouble: set[str] = set()
@@ -93,6 +99,8 @@ class Lead:
                     self._sleep(selector, watch, wake_at)
             except NotFound:
                 self._log.write("team gone")
+                if self._team.machine:
+                    machines.end_all(self._team)
             finally:
                 watch.close()
         self._log.write("lead ends")
@@ -109,7 +117,7 @@ class Lead:
             over = self._applier.apply(snapshot, decision)
             self._services.relay.follow(snapshot)
         except Exception as error:  # no file is worth losing the lead
-            if isinstance(error, NotFound) and not self._team.exists():
+            if isinstance(error, NotFound) and self._team.is_gone():
                 raise
             self._complain(*self._observer.trouble, *self._applier.trouble, error)
             return None, False
@@ -130,7 +138,7 @@ class Lead:
         try:
             if self._tidy:
                 self._applier.dismantle()
-            if self._team.wanted.read().remove:
+            if self._team.wanted.read().remove and not self._team.machine:
                 remove(Store(self._team.paths.home), self._team, force=False, show=self._log.write)
         except Pro0Error as error:
             self._complain(error)
@@ -152,7 +160,8 @@ class Lead:
     def _sign_in(self) -> None:
         runtime, me, now = self._record.read(), processes.identify(os.getpid()), clock()
         past = (*revival.lately(runtime.revived, now), now) if self._revived else ()
-        signed = replace(runtime, lead=me, lead_version=__version__, lead_since=now, revived=past)
+        machine = socket.gethostname() if self._team.documents.database else ""
+        signed = replace(runtime, lead=me, lead_version=__version__, lead_since=now, lead_machine=machine, revived=past)
         self._record.write(signed, "lead starts")
         self._log.write("lead starts", version=__version__, revived=self._revived)
 

@@ -23,6 +23,7 @@ from pro0.model.team import Wanted
 from pro0.ops import ownership, permissions
 from pro0.ops.team import needs
 from pro0.rules import mail
+from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 
 T = TypeVar("T")
@@ -34,13 +35,14 @@ LOOKS = 20
 class Observer:
     """Looks at one team. It remembers lasting facts: proven guards, and dead sessions without leftovers."""
 
-    def __init__(self, team: TeamStore, settings: Settings, services: Services, record: Record) -> None:
+    def __init__(self, team: TeamStore, settings: Settings, services: Services, record: Record, lease: Lease) -> None:
         self.trouble: list[Pro0Error] = []
         """Errors from the last look. They leave parts of it missing, but supervision goes on."""
         self._team = team
         self._policy = convert(settings, LeadPolicy, from_attributes=True)
         self._services = services
         self._record = record
+        self._lease = lease
         self._ledger = Ledger(team)
         self._jumps = Jumps()
         self._backend = services.nudger.backend
@@ -64,8 +66,12 @@ class Observer:
         unopened = self._unopened(looks, runtime)
         reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
         alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
+        has_duties = self._lease.has_duties()
         return Snapshot(
             now=now,
+            machine=team.machine,
+            has_duties=has_duties,
+            others=self._others(runtime) if has_duties else (),
             policy=self._policy,
             moved=self._jumps.moved(wanted, runtime, tasks),
             config=team.config.read(),
@@ -96,6 +102,14 @@ class Observer:
             line=frozenset(a.name for a in adapters if a.delivery == "line"),
             channels=frozenset(a.name for a in adapters if a.deliver),
         )
+
+    def _others(self, runtime: Runtime) -> tuple[SeatState, ...]:
+        """Return the sessions on other machines that share the team."""
+        if self._team.documents.database is None:
+            return ()
+        own = {state.agent_id for state in runtime.seats}
+        whole = self._unless_it_fails(self._team.runtime.read, runtime)
+        return tuple(state for state in whole.seats if state.agent_id not in own)
 
     def guards(self, snapshot: Snapshot) -> Iterable[Process]:
         """Yield the living guards, so that the lead notices their ends."""
@@ -212,7 +226,7 @@ class Observer:
         troubles = self._team.troubles.read().troubles
         announced = self._team.announced.read().keys
         requests = permissions.waiting(self._team)
-        return Person(mail, older, troubles, requests, needs.left_alone(wanted, runtime), announced)
+        return Person(mail, older, troubles, requests, needs.left_alone(wanted, runtime, self._team.machine), announced)
 
     def _unread(self, runtime: Runtime) -> dict[str, Unread]:
         unread = {}

@@ -108,7 +108,7 @@ def looked_at(team: TeamStore) -> None:
     """Wait until the lead has recorded the end of every session that died without a lead."""
     deadline, lead = time.monotonic() + ENDING_PATIENCE, _Lead(team)
     while time.monotonic() < deadline:
-        if all(state.state in ENDED or lives(state) for state in team.runtime.read().seats):
+        if all(state.state in ENDED or lives(state) for state in team.record.read().seats):
             return
         lead.keep()
         time.sleep(PAUSE)
@@ -160,7 +160,7 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
         if refusal := _refusal(team_roster.runtime, wish):
             raise _stayed(refusal)
         time.sleep(PAUSE)
-    raise TimedOut(f"{seat.agent_id} has not ended", hint="is there a lead? pro0 team status")
+    raise _not_ended(seat.agent_id, roster(team).runtime, "is there a lead? pro0 team status", seat.agent_id)
 
 
 def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float | None = None) -> None:
@@ -186,7 +186,7 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
         if team_roster.runtime.phase is Phase.STOPPED and team.documents.lease().holder() is None:
             return
         time.sleep(PAUSE)
-    raise TimedOut(f"{team.name} has not stopped", hint=f"pro0 team stop -t {team.name} --force")
+    raise _not_ended(team.name, roster(team).runtime, f"pro0 team stop -t {team.name} --force")
 
 
 def unrecorded(subject: str, error: Unwritable) -> Unwritable:
@@ -288,6 +288,14 @@ def _slow(team: TeamStore, runtime: Runtime, waiting: dict[str, int]) -> Environ
     look = f"pro0 member peek {min(begun)}" if begun else "pro0 team logs"
     message = f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s"
     return EnvironmentMissing(message, hint=f"look at it: {look} -t {team.name}")
+
+
+def _not_ended(subject: str, runtime: Runtime, hint: str, agent_id: str | None = None) -> TimedOut:
+    """Return the error for an end that did not come in time, of one member or of a whole team."""
+    for state in runtime.seats:
+        if state.state is State.UNREACHABLE and agent_id in (None, state.agent_id):
+            return TimedOut(f"{state.agent_id} has not ended: {state.note}", hint="pro0 needs")
+    return TimedOut(f"{subject} has not ended", hint=hint)
 
 
 def _refusal(runtime: Runtime, wish: ShutdownWish) -> Refusal | None:

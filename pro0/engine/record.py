@@ -21,13 +21,13 @@ class Record:
         """The write error while the disk is owed a record, else None."""
 
     def read(self) -> Runtime:
-        """Return the current record, written or not."""
-        return self._owed or self._team.runtime.read()
+        """Return the current record of this machine's sessions, written or not."""
+        return self._owed or self._team.record.read()
 
     def write(self, runtime: Runtime, why: str) -> None:
         """Write the record, or keep it in memory and owe it."""
         try:
-            with self._team.runtime.change(why) as change:
+            with self._team.record.change(why) as change:
                 change.value = replace(runtime, revision=change.value.revision)
         except Unwritable as error:
             self._owed, self.trouble = runtime, error

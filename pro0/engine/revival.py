@@ -18,7 +18,7 @@ STAYS_DOWN = "stays down"
 
 def declines(team: TeamStore, lease: Lease) -> bool:
     """Return True when this process must not lead. The guards then wait until somebody else leads."""
-    runtime = team.runtime.read()
+    runtime = team.record.read()
     if runtime.phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP:
         lease.rest(STOPPED)
         return True

@@ -1,12 +1,11 @@
 """The lead's decision: the snapshot it reads, and one value for each kind of action."""
 
 from datetime import UTC, datetime, tzinfo
-from enum import StrEnum
 
 import msgspec
 
 from pro0.model.message import Message, MessageType, Unread
-from pro0.model.need import Need, PermissionRequest, Trouble
+from pro0.model.need import Need, PermissionRequest, Surface, Trouble
 from pro0.model.runtime import Handle, Report, Runtime, SeatState, State
 from pro0.model.screen import LastWords
 from pro0.model.task import Comment, TaskList
@@ -89,14 +88,6 @@ class Nudged(msgspec.Struct, frozen=True):
     """What carried it: the agent's own channel, or keys."""
 
 
-class Surface(StrEnum):
-    """Where the lead announces a need; board, bar and border show it besides."""
-
-    BELL = "bell"
-    HOOK = "hook"
-    NOTIFY = "notify"
-
-
 class Person(msgspec.Struct, frozen=True):
     """The person's side in the snapshot: unread mail, troubles, and whether the person's own agent has gone."""
 
@@ -119,6 +110,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     config: TeamConfig
     wanted: Wanted
     runtime: Runtime
+    machine: str = ""
+    """The machine whose members this lead is for, "" for the one that made the team."""
+    has_duties: bool = True
+    """Whether this lead does what concerns the whole team: of several machines' leads one does."""
+    others: tuple[SeatState, ...] = ()
+    """The sessions on other machines."""
     tasks: TaskList | None
     """None while tasks.json cannot be read: only what needs the tasks waits."""
     reports: dict[str, Report]

@@ -19,6 +19,11 @@ def team_name(text: str) -> str:
     return _checked(text, "team name")
 
 
+def machine(text: str) -> str:
+    """Return the name of a machine that shares a team, or raise BadInput."""
+    return _checked(text, "machine name")
+
+
 def agent_id(text: str) -> str:
     """Return a member's agent id, or raise BadInput for a bad or reserved one (behaviour 3.2)."""
     checked = _checked(text, "member name")

@@ -56,6 +56,8 @@ class PermissionRequest(Stored, frozen=True, kw_only=True):
     outcome: Outcome = ""
     asker: Process | None = None
     """The process that waits for the answer; an agent ends it when the person answers in its pane."""
+    machine: AgentId | Literal[""] = ""
+    """The machine of that process, in a team that several share."""
 
 
 class PermissionRequests(Document, frozen=True, kw_only=True):
@@ -105,6 +107,14 @@ class NeedKind(StrEnum):
     HOOK = "hook"
     NOTICE = "notice"
     LOSSES = "losses"
+
+
+class Surface(StrEnum):
+    """Where the lead announces a need; board, bar and border show it besides."""
+
+    BELL = "bell"
+    HOOK = "hook"
+    NOTIFY = "notify"
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

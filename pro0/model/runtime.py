@@ -255,6 +255,7 @@ class Runtime(Document, frozen=True, kw_only=True):
     lead: Process | None = None
     lead_version: str = ""
     lead_since: Moment | None = None
+    lead_machine: str = ""  # its name, of a team that several machines may share
     revived: tuple[Moment, ...] = ()
     phase: Phase = Phase.RUNNING
     seats: tuple[SeatState, ...] = ()
@@ -265,8 +266,7 @@ class Runtime(Document, frozen=True, kw_only=True):
     server: Handle | None = None
     limits: tuple[RateLimit, ...] = ()
     """The last limit of each agent's provider, over or not."""
-    waits: tuple[str, ...] = ()
-    """Of version 0.1.0, read and kept as it is."""
+    waits: tuple[str, ...] = ()  # of version 0.1.0, read and kept as it is
 
     def session(self, incarnation: str | None) -> SeatState | None:
         """Return the session of that incarnation, None when it is no longer, or not yet, known."""

@@ -192,7 +192,9 @@ class Seat(Stored, frozen=True):
     gate: PlanGate | None = None
     """The plan that it must have approved before it changes anything, None when it need not."""
     host: Argument = ""
-    """The machine that has its agent, by its name for OpenSSH; empty for this one."""
+    """The machine that has its agent, by its name for OpenSSH; empty for the one that leads it."""
+    machine: AgentId | Literal[""] = ""
+    """The machine that leads it, in a team that several share; empty for the one that made the team."""
     unattended: bool = False
     """Whether nobody waits for its start: one that fails then leaves the seat, so that the person sees it."""
 
@@ -241,6 +243,18 @@ class Wanted(Document, frozen=True, kw_only=True, omit_defaults=True):
     """The notices that changes of it still owe."""
 
 
+class Share(Stored, frozen=True):
+    """What a machine knows for itself of a team that another one has made; the rest is in the database."""
+
+    machine: AgentId
+    project: Folder
+    mode: str = "headless"
+    mode_reason: str = ""
+    inside_tmux: Argument = ""
+    iterm2_session: Argument = ""
+    sockets: Argument = ""
+
+
 class StorePointer(Document, frozen=True, kw_only=True):
     """store.json: the database that keeps the documents of a team; a password is none of it."""
 
@@ -250,3 +264,5 @@ class StorePointer(Document, frozen=True, kw_only=True):
     """The team there; one of the same name may be another."""
     unused: Argument = ""
     """Another database, with documents that do not count: those from before a copy, or of a copy that broke off."""
+    share: Share | None = None
+    """None on the machine that made the team."""

@@ -47,7 +47,7 @@ def answer(context: Context, id: str, choice: Choice, said: str = "") -> Permiss
     with context.team.require().permissions.change("answer a request") as change:
         change.value = permissions.answered(change.value, id, verdict)
         request = permissions.found(change.value, id)
-        if is_unheard(request):
+        if is_unheard(request, context.team.machine):
             raise Refused(f"nobody waits for the answer to request {id} of {request.agent_id}", code=ErrorCode.DECIDED)
     _log(context, "answer", request, choice=choice)
     return request
@@ -80,12 +80,14 @@ def show(context: Context, id: str) -> PermissionRequest:
 
 def waiting(team: TeamStore) -> tuple[PermissionRequest, ...]:
     """Return the requests that the person can answer now, the oldest first."""
-    return tuple(entry for entry in permissions.unanswered(team.permissions.read()) if not is_unheard(entry))
+    return tuple(
+        entry for entry in permissions.unanswered(team.permissions.read()) if not is_unheard(entry, team.machine)
+    )
 
 
-def is_unheard(request: PermissionRequest) -> bool:
-    """Return True if the process that waited for the answer is gone; the outcome shows later."""
-    return request.asker is not None and not processes.alive(request.asker)
+def is_unheard(request: PermissionRequest, machine: str) -> bool:
+    """Return True if the process of this machine that waited for the answer is gone; the outcome shows later."""
+    return request.asker is not None and request.machine == machine and not processes.alive(request.asker)
 
 
 def wait_until_taken(context: Context, given: PermissionRequest) -> PermissionRequest:
@@ -124,6 +126,7 @@ def _ask(context: Context, agent_id: str, incarnation: str, asked: AskedPermissi
         choices=asked.choices,
         at=context.now(),
         asker=asked.asker,
+        machine=context.team.machine,
     )
     with context.team.require().permissions.change("ask for a permission") as change:
         change.value = permissions.asked(change.value, request)

@@ -65,10 +65,14 @@ class Roster(msgspec.Struct, frozen=True):
         return seat.agent_id
 
 
-def led(wanted: Wanted) -> bool:
-    """Return True when an agent reads the mailbox `lead`: a seated one, or a living one from outside."""
+def led(wanted: Wanted, machine: str) -> bool:
+    """Return True when an agent reads the mailbox `lead`: a seated one, or a living one from outside.
+
+    That one is on the machine that made the team; others that share it see no process of it.
+    """
     outside = wanted.outside
-    return any(seat.agent_id == LEAD for seat in wanted.seats) or bool(outside and processes.alive(outside.process))
+    lives = outside is not None and (bool(machine) or processes.alive(outside.process))
+    return lives or any(seat.agent_id == LEAD for seat in wanted.seats)
 
 
 def roster(team: TeamStore) -> Roster:

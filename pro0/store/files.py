@@ -98,6 +98,14 @@ class File(Generic[T]):
         with self._translated(), self.place.open() as place:
             place.try_room(place.read(self._name, SIZE_LIMIT))
 
+    def decoded(self, data: bytes) -> T:
+        """Return the value of the document's bytes, read elsewhere; raises StoreError when corrupt."""
+        return self._decoded(data)
+
+    def write(self, place: "OpenPlace", value: T) -> None:
+        """Write the document as a part of a change that its caller makes."""
+        self._save(place, value)
+
     def create_once(self, value: T, why: str) -> None:
         """Write the document under the lock, unless it exists already."""
         with self._translated(), self.place.locked(why) as place:

@@ -101,6 +101,10 @@ class Lease:
         with self._translated():
             _sign(self._held[0], why, rests=True)
 
+    def has_duties(self) -> bool:
+        """Return True when this lead does what concerns the whole team."""
+        return True
+
     def drop(self) -> None:
         """Give the lease up."""
         _close(self._held)

@@ -14,6 +14,7 @@ from pro0.store.root import HOSTS as HOSTS
 from pro0.store.root import KINDS
 from pro0.store.root import LAUNCH as LAUNCH
 from pro0.store.root import RUNTIME as RUNTIME
+from pro0.store.root import RUNTIME_OF as RUNTIME_OF
 from pro0.store.root import STORE as STORE
 
 CONFIG = "config.json"
@@ -55,7 +56,7 @@ CONCERNS_A_MEMBER = rf"(?:{TASKS}|{MESSAGES}|{WANTED})"
 """A pattern for file names: a change of these files concerns a member."""
 CONCERNS_A_SUBSCRIBER = rf"(?!\.).*\.json|{EVENTS}|{LEAD_LOG}"
 """A pattern for file names: a change of these files may concern somebody who is shown a team."""
-CONCERNS_THE_LEAD = rf"(?!{RUNTIME}|{CONFIG}|{USAGE}|{ANNOUNCED}|{PORTS})(?!\.).*\.json"
+CONCERNS_THE_LEAD = rf"(?!{RUNTIME}|{RUNTIME_OF}|{CONFIG}|{USAGE}|{ANNOUNCED}|{PORTS})(?!\.).*\.json"
 """A pattern for file names: a change of these files concerns the lead, unlike the files only it writes."""
 UNUSED = "unused"
 """In a team's folder: a small home with the files that it had before it was copied to a database."""
@@ -71,6 +72,10 @@ HOSTED_TERMINAL, HOSTED_SOCKET, HOSTED_LOG = "terminal.sock", "home.sock", "guar
 HOSTED_NEWS = rf"{HOSTED_REPORT}|{HOSTED_OVER}"
 """A pattern for file names: a change of these files there concerns home."""
 LAYOUT_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+RECORDS = RUNTIME.removesuffix(DOCUMENT)
+"""Begins the names of all records of sessions."""
 
 
 def home(environment: dict[str, str] | os._Environ[str]) -> Path:
@@ -198,11 +203,28 @@ def rotation(name: str, file: str) -> int:
     return number if file == rotated(name, number) else 0
 
 
+def record_of(machine: str) -> str:
+    """Return the file name of the record that a machine's lead keeps of its sessions; "" is the team's own machine."""
+    return f"{RUNTIME_OF}{ids.machine(machine)}{DOCUMENT}" if machine else RUNTIME
+
+
+def machine_of(name: str) -> str | None:
+    """Return the machine whose record has this file name, "" for the team's own one, None for any other file."""
+    if name == RUNTIME:
+        return ""
+    machine = name.removeprefix(RUNTIME_OF).removesuffix(DOCUMENT)
+    return machine if ids.NAME.fullmatch(machine) and name == f"{RUNTIME_OF}{machine}{DOCUMENT}" else None
+
+
 def is_document(key: str) -> bool:
     """Return True for the name of a team's document, or of one moved aside: teams/config.json, tasks/tasks.json."""
     kind, _, inside = key.partition("/")
     plain = inside.partition(ASIDE)[0]
-    is_known = plain in DOCUMENTS if kind == KINDS[0] else kind in KINDS and plain.endswith(DOCUMENT)
+    is_known = (
+        plain in DOCUMENTS or machine_of(plain) is not None
+        if kind == KINDS[0]
+        else kind in KINDS and plain.endswith(DOCUMENT)
+    )
     return is_known and bool(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*", inside))
 
 

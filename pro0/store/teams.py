@@ -19,6 +19,7 @@ from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
 from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic
 from pro0.store.database.pointer import documents_of, in_database
+from pro0.store.database.sharing import machine_files
 from pro0.store.files import File, exists, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
@@ -57,9 +58,9 @@ class TeamStore:
         self.name = paths.name
         self.documents: Documents = documents_of(paths)
         place = self.documents.team
-        self.config: File[TeamConfig] = File(place, CONFIG, TeamConfig, fault=self._not_ours)
+        self.machine = self.documents.share.machine if self.documents.share else ""
+        self.config, self.record, self.runtime = machine_files(self.documents, self._not_ours)
         self.wanted: File[Wanted] = File(place, WANTED, Wanted)
-        self.runtime: File[Runtime] = File(place, RUNTIME, Runtime)
         self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)
         self.usage: File[UsageBook] = File(place, USAGE, UsageBook, absent=UsageBook)
         self.troubles: File[Troubles] = File(place, TROUBLES, Troubles, absent=Troubles)
@@ -73,6 +74,12 @@ class TeamStore:
     def exists(self) -> bool:
         """Return True when the team's folder is there, whatever its files hold."""
         return exists(self.paths.team)
+
+    def is_gone(self) -> bool:
+        """Return True when the team was removed, or this machine takes no part in it any more."""
+        return not (
+            self.exists() and self.documents.team.is_there() and self.documents.team.holds(self.record.path.name)
+        )
 
     def require(self) -> "TeamStore":
         """Return this store, or raise NotFound when the team does not exist."""
@@ -170,7 +177,7 @@ class Store:
         Its documents are files, or in the database behind a URL.
         """
         team = self.team(config.name)
-        with self._changing(f"create team {team.name}"):
+        with self.changing(f"create team {team.name}"):
             if team.exists():
                 raise Refused(
                     f"there is a team {team.name} already",
@@ -195,7 +202,7 @@ class Store:
         if not exists(team.parent):
             return
         ids.incarnation(uid)
-        with self._changing(f"remove team {name}"):
+        with self.changing(f"remove team {name}"):
             if exists(team):
                 archive.abandon(self.home, name, uid)
                 if ended:
@@ -210,7 +217,7 @@ class Store:
         """Finish every begun removal with its archive, and remove every half-made team; return their names."""
         if not exists(self.home / "teams"):
             return []
-        with self._changing("finish removals"), late("the next cleanup removes the rest"):
+        with self.changing("finish removals"), late("the next cleanup removes the rest"):
             return self._sweep(whole=True)
 
     def _sweep(self, *, whole: bool = False) -> list[str]:
@@ -247,7 +254,7 @@ class Store:
 
     def forget(self, entry: Archive) -> None:
         """Remove the archive of a removed team."""
-        with self._changing(f"forget team {entry.name}"):
+        with self.changing(f"forget team {entry.name}"):
             trash = archive.forget(entry)
             with late("the next cleanup removes the rest"):
                 archive.remove(trash)
@@ -276,7 +283,8 @@ class Store:
             atomic.sync(paths.team.parent)
 
     @contextmanager
-    def _changing(self, why: str) -> Iterator[None]:
+    def changing(self, why: str) -> Iterator[None]:
+        """Hold the lock of the home, made if need be."""
         self.check()
         make_folder(self.home / "teams")
         try:

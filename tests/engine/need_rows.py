@@ -17,8 +17,7 @@ from pro0.config import USER_FILE
 from pro0.errors import Refused
 from pro0.model.agent import Definition, Modes, Signs
 from pro0.model.caller import Caller, Who
-from pro0.model.decision import Surface
-from pro0.model.need import NeedKind
+from pro0.model.need import NeedKind, Surface
 from pro0.model.runtime import RateLimit
 from pro0.model.task import Awaiting, Draft, Policy
 from pro0.model.team import OutsideAgent

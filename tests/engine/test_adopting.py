@@ -142,7 +142,7 @@ def starting(alpha: Crew) -> SeatState:
 
 def observer_of(alpha: Crew) -> Observer:
     services = services_of(alpha.team, Settings(), Log(alpha.team), list[object]().clear)
-    return Observer(alpha.team, Settings(), services, Record(alpha.team))
+    return Observer(alpha.team, Settings(), services, Record(alpha.team), alpha.team.documents.lease())
 
 
 def test_a_guard_that_has_yet_to_report_is_waited_for(alpha: Crew) -> None:

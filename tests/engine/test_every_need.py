@@ -16,8 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.config import USER_FILE
-from pro0.model.decision import Surface
-from pro0.model.need import Need, NeedKind
+from pro0.model.need import Need, NeedKind, Surface
 from pro0.model.runtime import ENDED, State
 from pro0.model.task import Draft
 from pro0.ops.team import needs

@@ -45,7 +45,7 @@ def round_(alpha: Crew, memory: InMemory) -> Callable[[], bool]:
     settings = Settings(end_grace_seconds=1, revive_lead=False)
     services = services_of(alpha.team, settings, log, lambda: None)
     record = Record(alpha.team)
-    observer = Observer(alpha.team, settings, services, record)
+    observer = Observer(alpha.team, settings, services, record, alpha.team.documents.lease())
     applier = Applier(alpha.team, settings, services, record, log, lambda: None)
 
     def once() -> bool:

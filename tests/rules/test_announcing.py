@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.model.decision import Announce, Decision, Person, Snapshot, Surface
-from pro0.model.need import NeedKind, Trouble
+from pro0.model.decision import Announce, Decision, Person, Snapshot
+from pro0.model.need import NeedKind, Surface, Trouble
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Status
 from pro0.rules.lead.announcing import key

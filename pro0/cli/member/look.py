@@ -9,11 +9,12 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
-from pro0.errors import NotFound, Pro0Error
+from pro0.errors import Pro0Error
 from pro0.model.runtime import ENDED, SeatState, TurnEnd
 from pro0.model.team import placed
 from pro0.ops.context import Context
 from pro0.ops.team import members
+from pro0.ops.team.machines import nothing_to_show
 from pro0.ops.team.status import MemberStatus, remark, status
 from pro0.rules.lead.plan_approval import view
 from pro0.rules.text import visible
@@ -128,7 +129,7 @@ def peek(name: str, lines: int, team: str | None) -> None:
     agent_id, state = _session(context, name)
     text = last_shown(context.team, state, lines) if state else None
     if text is None:
-        raise NotFound(f"{agent_id} has nothing to show", hint=f"pro0 member show {agent_id}")
+        raise nothing_to_show(context.team, members.members(context).find(agent_id))
     write(visible(text).rstrip("\n"))
 
 

@@ -48,8 +48,9 @@ def answer(request: str, choice: str | None, text: str | None, team: str | None,
       pro0 member answer 3f9a01c2be77 deny "use the test database"
     """
     if choice is None:
-        shown = permissions.show(here(team), request)
-        write_json(shown) if as_json else _write(shown, f" -t {team}" if team else "")
+        context = here(team)
+        shown = permissions.show(context, request)
+        write_json(shown) if as_json else _write(shown, context.team.machine, f" -t {team}" if team else "")
         return
     context = acting(team)
     given = permissions.answer(context, request, Choice(choice), text_or_stdin(text) if text else "")
@@ -59,13 +60,13 @@ def answer(request: str, choice: str | None, text: str | None, team: str | None,
     write_json(over) if as_json else write(f"{over.agent_id} has your answer: {choice}")
 
 
-def _write(request: PermissionRequest, team_flag: str) -> None:
+def _write(request: PermissionRequest, machine: str, team_flag: str) -> None:
     write(f"{request.agent_id} asks for a permission: {line(request.tool)}")
     for text in request.input.splitlines():
         write(f"  {line(text)}")
     if over := over_in_words(request):
         write(f"It is {over}.")
-    elif permissions.is_unheard(request):
+    elif permissions.is_unheard(request, machine):
         write("Nobody waits for its answer.")
     else:
         write(f"Answer with: pro0 member answer {request.id} {'|'.join(request.choices)}{team_flag}")

@@ -10,6 +10,7 @@ from pro0.cli.output import say
 from pro0.cli.team import attaching
 from pro0.errors import NotFound
 from pro0.ops.team import members
+from pro0.ops.team.machines import nothing_to_show
 
 
 @click.command()
@@ -34,4 +35,6 @@ def focus(name: str, team: str | None) -> None:
     elif handle and config.mode == attaching.IN_PROCESS and sys.stdin.isatty() and sys.stdout.isatty():
         attaching.show(context, agent_id)
     else:
+        if roster.find(name).machine != context.team.machine:
+            raise nothing_to_show(context.team, roster.find(name))
         raise NotFound(f"{agent_id} has no pane", hint=f"pro0 member peek {agent_id}")

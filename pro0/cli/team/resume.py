@@ -9,7 +9,7 @@ from pro0.cli.context import acting, named_team, need_lead
 from pro0.cli.output import json_option, live
 from pro0.cli.team.end import tell
 from pro0.model.runtime import ENDED
-from pro0.model.team import Wish
+from pro0.model.team import Seat, Wish
 from pro0.ops.seats import roster
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.team import teams
@@ -42,16 +42,21 @@ def resume(team: str | None, as_json: bool) -> None:
     if lead.state == "running" and store.wanted.read().wish is Wish.RUN:
         tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)
         return
-    before = {state.agent_id: state.incarnation for state in store.runtime.read().seats if state.state not in ENDED}
+    before = {state.agent_id: state.incarnation for state in store.record.read().seats if state.state not in ENDED}
     environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     teams.resume(context, environment.variables, environment.reserved)
     with live() as show:
         show(f"{name}: starting its lead")
         need_lead(store, show)
-        up = [state.agent_id for state in started(store, roster(store).live(), show)]
+        up = [state.agent_id for state in started(store, _own_living(store), show)]
         looked_at(store)
     lead = lead_status(store.runtime.read())
     tell(context, f"{name} runs (lead pid {lead.pid}): {_story(store, up, before)}", as_json)
+
+
+def _own_living(store: TeamStore) -> list[Seat]:
+    """Return the living members whom a lead of this machine starts; other machines resume their own."""
+    return [seat for seat in roster(store).live() if seat.machine == store.machine]
 
 
 def _story(team: TeamStore, up: list[str], before: Mapping[str, str]) -> str:
@@ -59,7 +64,7 @@ def _story(team: TeamStore, up: list[str], before: Mapping[str, str]) -> str:
     from pro0.engine.outcomes import lives
 
     names = list(dict.fromkeys([*up, *before]))
-    now = {state.agent_id: state for state in team.runtime.read().seats}
+    now = {state.agent_id: state for state in team.record.read().seats}
     living = [name for name in names if name in now and now[name].state not in ENDED and lives(now[name])]
     groups = (
         ("adopted", [name for name in living if now[name].incarnation == before.get(name)]),

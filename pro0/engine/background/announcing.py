@@ -14,9 +14,9 @@ from pro0.engine.background.hooking import Hooking, version
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of
 from pro0.errors import Pro0Error
-from pro0.model.decision import Announce, Surface
+from pro0.model.decision import Announce
 from pro0.model.home import HookEvent
-from pro0.model.need import Need, NeedKind
+from pro0.model.need import Need, NeedKind, Surface
 from pro0.model.runtime import ENDED, Handle
 from pro0.ops import troubles, trust
 from pro0.ops.context import clock

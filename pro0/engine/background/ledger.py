@@ -34,6 +34,8 @@ class Ledger:
         due = [session for incarnation, session in before.items() if incarnation not in self._living]
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PAUSE
+            if self._team.documents.database:
+                self._known = None
             due += self._living.values()
         self._note({entry.incarnation: entry for entry in map(_entry, due) if entry})
         return spent(self._entries().values()) if limit else 0.0
@@ -47,9 +49,9 @@ class Ledger:
         recorded = self._entries() if entries else {}
         new = {name: entry for name, entry in entries.items() if _has_news(entry, recorded.get(name))}
         if new:
-            with self._team.usage.change("note what was used") as change:
-                change.value = replace(change.value, sessions=tuple((recorded | new).values()))
-            self._known = recorded | new
+            with self._team.usage.change("note what was used") as change:  # other machines' leads write there too
+                self._known = {entry.incarnation: entry for entry in change.value.sessions} | new
+                change.value = replace(change.value, sessions=tuple(self._known.values()))
 
 
 def _entry(watched: WatchedSession) -> SessionUsage | None:

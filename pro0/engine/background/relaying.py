@@ -73,7 +73,7 @@ class PermissionRelay:
 
     def _note_unheard(self, open_requests: tuple[PermissionRequest, ...], now: datetime) -> None:
         """Note since when nobody waits for the answer to a request: whoever waited also goes with its session."""
-        gone = {entry.id for entry in open_requests if requests.is_unheard(entry)}
+        gone = {entry.id for entry in open_requests if requests.is_unheard(entry, entry.machine)}
         self._unheard = {id: self._unheard.get(id, now) for id in gone}
 
     def _carry(self, watched: WatchedSession) -> None:
@@ -107,4 +107,7 @@ class PermissionRelay:
             requests.settle(self._context, outcomes)
 
     def _open_requests(self) -> tuple[PermissionRequest, ...]:
-        return permissions.open_requests(self._context.team.permissions.read())
+        """Return the open requests of this machine's members."""
+        machine = self._context.team.machine
+        requests = permissions.open_requests(self._context.team.permissions.read())
+        return tuple(request for request in requests if request.machine == machine)

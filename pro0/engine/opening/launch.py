@@ -59,13 +59,13 @@ def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | 
 
 def is_over(team: TeamStore) -> bool:
     """Return True when the team was told to stop and has stopped, so that no lead is needed."""
-    stopped = team.runtime.read().phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP
+    stopped = team.record.read().phase is Phase.STOPPED and team.wanted.read().wish is Wish.STOP
     return stopped and team.documents.lease().holder() is None
 
 
 def leads(team: TeamStore) -> bool:
     """Return True when a living lead has signed in and is not about to end."""
-    runtime = team.runtime.read()
+    runtime = team.record.read()
     alive = runtime.lead is not None and processes.alive(runtime.lead)
     return alive and runtime.phase is not Phase.STOPPED and team.documents.lease().holder() is not None
 
@@ -90,7 +90,7 @@ def _stopped_holder(team: TeamStore) -> Holder | None:
 
 def _other_version(team: TeamStore) -> str:
     holder = team.documents.lease().read()
-    theirs = holder.version if holder else team.runtime.read().lead_version
+    theirs = holder.version if holder else team.record.read().lead_version
     if theirs in ("", __version__):
         return ""
     renew = f"pro0 team stop and resume -t {team.name} to renew it"

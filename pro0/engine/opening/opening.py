@@ -171,7 +171,7 @@ class Opener:
 
     def _record_handles(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:
         by_incarnation = {handle.incarnation: handle for handle in handles}
-        with self._team.runtime.change("record handles") as change:
+        with self._team.record.change("record handles") as change:
             seats = (self._opened(s, by_incarnation.get(s.incarnation)) for s in change.value.seats)
             change.value = replace(change.value, seats=tuple(seats))
         self._list_members([_member(start.seat, start.incarnation) for start in starts])
@@ -212,7 +212,7 @@ class Opener:
             if task := start.seat.task:
                 with suppress(NotFound, Refused):
                     trees.undo_start(self._lead, task, error.message, incarnation=start.incarnation)
-        with self._team.runtime.change("record a failed spawn") as change:
+        with self._team.record.change("record a failed spawn") as change:
             given_up = (_given_up(s, error) if s.incarnation in staying else s for s in change.value.seats)
             restored = (earlier.get(s.agent_id) if s.incarnation in failed.keys() - staying else s for s in given_up)
             seats = tuple(state for state in restored if state)

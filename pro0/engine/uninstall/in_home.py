@@ -69,6 +69,9 @@ def projects(store: Store) -> list[Path]:
 
 
 def _team(team: TeamStore) -> Trace:
+    if team.machine:
+        note = "another machine made it, and this one takes part"
+        return Trace("team", team.name, TraceFate.KEPT, note, f"pro0 host leave {team.name}")
     try:
         if runs(team):
             return Trace("team", team.name, TraceFate.REMOVED, "it runs: stop it first", f"pro0 team stop {team.name}")

@@ -161,7 +161,7 @@ def addresses(team: TeamStore, caller: Caller) -> list[str]:
     """Return a caller's mailboxes: its own; for a human without a lead agent also the lead's (behaviour 3.8)."""
     if caller.who is not Who.HUMAN:
         return [caller.agent_id]
-    return [HUMAN] if led(team.require().wanted.read()) else [HUMAN, LEAD]
+    return [HUMAN] if led(team.require().wanted.read(), team.machine) else [HUMAN, LEAD]
 
 
 def deliver(

@@ -32,7 +32,7 @@ def record_dead(work: RepairWork) -> None:
         state.incarnation for state in runtime.seats if state.state not in ENDED and _is_dead(work, state.incarnation)
     }
     if over and gone:
-        with team.runtime.change("repair: dead sessions") as change:
+        with team.record.change("repair: dead sessions") as change:
             seats = (
                 replace(state, state=State.CRASHED, since=work.context.now(), note="found dead by doctor")
                 if state.incarnation in gone

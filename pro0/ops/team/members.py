@@ -227,6 +227,7 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
         model=suits.model,
         effort=suits.effort,
         host=draft.host,
+        machine=context.team.machine,
         permission_mode=draft.permission_mode,
         delegates=draft.delegates,
         worktree=_in_worktree(context, draft),
@@ -273,7 +274,9 @@ def _to_the_asker(context: Context, desired: Wanted, seat: Seat, reply: Answer) 
     """Return the notices of an answer, for its asker and for the lead address."""
     asker = _wish(desired, seat).by
     verdict = "approves its shutdown" if reply.approve else f"says not yet: {reply.reason}"
-    unled_human = asker == ids.HUMAN and not led(desired)  # such a human reads the lead's mailbox too
+    unled_human = asker == ids.HUMAN and not led(
+        desired, context.team.machine
+    )  # such a human reads the lead's mailbox too
     return [
         Notice(
             id=f"{context.new_id()}{':approved' if reply.approve else ''}",

@@ -64,14 +64,14 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
         spent=spent(team.usage.read().sessions) if desired.max_cost else 0.0,
         unled=unled(runtime),
         elsewhere=frozenset(team.elsewhere()),
-        left_alone=left_alone(desired, runtime),
+        left_alone=left_alone(desired, runtime, team.machine),
     )
 
 
 def unread(team: TeamStore, desired: Wanted) -> tuple[tuple[Message, ...], int]:
     """Return the person's unread messages as far as mailbox heads hold them, and the number of the others."""
     mail, older = list[Message](), 0
-    for address in [HUMAN] if led(desired) else [HUMAN, LEAD]:
+    for address in [HUMAN] if led(desired, team.machine) else [HUMAN, LEAD]:
         head = team.mailbox(address).head.read()
         fresh = [message for message in head.messages if message.seq > head.acked]
         mail += fresh
@@ -99,10 +99,12 @@ def unled(runtime: Runtime) -> bool:
     return not any(map(processes.alive, guards))
 
 
-def left_alone(desired: Wanted, runtime: Runtime) -> bool:
+def left_alone(desired: Wanted, runtime: Runtime, machine: str) -> bool:
     """Return True when the person's own agent led the team, which still runs, and is gone."""
     outside = desired.outside
-    return outside is not None and runtime.phase is not Phase.STOPPED and not processes.alive(outside.process)
+    if outside is None or machine or runtime.phase is Phase.STOPPED:  # it is on the machine that made the team
+        return False
+    return not processes.alive(outside.process)
 
 
 def beyond_all(context: Context, tasks: Iterable[Task]) -> str:

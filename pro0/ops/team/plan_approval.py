@@ -25,7 +25,7 @@ def submit(context: Context, said: str) -> Seat:
         seat = roster.find(caller.agent_id)
         after = plan_approval.handed_in(seat, said, caller.incarnation, context.now())
         if after != seat and after.gate:
-            decides = context.team.config.read().plan_approval == "lead" and led(change.value)
+            decides = context.team.config.read().plan_approval == "lead" and led(change.value, context.team.machine)
             owed = Notice(
                 id=context.new_id(),
                 from_=seat.agent_id,

@@ -15,6 +15,7 @@ from pro0.model.task import Archived, Status
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
+from pro0.ops.team.machines import where
 from pro0.ops.team.needs import seen
 from pro0.ops.withheld import may_see
 from pro0.rules import mail
@@ -99,7 +100,7 @@ class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
     paused: bool
     lead: LeadStatus
     outside: LeadStatus | None
-    """The person's own agent leading the team; None when there never was one."""
+    """The person's own agent leading the team; None when there never was one, and on other machines."""
     members: tuple[MemberStatus, ...]
     tasks: dict[str, int]
     attention: tuple[Need, ...]
@@ -116,7 +117,9 @@ def status(context: Context) -> TeamStatus:
     board, limits = Board(listed.tasks), _limits(team_roster.runtime, context.now())
     claimed = {task.claim.agent_id: task.id for task in board if task.claim and task.status is Status.IN_PROGRESS}
     members = tuple(_member(context, team_roster, seat, claimed, limits) for seat in team_roster.wanted.seats)
-    outside = _state(team_roster.wanted.outside.process) if team_roster.wanted.outside else None
+    wanted = team_roster.wanted
+    # Its process is on the machine that made the team, and nothing is known of it on others.
+    outside = _state(wanted.outside.process) if wanted.outside and not team.machine else None
     return TeamStatus(
         name=config.name,
         project=config.project,
@@ -177,7 +180,7 @@ def _member(
         unread=unread,
         model=seat.model,
         effort=seat.effort,
-        host=seat.host,
+        host=where(context.team, seat),
         plan=seat.gate.stage if seat.gate else "",
         permission_mode=permission_mode(seat, team_roster.wanted, context.team.config.read()) if _limited(seat) else "",
     )

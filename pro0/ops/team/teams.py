@@ -137,17 +137,19 @@ def resume(
 
 def _resumed(context: Context) -> Wanted:
     with context.team.require().wanted.change("resume a team") as change:
-        desired, runtime = change.value, context.team.runtime.read()
-        if desired.wish is Wish.RUN:
-            seats = tuple(renewed(seat, runtime) if _fell(context, runtime, seat) else seat for seat in desired.seats)
-            change.value = replace(desired, seats=seats)
-        else:
-            roster = Roster(context.team.name, desired, runtime)
-            stopped = runtime.phase is Phase.STOPPED
-            seats = tuple(
-                renewed(seat, runtime) if stopped and _comes_back(roster, seat) else seat for seat in desired.seats
-            )
-            change.value = replace(desired, wish=Wish.RUN, stop=None, remove=False, seats=seats)
+        desired, runtime = change.value, context.team.record.read()
+        roster, has_stopped = Roster(context.team.name, desired, runtime), runtime.phase is Phase.STOPPED
+
+        def is_due(seat: Seat) -> bool:
+            if seat.machine != context.team.machine:  # its own machine resumes it
+                return False
+            fell = desired.wish is Wish.RUN and _fell(context, runtime, seat)
+            return fell or (has_stopped and _comes_back(roster, seat))
+
+        seats = tuple(renewed(seat, runtime) if is_due(seat) else seat for seat in desired.seats)
+        change.value = replace(desired, seats=seats)
+        if desired.wish is Wish.STOP:
+            change.value = replace(change.value, wish=Wish.RUN, stop=None, remove=False)
     return change.value
 
 

@@ -71,6 +71,7 @@ def _seat(context: Context, task: Task, board: Board, agent_id: str, wanted: Wan
         agent=agent,
         role=task.role or "",
         task=task.id,
+        machine=context.team.machine,
         worktree=disposable and not task.shared,
         disposable=disposable,
         argv=role.argv if role.agent == agent else like.argv if like else (),

@@ -99,7 +99,7 @@ def clear(team: TeamStore, show: Callable[[str], None], *, save: bool, force: bo
     Raises EnvironmentMissing for a machine out of reach; with `force` its code stays there.
     """
     kept = []
-    for seat in filter(travels, team.wanted.read().seats):
+    for seat in (seat for seat in team.wanted.read().seats if travels(seat) and seat.machine == team.machine):
         try:
             kept.append(MemberCode(team, seat).leave(save=save))
         except Pro0Error as error:

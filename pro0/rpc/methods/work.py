@@ -8,9 +8,9 @@ from pro0 import diffs
 from pro0.diffs import FileChange, UnmergedCommit
 from pro0.engine.outcomes import started
 from pro0.engine.places import last_shown
-from pro0.errors import NotFound
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.team import members
+from pro0.ops.team.machines import nothing_to_show
 from pro0.ops.team.status import MemberStatus, status
 from pro0.ops.work import diffs as work_of
 from pro0.rpc.client import RpcClient
@@ -69,12 +69,12 @@ def peek(client: RpcClient, name: str, lines: Lines = 40) -> LastScreen:
     """Return the last lines that a member shows, without touching it."""
     context = client.context
     roster = members.members(context)
-    agent_id = roster.find(name).agent_id
-    state = roster.state(agent_id)
+    seat = roster.find(name)
+    state = roster.state(seat.agent_id)
     text = last_shown(context.team, state, lines) if state else None
     if text is None:
-        raise NotFound(f"{agent_id} has nothing to show", hint="member.list says what it does")
-    return LastScreen(agent_id=agent_id, lines=[row.rstrip() for row in text.rstrip().splitlines()][-lines:])
+        raise nothing_to_show(context.team, seat)
+    return LastScreen(agent_id=seat.agent_id, lines=[row.rstrip() for row in text.rstrip().splitlines()][-lines:])
 
 
 @method("member.restart", "member.restart", waits=True)

@@ -6,9 +6,10 @@ An announcement is recorded after it was made. A lead that dies in between leave
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
-from pro0.model.decision import Announce, Surface
-from pro0.model.need import Need, NeedKind, Picture
+from pro0.model.decision import Announce
+from pro0.model.need import Need, NeedKind, Picture, Surface
 from pro0.model.runtime import Runtime
 from pro0.rules.lead.plan import View
 from pro0.rules.needs import needs, next_look
@@ -31,7 +32,7 @@ def announce(view: View, runtime: Runtime) -> Announcements:
     picture = Picture(
         now=view.now,
         wanted=view.snapshot.wanted,
-        runtime=runtime,
+        runtime=replace(runtime, seats=(*runtime.seats, *view.snapshot.others)),
         tasks=tasks,
         mail=person.mail,
         older=person.older,

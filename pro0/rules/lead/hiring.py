@@ -112,18 +112,29 @@ def _ask_once(view: View, plan: Plan) -> Plan:
 
 
 def hire(view: View, plans: list[Plan]) -> list[Action]:
-    """Return the seats to make now for tasks, and the seats to remove."""
+    """Return the seats to make now for tasks; a seat on another machine is that lead's matter."""
     if view.blind or view.stopping:
         return []
-    seats = {plan.seat.task: plan for plan in plans if plan.seat.task}
-    hired = {task.id: seats.get(task.id) for task in _to_start(view)}
-    hires = [
+    seats, elsewhere = _seats(plans), {s.task for s in view.snapshot.wanted.seats if s.machine != view.snapshot.machine}
+    hired = {task.id: seats.get(task.id) for task in _to_start(view) if task.id not in elsewhere}
+    return [
         Hire(id, plan.seat.agent_id if plan else _name(view, view.board.tasks[id]))
         for id, plan in hired.items()
         if plan is None or _is_free(view, plan)
     ]
-    gone = [plan.seat for id, plan in seats.items() if id not in hired and _is_done_with(view, plan)]
-    return [*hires, *(Dismiss(seat.agent_id, seat.generation) for seat in gone)]
+
+
+def dismiss(view: View, plans: list[Plan]) -> list[Action]:
+    """Return the seats of tasks to remove."""
+    if view.blind or view.stopping:
+        return []
+    wanted = {task.id for task in _to_start(view)}
+    gone = [plan.seat for id, plan in _seats(plans).items() if id not in wanted and _is_done_with(view, plan)]
+    return [Dismiss(seat.agent_id, seat.generation) for seat in gone]
+
+
+def _seats(plans: list[Plan]) -> dict[str, Plan]:
+    return {plan.seat.task: plan for plan in plans if plan.seat.task}
 
 
 def expire(view: View) -> tuple[list[Action], datetime | None]:

@@ -7,7 +7,7 @@ Every member goes through the same steps, in this order. Each step takes a plan 
 """
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
@@ -49,25 +49,22 @@ STARTING_LIMIT = timedelta(seconds=15)
 
 
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
-    """Return the new record, the actions and the time of the next look, for the whole team."""
+    """Return the new record, the actions and the time of the next look.
+
+    They are for all members of a team, in one that several machines share for those of the lead's own.
+    """
     snapshot = throttling.renewed(snapshot)
     view = View(snapshot, Board(snapshot.tasks.tasks if snapshot.tasks else ()), new_id)
-    plans = [_plan(view, seat) for seat in snapshot.wanted.seats]
+    plans = [_plan(view, seat) for seat in snapshot.wanted.seats if seat.machine == snapshot.machine]
     actions = [action for plan in plans for action in plan.actions]
     runtime, team_actions = _whole_team(view, plans)
-    if key := budget.reached(snapshot):
-        runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
-        text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
-        team_actions.extend(Tell(f"{key}:{to}", to, text) for to in view.supervisors)
     runtime, notices = throttling.tell(view, runtime)
-    team_actions.extend(notices)
-    if snapshot.tasks and snapshot.tasks.outbox:
-        team_actions.append(Deliver())
-    if snapshot.wanted.outbox:
-        team_actions.append(Deliver(wishes=True))
-    expired, next_at = hiring.expire(view)
-    team_actions.extend((*expired, *hiring.hire(view, plans)))
-    news = announcing.announce(view, runtime)
+    team_actions.extend((*notices, *hiring.dismiss(view, plans)))
+    news, next_at = announcing.Announcements(), None
+    if snapshot.has_duties:
+        runtime, due, next_at = _duties(view, runtime, plans)
+        team_actions.extend(due)
+        news = announcing.announce(view, runtime)
     wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at, news.wake_at) if wake]
     return Decision(
         runtime=runtime,
@@ -76,6 +73,22 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
         needs=news.needs,
         announced=news.announced,
     )
+
+
+def _duties(view: View, runtime: Runtime, plans: list[Plan]) -> tuple[Runtime, list[Action], datetime | None]:
+    """Return what one lead does for the whole team, and when a task has been worked on for too long."""
+    snapshot, actions = view.snapshot, list[Action]()
+    if key := budget.reached(snapshot):
+        runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
+        text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
+        actions.extend(Tell(f"{key}:{to}", to, text) for to in view.supervisors)
+    if snapshot.tasks and snapshot.tasks.outbox:
+        actions.append(Deliver())
+    if snapshot.wanted.outbox:
+        actions.append(Deliver(wishes=True))
+    expired, next_at = hiring.expire(view)
+    actions.extend((*expired, *hiring.hire(view, plans)))
+    return runtime, actions, next_at
 
 
 def _plan(view: View, seat: Seat) -> Plan:

@@ -1,36 +1,42 @@
 """The documents of one team in a database; what concerns this machine alone stays in the team's folder."""
 
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from pro0.errors import ErrorCode, Pro0Error, Refused, StoreError
-from pro0.model.team import StorePointer
+from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused, StoreError
+from pro0.model import ids
+from pro0.model.team import Share, StorePointer
 from pro0.store import atomic
 from pro0.store.database import schema
 from pro0.store.database.contents import RowContents
 from pro0.store.database.events import EventRows
-from pro0.store.database.lease import DatabaseLease
+from pro0.store.database.lease import DatabaseLease, holders
 from pro0.store.database.listening import DatabaseWatch
-from pro0.store.database.place import Rows, TeamRows, unused_name
+from pro0.store.database.place import OpenRows, Rows, TeamRows, unused_name
 from pro0.store.database.server import lock_of, server_of
 from pro0.store.files import File, make_folder
 from pro0.store.journal import files_of
-from pro0.store.paths import EVENTS, STORE, TeamPaths, is_document
+from pro0.store.paths import EVENTS, RECORDS, STORE, TeamPaths, is_document, machine_of, record_of
 from pro0.store.places.documents import TeamPlaces
 from pro0.store.places.folder import unchecked
-from pro0.store.places.place import DocumentPlace
+from pro0.store.places.place import DocumentPlace, OpenPlace
 from pro0.store.root import KINDS
 
 
 class DatabaseDocuments:
     """The documents of one team, kept by a PostgreSQL server."""
 
-    def __init__(self, paths: TeamPaths, url: str, check: Callable[[], None] = unchecked) -> None:
+    def __init__(
+        self, paths: TeamPaths, url: str, check: Callable[[], None] = unchecked, share: Share | None = None
+    ) -> None:
         self._paths = paths
+        self.share = share
+        self.database = self
         self.mends = f"the documents of {paths.name} are in a database, and mended from its backups"
         self._url = url
         self._rows = TeamRows(server_of(url), paths.name, label_of(url), check)
@@ -39,13 +45,17 @@ class DatabaseDocuments:
         self.mailboxes: DocumentPlace
         self.team, self.tasks, self.mailboxes = self._places()
 
-    def log(self, line: object) -> None:
-        """Append one line to the team's events; one that cannot be written is left out."""
+    def log(self, line: Mapping[str, object]) -> None:
+        """Append one line to the team's events; one that cannot be written is left out.
+
+        Of a person's act it names the role in the database, since several persons may share the team.
+        """
         rows, subject = self._rows, f"the events of {self._rows.name}"
-        text = msgspec.json.encode(line, enc_hook=str) + b"\n"
         # Behind a lock, so that numbers are seen in their order.
         with suppress(Pro0Error, OSError), rows.server.act(lock_of(rows.name, EVENTS), subject, "log") as act:
             act.ask(schema.CARELESS)
+            role = {"db_role": act.role} if line.get("actor") == ids.HUMAN else {}
+            text = msgspec.json.encode({**line, **role}, enc_hook=str) + b"\n"
             act.write(schema.LOG, (text, rows.name, rows.channel, f"{KINDS[0]}/{EVENTS}"))
 
     def events(self) -> EventRows:
@@ -62,7 +72,50 @@ class DatabaseDocuments:
 
     def lease(self) -> DatabaseLease:
         """Return the lease of the team's lead."""
-        return DatabaseLease(self._paths.team, self._rows)
+        return DatabaseLease(self._paths.team, self._rows, self.share.machine if self.share else "")
+
+    def names(self) -> list[str]:
+        """Return the names of all teams of this database."""
+        rows = self._rows.server.ask(str(self._rows.label), schema.TEAMS)
+        return [str(name) for (name,) in rows if ids.NAME.fullmatch(name)]
+
+    def uid(self) -> str:
+        """Return the id of the team of this name; raises NotFound when there is none."""
+        for (uid,) in self._rows.ask(str(self._rows.label), schema.UID):
+            return str(uid)
+        raise NotFound(f"there is no team {self._rows.name} in {self._rows.label}")
+
+    def clock_difference(self) -> float:
+        """Return by how many seconds the server's clock is ahead of this machine's."""
+        before = time.time()
+        [(there,)] = self._rows.server.ask(str(self._rows.label), schema.CLOCK)
+        return float(there) - (before + time.time()) / 2
+
+    @contextmanager
+    def led_by_nobody(self, machine: str) -> Iterator[None]:
+        """Keep a machine's lead from beginning; raises Refused while it is at work."""
+        lease = DatabaseLease(self._paths.team, self._rows, machine)
+        lease.take_there()
+        try:
+            yield
+        finally:
+            lease.drop()
+
+    def drop_record(self, opened: OpenPlace, machine: str) -> None:
+        """Remove the record of a machine that takes no part any more, in the act that this place is opened for."""
+        assert isinstance(opened, OpenRows)
+        opened.drop(record_of(machine))
+
+    def records(self) -> dict[str, bytes]:
+        """Return the bytes of all machines' records, by their names; "" is the one that made the team."""
+        start = f"{KINDS[0]}/{RECORDS}"
+        rows = self._rows.ask(str(self.team.path), schema.READ_ALL, start, f"{start}~")
+        names = ((str(name).removeprefix(f"{KINDS[0]}/"), bytes(data)) for name, data in rows)
+        return {machine: data for name, data in names if (machine := machine_of(name)) is not None}
+
+    def present(self, machines: Iterable[str]) -> set[str]:
+        """Return which of these machines have a lead at work, as the server knows it; "" is the one of the team."""
+        return holders(self._rows, machines)
 
     def signs(self) -> Iterator[object]:
         """Yield values that differ after each change that a list of the team shows."""

@@ -1,6 +1,7 @@
 """The lead's lease of a team in a database: the local one that guards look at, and a lock held at the server."""
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +15,18 @@ from pro0.store.database.session import DatabaseSession, translated
 from pro0.store.lease import Lease
 
 _TAKE = "select pg_try_advisory_lock(%s)"
-_GIVE_BACK = "select pg_advisory_unlock(%s)"
+_GIVE_ALL_BACK = "select pg_advisory_unlock_all()"
+_WATCHED = """
+select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+    set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false)
+"""
+"""Else a server would take a machine that lost its network for present, for hours."""
+_HELD = """
+select (l.classid::bigint << 32) | l.objid::bigint from pg_locks l
+where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and ((l.classid::bigint << 32) | l.objid::bigint) = any(%s)
+"""
 _ENDING = 2.0
 """Seconds to wait for a holder: the server notices the end of a killed one a moment later."""
 
@@ -22,10 +34,12 @@ _ENDING = 2.0
 class DatabaseLease(Lease):
     """The right to be the lead of one team: it ends with the process, or with its connection to the server."""
 
-    def __init__(self, folder: Path, team: TeamRows) -> None:
+    def __init__(self, folder: Path, team: TeamRows, machine: str = "") -> None:
         super().__init__(folder)
         self._rows = team
-        self._key = key_of(team.name, "lease")
+        self._key = lease_key(team.name, machine)
+        self._duties = key_of(team.name, "duties")
+        self._has_duties = False
         self._session: DatabaseSession | None = None
         self._lost: DatabaseSession | None = None
 
@@ -53,12 +67,19 @@ class DatabaseLease(Lease):
             self._lost.close()
         self.take_there()
 
+    def has_duties(self) -> bool:
+        """Return True when this lead does what concerns the whole team: one of all machines' leads does."""
+        if self._session and not self._has_duties:
+            with translated(f"the lease of {self._rows.name}"):
+                self._has_duties = self._session.ask(_TAKE, (self._duties,)) == [(True,)]
+        return self._has_duties
+
     def drop(self) -> None:
         """Give the lease up."""
         super().drop()
         if self._session:
             with suppress(psycopg.Error):  # closing alone would free it a moment later
-                self._session.ask(_GIVE_BACK, (self._key,))
+                self._session.ask(_GIVE_ALL_BACK)
             self._session.close()
             self._session = None
 
@@ -68,6 +89,7 @@ class DatabaseLease(Lease):
         with translated(subject):
             session = self._rows.server.connect()
             try:
+                session.ask(_WATCHED)
                 if self._lost:  # the server may not know yet that it is over
                     session.ask(schema.END_SESSION, (self._lost.pid, self._lost.since))
                 is_mine = self._is_taken_by(session)
@@ -77,7 +99,7 @@ class DatabaseLease(Lease):
         if not is_mine:
             session.close()
             raise Refused(f"{subject} is held by a lead elsewhere", code=ErrorCode.LEAD_ALIVE)
-        self._session, self._lost = session, None
+        self._session, self._lost, self._has_duties = session, None, False
 
     def _is_taken_by(self, session: DatabaseSession) -> bool:
         began = time.monotonic()
@@ -86,3 +108,17 @@ class DatabaseLease(Lease):
                 return False
             time.sleep(0.05)
         return True
+
+
+def lease_key(team: str, machine: str) -> int:
+    """Return the number of the lock that the lead of a machine holds; "" is the one that made the team."""
+    return key_of(team, "lease", *([machine] if machine else []))
+
+
+def holders(team: TeamRows, machines: Iterable[str]) -> set[str]:
+    """Return the machines whose lead holds its lease at the server."""
+    keys = {lease_key(team.name, machine): machine for machine in machines}
+    if not keys:
+        return set()
+    held = team.server.ask(f"the leases of {team.name}", _HELD, ([*keys],))
+    return {keys[key] for (key,) in held if key in keys}

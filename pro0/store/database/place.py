@@ -86,6 +86,14 @@ class OpenRows:
         if not self._act.write(schema.REPLACE, values):
             raise FileNotFoundError(errno.ENOENT, "the team is gone", team.name)
 
+    def drop(self, name: str) -> None:
+        """Remove one document, with the act it belongs to."""
+        assert self._act
+        team = self._place.team
+        self._act.write(
+            schema.DROP_DOCUMENT, {"name": self._place.key(name), "team": team.name, "channel": team.channel}
+        )
+
     def try_room(self, data: bytes) -> None:
         """Raise StoreError when the server takes no document of this data; nothing is changed."""
         team, name = self._place.team, self._place.key(_TRIED)

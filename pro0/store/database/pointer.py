@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused
-from pro0.model.team import StorePointer
+from pro0.model.team import Share, StorePointer
 from pro0.store.files import File
 from pro0.store.paths import STORE, TeamPaths
 from pro0.store.places.documents import Files
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 def documents_of(paths: TeamPaths) -> "Documents":
     """Return the documents of a team, wherever they are kept: the one spot that decides it."""
-    whereabouts = Whereabouts(paths.team)
-    url, check = whereabouts.url, whereabouts.check
-    return in_database(paths.home, paths.name, url, check) if url else Files(paths, check)
+    there = Whereabouts(paths.team)
+    if not there.url:
+        return Files(paths, there.check)
+    return in_database(paths.home, paths.name, there.url, there.check, there.share)
 
 
 class Whereabouts:
@@ -30,7 +31,8 @@ class Whereabouts:
     def __init__(self, team: Path) -> None:
         self._team = team
         self._stamp = _stamp(team)  # first: a pointer that is replaced meanwhile has another one
-        self.url = _url(team)
+        pointer = pointer_in(team)
+        self.url, self.share = (pointer.url, pointer.share) if pointer else ("", None)
 
     def check(self) -> None:
         """Raise Refused when they are elsewhere now: who has waited for a lock must not write to the old place."""
@@ -43,7 +45,9 @@ class Whereabouts:
         self._stamp = stamp
 
 
-def in_database(home: Path, name: str, url: str, check: Callable[[], None] = unchecked) -> "DatabaseDocuments":
+def in_database(
+    home: Path, name: str, url: str, check: Callable[[], None] = unchecked, share: Share | None = None
+) -> "DatabaseDocuments":
     """Return the documents that a database keeps of a team; `check` may refuse each change."""
     try:
         from pro0.store.database.documents import DatabaseDocuments  # late: a home of files alone loads none of it
@@ -55,7 +59,7 @@ def in_database(home: Path, name: str, url: str, check: Callable[[], None] = unc
         text = "a store on PostgreSQL needs psycopg and libpq, not installed here"
         hint = installation.adding("postgres")
         raise EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=hint) from None
-    return DatabaseDocuments(TeamPaths(home, name), url, check)
+    return DatabaseDocuments(TeamPaths(home, name), url, check, share)
 
 
 def pointer_in(team: Path) -> StorePointer | None:

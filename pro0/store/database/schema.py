@@ -63,6 +63,19 @@ with kept as (
 )
 select pg_notify(%(channel)s, %(name)s) from kept
 """
+READ_ALL: Final[LiteralString] = """
+select d.name, d.data from pro0.documents d join pro0.teams t on t.id = d.team
+where t.name = %s and d.name >= %s and d.name < %s
+"""
+DROP_DOCUMENT: Final[LiteralString] = """
+with gone as (
+    delete from pro0.documents d using pro0.teams t where t.id = d.team and t.name = %(team)s and d.name = %(name)s
+    returning 1
+)
+select pg_notify(%(channel)s, %(name)s) from gone
+"""
+CLOCK: Final[LiteralString] = "select extract(epoch from clock_timestamp())::float8"
+TEAMS: Final[LiteralString] = "select name from pro0.teams order by name"
 SIGNS: Final[LiteralString] = """
 select t.id, (select max(revision) from pro0.documents d where d.team = t.id),
     (select max(seq) from pro0.events e where e.team = t.id)

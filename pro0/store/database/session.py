@@ -59,6 +59,11 @@ class DatabaseAct:
         self.id = uuid.uuid4()
         self.wrote = False
 
+    @property
+    def role(self) -> str:
+        """Return the role that acts."""
+        return self._session.connection.info.user
+
     def ask(self, query: LiteralString, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:
         """Return the rows of a question in the transaction; raises StoreError."""
         with translated(self._subject):

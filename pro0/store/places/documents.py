@@ -1,6 +1,6 @@
 """The documents of one team as a whole, of whichever kind: where each is, their events, their watch, their lease."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +27,7 @@ class Files:
     """The documents of a team that is kept in files."""
 
     mends = ""
+    share = database = None
 
     def __init__(self, paths: TeamPaths, check: Callable[[], None] = unchecked) -> None:
         self._paths = paths
@@ -34,7 +35,7 @@ class Files:
         self.tasks: DocumentPlace = Folder(paths.tasks, check)
         self.mailboxes: DocumentPlace = Folder(paths.mailboxes, check)
 
-    def log(self, line: object) -> None:
+    def log(self, line: "Mapping[str, object]") -> None:
         """Append one line to the team's events; one that cannot be written is left out."""
         with suppress(OSError), atomic.folder(self._paths.team) as folder:
             journal.append(folder, EVENTS, line)

@@ -95,7 +95,8 @@ def complete(home: Path, trash: Path) -> None:
 
 def drop_rows(home: Path, entry: Path) -> None:
     """Remove the rows of a team in a database that was removed or only half made, and what a copy has left there."""
-    if pointer := pointer_in(entry):
+    pointer = pointer_in(entry)
+    if pointer and not pointer.share:  # else they are the team's, in which this machine only took part
         name = entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0]
         for url in filter(None, (pointer.url, pointer.unused)):
             in_database(home, name, url).drop(pointer.uid)

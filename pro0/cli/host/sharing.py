@@ -1,0 +1,129 @@
+"""`pro0 host join`, `list` and `leave`."""
+
+import os
+import re
+import socket
+
+import click
+
+from pro0.cli.context import by_terminal, caller, here, human_only, named_team, need_lead, project_here, store
+from pro0.cli.output import json_option, live, local, say, table, terminal, write, write_json
+from pro0.errors import Kept
+from pro0.model import ids
+from pro0.ops import trust
+from pro0.ops.context import Context
+from pro0.ops.team import machines
+from pro0.ops.team.machines import MachineStatus
+
+
+@click.command()
+@click.argument("url", metavar="URL")
+@click.argument("team", required=False)
+@click.option("--as", "name", metavar="NAME", help="What this machine is called there; else its host name.")
+@click.option("--mode", help="Where members of this machine are shown; else from the settings.")
+@json_option
+def join(url: str, team: str | None, name: str | None, mode: str | None, as_json: bool) -> None:
+    """Let this machine take part in a team that a database keeps.
+
+    The team is bound to this directory's project here, so be in a clone of the same repository. A lead of this machine
+    starts, for the members that are spawned here. Tasks, mail and verdicts are the team's. Without TEAM it is the only
+    team of that database.
+
+    --json prints what `host list --json` prints.
+
+    \b
+    Examples:
+      pro0 host join postgresql://me@db.example.org/agents
+      pro0 host join postgresql://me@db.example.org/agents alpha --as laptop2
+    """
+    from pro0.engine.machines import join as begin
+
+    human_only("let a machine take part in a team")
+    store().check()
+    machine = ids.machine(name if name is not None else _own_name())
+    project = project_here()
+    settings = trust.settings(store().home, project, os.environ, {"teammateMode": mode})
+    asked = ids.team_name(team) if team is not None else ""
+    joined = begin(store(), url, asked, machine, project, settings, terminal=terminal())
+    with live() as show:
+        show("starting the lead of this machine")
+        need_lead(joined, show)
+    if as_json:
+        write_json(machines.list_machines(Context(joined, caller()[0], vouch=by_terminal)))
+        return
+    write(f"{machine} takes part in {joined.name}, with {project}")
+    say(f"start a member here: pro0 member spawn NAME --agent claude -t {joined.name}")
+
+
+@click.command("list")
+@named_team
+@json_option
+def list_hosts(team: str | None, as_json: bool) -> None:
+    """List the machines that share a team.
+
+    --json prints a list of {name, hostname, here, present, since, version, members}. `name` is empty for the machine
+    that made the team.
+
+    \b
+    Examples:
+      pro0 host list
+      pro0 host list alpha --json
+    """
+    machines_there = machines.list_machines(here(team))
+    if as_json:
+        write_json(machines_there)
+    else:
+        head = ("MACHINE", "LEAD", "SINCE", "VERSION", "MEMBERS")
+        table(head, [_row(machine) for machine in machines_there])
+
+
+@click.command()
+@named_team
+@click.option("--machine", metavar="NAME", help="Give up another machine, which is gone for good.")
+@click.option("--force", is_flag=True, help="End what still runs here.")
+def leave(team: str | None, machine: str | None, force: bool) -> None:
+    """Take this machine out of a team, or give up one that is gone.
+
+    Its members leave with it, and their tasks are given back. What they have not committed is saved in a commit first;
+    branches that are not merged stay, exit 7. A machine that was given up ends its members when it is back.
+
+    \b
+    Examples:
+      pro0 host leave alpha
+      pro0 host leave alpha --machine laptop2
+    """
+    human_only("take a machine out of a team")
+    context = here(team)
+    if machine is not None and machine != context.team.machine:
+        gone = machines.give_up(context, machine)
+        write(
+            f"{machine} takes no part in {context.team.name} any more" + (f"; gone: {', '.join(gone)}" if gone else "")
+        )
+        return
+    from pro0.engine.machines import leave as end
+
+    with live() as show:
+        kept = end(store(), context.team, context, show, force=force)
+    if kept:
+        hint = f"look: git log HEAD..{kept[0]}; merge it, or leave it"
+        raise Kept(f"this machine has left {context.team.name}; not merged, so kept: {', '.join(kept)}", hint=hint)
+    write(f"this machine has left {context.team.name}")
+
+
+def _own_name() -> str:
+    """Return this machine's host name as the name of a machine."""
+    first = socket.gethostname().partition(".")[0].lower()
+    return re.sub(r"[^a-z0-9-]+", "-", first).strip("-")[:48] or "machine"
+
+
+def _row(machine: MachineStatus) -> tuple[str, ...]:
+    name = machine.name or f"{machine.hostname or 'unknown'} (made the team)"
+    lead = "at work" if machine.present else "none"
+    since = local(machine.since) if machine.since else ""
+    return (
+        name + (", here" if machine.here else ""),
+        lead,
+        since,
+        machine.version,
+        ", ".join(machine.members) or "nobody",
+    )

@@ -1,0 +1,108 @@
+"""The machines that share a team in a database: which there are, and giving one up."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from pro0.errors import BadInput, NotFound
+from pro0.model.caller import ANYONE, HUMAN_ONLY
+from pro0.model.runtime import ENDED, Runtime
+from pro0.model.team import Seat
+from pro0.ops.context import Context, lead_context, operation
+from pro0.ops.tasks import tasks
+from pro0.store.database.sharing import WholeRuntime, record_in
+from pro0.store.teams import TeamStore
+
+if TYPE_CHECKING:
+    from pro0.store.places.promises import SharedDocuments
+
+
+class MachineStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """One machine as shown by `host list`."""
+
+    name: str
+    """The name by which it takes part; empty for the one that made the team."""
+    hostname: str
+    """What that machine calls itself; empty before its first lead."""
+    here: bool
+    present: bool
+    """Whether its lead is at work."""
+    since: datetime | None
+    """When its last lead began."""
+    version: str
+    members: tuple[str, ...]
+    """Its members that have not ended."""
+
+
+@operation("host.list", ANYONE, changes=False)
+def list_machines(context: Context) -> tuple[MachineStatus, ...]:
+    """Return the machines that share a team, the one that made it first."""
+    team = context.team.require()
+    database, records = _shared(team)
+    present = database.present(records)
+    return tuple(
+        MachineStatus(
+            name=name,
+            hostname=record.lead_machine,
+            here=name == team.machine,
+            present=name in present,
+            since=record.lead_since,
+            version=record.lead_version,
+            members=tuple(state.agent_id for state in record.seats if state.state not in ENDED),
+        )
+        for name, record in sorted(records.items())
+    )
+
+
+@operation("host.leave", HUMAN_ONLY)
+def give_up(context: Context, machine: str) -> tuple[str, ...]:
+    """Take a machine and its members out of a team; returns them. Their tasks are given back.
+
+    Raises Refused while its lead is at work, NotFound when no machine of that name takes part. One that was
+    interrupted may be repeated.
+    """
+    team = context.team.require()
+    database, records = _shared(team)
+    if not machine:
+        raise BadInput("the machine that made the team cannot leave it", hint="pro0 team cleanup removes the team")
+    if machine not in records:
+        raise NotFound(f"no machine called {machine} takes part in {team.name}", hint="pro0 host list")
+    with database.led_by_nobody(machine):
+        for state in records[machine].seats:
+            how = f"was on {machine}, which takes no part any more"
+            tasks.free(lead_context(team), state.agent_id, state.incarnation, how)
+        with team.wanted.change(f"{machine} leaves") as change:
+            gone = tuple(seat.agent_id for seat in change.value.seats if seat.machine == machine)
+            change.value = replace(change.value, seats=tuple(s for s in change.value.seats if s.machine != machine))
+            database.drop_record(change.place, machine)
+    team.log_event(context.now(), context.caller.agent_id, "host.leave", machine=machine)
+    return gone
+
+
+def where(team: TeamStore, seat: Seat) -> str:
+    """Return the machine that has a member's agent, empty for this one."""
+    return seat.host or ("" if seat.machine == team.machine else machine_name(team, seat.machine))
+
+
+def machine_name(team: TeamStore, machine: str) -> str:
+    """Return what a machine that shares a team is called; the one that made it, as its last lead called it."""
+    return machine or record_in(team.documents.team, "").read().lead_machine
+
+
+def nothing_to_show(team: TeamStore, seat: Seat) -> NotFound:
+    """Return the error for a member without a terminal here."""
+    if seat.machine != team.machine:
+        machine = machine_name(team, seat.machine)
+        return NotFound(f"{seat.agent_id} is on {machine}, and shown there", hint=f"pro0 member show {seat.agent_id}")
+    return NotFound(f"{seat.agent_id} has nothing to show", hint=f"pro0 member show {seat.agent_id}")
+
+
+def _shared(team: TeamStore) -> tuple["SharedDocuments", dict[str, Runtime]]:
+    """Return a team's database and the records of its machines; raises BadInput for a team in files."""
+    database = team.documents.database
+    if database is None or not isinstance(team.runtime, WholeRuntime):
+        hint = f"move it: pro0 store copy {team.name} postgresql://…"
+        raise BadInput(f"{team.name} is kept in files of this machine, which no other one shares", hint=hint)
+    return database, team.runtime.records()

@@ -1,0 +1,110 @@
+"""The documents of a team that differ by machine: each lead's record, and what the team's configuration means here."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import asdict, replace
+
+from pro0.errors import NotFound
+from pro0.model.runtime import Runtime
+from pro0.model.team import Share, TeamConfig
+from pro0.rules import machines
+from pro0.store.files import File
+from pro0.store.paths import CONFIG, record_of
+
+if TYPE_CHECKING:
+    from pro0.store.places.place import DocumentPlace
+    from pro0.store.places.promises import Documents, SharedDocuments
+
+
+class WholeRuntime(File[Runtime]):
+    """The record of this machine's sessions; read, it names those of all machines."""
+
+    def __init__(self, documents: "SharedDocuments", machine: str) -> None:
+        super().__init__(documents.team, record_of(machine), Runtime, absent=_absent(machine))
+        self._documents = documents
+        self._machine = machine
+        self._files: dict[str, File[Runtime]] = {}
+
+    def read(self) -> Runtime:
+        """Return the record; raises NotFound when this machine takes no part any more, StoreError when corrupt."""
+        records = self.records()
+        if self._machine not in records:
+            return super().read()  # which says what is missing
+        own = records.pop(self._machine)
+        return machines.whole(own, records, self._documents.present(records))
+
+    def find(self) -> Runtime | None:
+        """Return the record, or None when it is missing."""
+        with suppress(NotFound):
+            return self.read()
+        return None
+
+    def records(self) -> dict[str, Runtime]:
+        """Return the records of all machines that share the team, by their names."""
+        found = self._documents.records()
+        return {machine: self._file(machine).decoded(data) for machine, data in found.items()}
+
+    def _file(self, machine: str) -> File[Runtime]:
+        return self._files.setdefault(machine, record_in(self._documents.team, machine))
+
+
+class LocalConfig(File[TeamConfig]):
+    """The configuration of a team that another machine has made; read, it names this one's project and terminals."""
+
+    def __init__(self, place: "DocumentPlace", fault: Callable[[TeamConfig], str], share: Share) -> None:
+        super().__init__(place, CONFIG, TeamConfig, fault=fault)
+        self._own = asdict(share)
+        del self._own["machine"]
+
+    def read(self) -> TeamConfig:
+        """Return it; raises NotFound or StoreError."""
+        return replace(super().read(), **self._own)
+
+    def find(self) -> TeamConfig | None:
+        """Return it, or None when it is missing."""
+        config = super().find()
+        return replace(config, **self._own) if config else None
+
+
+class MachineFiles(NamedTuple):
+    """The documents of a team that differ by machine."""
+
+    config: File[TeamConfig]
+    record: File[Runtime]
+    """What the lead of this machine writes."""
+    runtime: File[Runtime]
+    """What readers see."""
+
+
+def machine_files(documents: "Documents", fault: Callable[[TeamConfig], str]) -> MachineFiles:
+    """Return the documents of a team that differ by machine; of a team in files none do."""
+    share, database = documents.share, documents.database
+    machine = share.machine if share else ""
+    plain: File[TeamConfig] = File(documents.team, CONFIG, TeamConfig, fault=fault)
+    config = LocalConfig(documents.team, fault, share) if share else plain
+    record = record_in(documents.team, machine)
+    return MachineFiles(config, record, WholeRuntime(database, machine) if database else record)
+
+
+def others_of(documents: "Documents") -> list[str]:
+    """Return the other machines that share a team; "" is the one that made it."""
+    if documents.database is None:
+        return []
+    own = documents.share.machine if documents.share else ""
+    return sorted(machine for machine in documents.database.records() if machine != own)
+
+
+def record_in(place: "DocumentPlace", machine: str) -> File[Runtime]:
+    """Return the record of one machine's sessions."""
+    return File(place, record_of(machine), Runtime, absent=_absent(machine))
+
+
+def _absent(machine: str) -> Callable[[], Runtime] | None:
+    """Return what to do about a missing record: that of the team's own machine is never missing."""
+
+    def refuse() -> Runtime:
+        raise NotFound(f"{machine} takes no part in this team any more", hint="pro0 host leave")
+
+    return refuse if machine else None

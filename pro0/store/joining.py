@@ -1,0 +1,50 @@
+"""A machine's own folder of a team that another one has made and a database keeps."""
+
+from typing import TYPE_CHECKING
+
+from pro0.errors import ErrorCode, Refused
+from pro0.model.runtime import Runtime
+from pro0.model.team import Environment, Share, StorePointer
+from pro0.store import atomic
+from pro0.store.database.pointer import in_database
+from pro0.store.database.sharing import record_in
+from pro0.store.files import File, make_folder
+from pro0.store.paths import ENVIRONMENT, NEW, STORE, record_of
+from pro0.store.places.folder import late
+from pro0.store.teams import Store, TeamStore
+
+if TYPE_CHECKING:
+    from pro0.store.database.documents import DatabaseDocuments
+
+
+def join(store: Store, name: str, url: str, share: Share, environment: Environment) -> TeamStore:
+    """Let this machine take part in a team; raises NotFound for no such team, Refused for a taken name.
+
+    The folder is here whole or not at all. When this is killed, the machine's name may be taken there.
+    """
+    team = store.team(name)
+    with store.changing(f"join team {name}"):
+        if team.exists():
+            text, hint = f"there is a team {name} here already", f"pro0 host list -t {name}"
+            raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
+        documents = in_database(store.home, name, url, share=share)
+        uid = documents.uid()
+        new = team.paths.team.with_name(f"{NEW}{name}")
+        for folder in (new, new / team.paths.sessions.name, new / team.paths.logs.name):
+            make_folder(folder)
+        File(new, STORE, StorePointer).create(StorePointer(url=url, uid=uid, share=share))
+        File(new, ENVIRONMENT, Environment).create(environment)
+        _sign_up(documents, share.machine)
+        new.rename(team.paths.team)
+        with late("it may be lost again"):
+            atomic.sync(team.paths.team.parent)
+    return store.team(name)
+
+
+def _sign_up(documents: "DatabaseDocuments", machine: str) -> None:
+    """Begin the machine's record; raises Refused when there is one."""
+    with documents.team.locked(f"{machine} joins") as opened:
+        if opened.holds(record_of(machine)):
+            hint = "choose another name: --as NAME; or give that one up: pro0 host leave --machine NAME"
+            raise Refused(f"a machine called {machine} takes part already", code=ErrorCode.CONFLICT, hint=hint)
+        record_in(documents.team, machine).write(opened, Runtime())
