@@ -13,8 +13,9 @@ from contextlib import suppress
 
 from pro0 import config, processes
 from pro0.engine.cleanup import end_the_rest, living_guard, take_over
-from pro0.engine.outcomes import Show, unrecorded
+from pro0.engine.outcomes import Show
 from pro0.engine.places import backend_of, place_of
+from pro0.engine.room import unrecorded
 from pro0.errors import ErrorCode, Pro0Error, Refused, Unwritable
 from pro0.model.runtime import Process, SeatState
 from pro0.model.team import Seat, ShutdownWish

@@ -45,7 +45,7 @@ def run(team: TeamStore, *, revived: bool = False, beside: Beside = nullcontext)
     A lead `revived` by a guard ends silently when another lead exists, or when none is wanted. `beside` is open while
     it leads.
     """
-    if team.machine and team.is_gone():
+    if team.machine and machines.is_gone(team):
         machines.end_all(team)
         return 0
     machines.require_clock(team)
@@ -117,7 +117,7 @@ class Lead:
             over = self._applier.apply(snapshot, decision)
             self._services.relay.follow(snapshot)
         except Exception as error:  # no file is worth losing the lead
-            if isinstance(error, NotFound) and self._team.is_gone():
+            if isinstance(error, NotFound) and machines.is_gone(self._team):
                 raise
             self._complain(*self._observer.trouble, *self._applier.trouble, error)
             return None, False

@@ -22,7 +22,7 @@ from pro0.ops.team import machines
 from pro0.ops.work import checkouts, travelling
 from pro0.processes.ending import FIRM
 from pro0.sessions.iterm2 import it2
-from pro0.store import joining
+from pro0.store.database import joining
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.database.sharing import others_of
 from pro0.store.lease import Lease
@@ -70,7 +70,7 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
     """
     if not team.machine:
         raise BadInput(f"{team.name} was made here", hint=f"pro0 team cleanup {team.name} removes it")
-    gone, uid = team.is_gone(), _uid(team)
+    gone, uid = is_gone(team), _uid(team)
     if not force:
         _refuse_if_live(team)
     _end_own_lead(team)
@@ -80,6 +80,12 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
         machines.give_up(context, team.machine)
     store.discard(team.name, uid)
     return kept
+
+
+def is_gone(team: TeamStore) -> bool:
+    """Return True when a team was removed, or this machine takes no part in it any more."""
+    place = team.documents.team
+    return not (team.exists() and place.is_there() and place.holds(team.record.path.name))
 
 
 def require_clock(team: TeamStore) -> None:

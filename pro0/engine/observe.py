@@ -62,16 +62,14 @@ class Observer:
         wanted, runtime = team.wanted.read(), self._record.read()
         tasks = self._unless_it_fails(team.tasks.read, None)
         adapters = [adapter_named(name) for name in {seat.agent for seat in wanted.seats} & AGENTS.keys()]
-        looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
-        unopened = self._unopened(looks, runtime)
+        looks, unopened = self._looks(runtime)
         reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
         alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
-        has_duties = self._lease.has_duties()
         return Snapshot(
             now=now,
             machine=team.machine,
-            has_duties=has_duties,
-            others=self._others(runtime) if has_duties else (),
+            has_duties=self._lease.has_duties(),
+            others=self._others(runtime),
             policy=self._policy,
             moved=self._jumps.moved(wanted, runtime, tasks),
             config=team.config.read(),
@@ -86,9 +84,7 @@ class Observer:
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(runtime),
             seen=self._unless_it_fails(lambda: services.nudger.agent_states.look(wanted, runtime, reports), {}),
-            spent=self._unless_it_fails(
-                lambda: self._ledger.look(services.nudger.agent_states.all(), wanted.max_cost), 0.0
-            ),
+            spent=self._unless_it_fails(lambda: self._spent(wanted), 0.0),
             nudged=services.nudger.arrived(),
             queued=services.nudger.queued(),
             worktree_jobs=services.worktree_jobs.found(wanted.seats),
@@ -103,6 +99,9 @@ class Observer:
             channels=frozenset(a.name for a in adapters if a.deliver),
         )
 
+    def _spent(self, wanted: Wanted) -> float:
+        return self._ledger.look(self._services.nudger.agent_states.all(), wanted.max_cost)
+
     def _others(self, runtime: Runtime) -> tuple[SeatState, ...]:
         """Return the sessions on other machines that share the team."""
         if self._team.documents.database is None:
@@ -116,6 +115,11 @@ class Observer:
         for incarnation in snapshot.guards_alive:
             if report := snapshot.reports.get(incarnation):
                 yield report.guard
+
+    def _looks(self, runtime: Runtime) -> tuple[dict[str, tuple[Report | None, bool]], dict[str, bool]]:
+        """Return what is seen of each session, and those that are not opened."""
+        looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
+        return looks, self._unopened(looks, runtime)
 
     def _unopened(self, looks: dict[str, tuple[Report | None, bool]], runtime: Runtime) -> dict[str, bool]:
         """Return sessions a dead lead left without a guard; True for an existing launch file.

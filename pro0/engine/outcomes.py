@@ -12,7 +12,8 @@ from pro0 import processes
 from pro0.agents import adapter_of
 from pro0.engine.hosts import HeldStarts, OtherEnds, has_not_begun
 from pro0.engine.opening.launch import ensure_lead
-from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut, Unwritable
+from pro0.engine.room import Room
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
 from pro0.model.team import Seat, ShutdownWish
@@ -28,8 +29,6 @@ PAUSE = 0.03
 """Seconds between two looks at runtime.json."""
 LEAD_PAUSE = 2.0
 """Seconds between two checks for a living lead."""
-ROOM_PAUSE = 2.0
-"""Seconds an end may go unrecorded before the client checks for disk space."""
 START_PATIENCE = 60.0
 """Seconds for sessions to come up, even seven of iTerm2 on a busy machine. Failures are told at once."""
 READY_PATIENCE = 5.0
@@ -147,7 +146,7 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
         if (ended := roster(team).state(seat.agent_id)) and ended.state in ENDED:
             return ended
         raise Refused(f"nobody asked {seat.agent_id} to shut down", code=ErrorCode.NO_REQUEST)
-    answers, lead, room = _Answers(show), _Lead(team), _Room(team)
+    answers, lead, room = _Answers(show), _Lead(team), Room(team)
     deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
         team_roster = roster(team)
@@ -168,7 +167,7 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
 
     Raises TimedOut after `patience` seconds, at the latest `ENDING_PATIENCE` after the request's own time-out.
     """
-    answers, lead, room, elsewhere = _Answers(show), _Lead(team), _Room(team), OtherEnds(team)
+    answers, lead, room, elsewhere = _Answers(show), _Lead(team), Room(team), OtherEnds(team)
     gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
     deadline = _deadline(wish, patience)
     while time.monotonic() < deadline:
@@ -189,12 +188,6 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
     raise _not_ended(team.name, roster(team).runtime, f"pro0 team stop -t {team.name} --force")
 
 
-def unrecorded(subject: str, error: Unwritable) -> Unwritable:
-    """Return the error for an end without room on disk to record it."""
-    message = f"{subject} has ended, but that is not recorded: {error.message}"
-    return Unwritable(message, hint="free some space; it is recorded then")
-
-
 def _deadline(wish: ShutdownWish, patience: float | None) -> float:
     longest = wish.timeout + ENDING_PATIENCE
     return time.monotonic() + (longest if patience is None else min(patience, longest))
@@ -212,30 +205,6 @@ class _Lead:
         if time.monotonic() >= self._look_at:
             ensure_lead(self._team)
             self._look_at = time.monotonic() + LEAD_PAUSE
-
-
-class _Room:
-    """Reports an unrecordable end, instead of waiting for its record."""
-
-    def __init__(self, team: TeamStore) -> None:
-        self._team = team
-        self._look_at = time.monotonic() + ROOM_PAUSE
-
-    def look(self, states: Iterable[SeatState], subject: str) -> None:
-        """Check from time to time; raises Unwritable when all these sessions are dead and the disk has no room."""
-        if time.monotonic() < self._look_at:
-            return
-        self._look_at = time.monotonic() + ROOM_PAUSE
-        if not any(self._lives(state) for state in states):
-            try:
-                self._team.runtime.try_room()
-            except Unwritable as error:
-                raise unrecorded(subject, error) from error
-
-    def _lives(self, state: SeatState) -> bool:
-        report = self._team.report(state.incarnation)
-        guard = report.guard if report else state.guard
-        return guard is not None and processes.alive(guard)
 
 
 class _Answers:

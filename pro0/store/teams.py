@@ -75,12 +75,6 @@ class TeamStore:
         """Return True when the team's folder is there, whatever its files hold."""
         return exists(self.paths.team)
 
-    def is_gone(self) -> bool:
-        """Return True when the team was removed, or this machine takes no part in it any more."""
-        return not (
-            self.exists() and self.documents.team.is_there() and self.documents.team.holds(self.record.path.name)
-        )
-
     def require(self) -> "TeamStore":
         """Return this store, or raise NotFound when the team does not exist."""
         if not self.exists():

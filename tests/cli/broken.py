@@ -15,7 +15,7 @@ from pro0.model.task import Changes, Draft
 from pro0.ops.context import Context, clock
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members
-from pro0.ops.team.ports import port_base
+from pro0.ops.work.ports import port_base
 from pro0.rules.tasks import archive
 from pro0.rules.tasks.archive import HISTORY_COUNT
 from pro0.store.files import File

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from pro0.errors import EnvironmentMissing, StoreError
 from pro0.model.team import Seat
 from pro0.ops.context import Context
-from pro0.ops.team.ports import SIZE, port_base
 from pro0.ops.work import readying
+from pro0.ops.work.ports import SIZE, port_base
 from pro0.worktrees import Repository, branch_of, include
 from tests.cli.conftest import make, seat
 from tests.repositories import commit, git, put, repository_in

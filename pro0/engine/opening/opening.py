@@ -26,7 +26,7 @@ from pro0.model.team import Environment, Member, Seat, TeamConfig
 from pro0.ops.context import clock, lead_context
 from pro0.ops.tasks import trees
 from pro0.ops.team import members
-from pro0.ops.team.ports import PORT_BASE, port_base
+from pro0.ops.work.ports import PORT_BASE, port_base
 from pro0.rules.lead.plan import MEMORY
 from pro0.sessions.backend import Opening
 from pro0.store import atomic

@@ -203,11 +203,7 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     same = next((s for s in desired.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same:
         reusable(same, draft, ended=bool(team_roster.ended(same.agent_id)), worktree=_in_worktree(context, draft))
-    # A team over its budget starts no new session, not even a lead's.
-    if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
-        hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
-        sentence = f"{context.team.name} has cost all of its ${desired.max_cost:g}"
-        raise Refused(sentence, code=ErrorCode.OVER_BUDGET, hint=hint)
+    _refuse_over_budget(context, desired)
     if len([s for s in team_roster.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code=ErrorCode.TOO_MANY, hint=hint)
@@ -239,6 +235,14 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     if context.caller.who is Who.LEAD_AGENT:
         within(seat, desired, config)
     return with_seat(desired, seat := replace(seat, gate=PlanGate() if draft.plan else None)), seat
+
+
+def _refuse_over_budget(context: Context, desired: Wanted) -> None:
+    """Refuse any new session of a team over its budget, even a lead's."""
+    if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
+        hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
+        sentence = f"{context.team.name} has cost all of its ${desired.max_cost:g}"
+        raise Refused(sentence, code=ErrorCode.OVER_BUDGET, hint=hint)
 
 
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:

@@ -13,7 +13,7 @@ from pro0.model.need import NeedKind
 from pro0.model.team import Seat
 from pro0.ops import troubles, trust
 from pro0.ops.context import TEAM_UID, clock
-from pro0.ops.team.ports import PORT_BASE, port_base
+from pro0.ops.work.ports import PORT_BASE, port_base
 from pro0.processes.table import SPARED
 from pro0.rules.text import last_lines, visible
 from pro0.store.teams import TeamStore

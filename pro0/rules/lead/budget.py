@@ -1,6 +1,11 @@
 """A team's cost limit: the lead warns at 80 % and starts no new session at 100 %."""
 
-from pro0.model.decision import Snapshot
+from msgspec.structs import replace
+
+from pro0.model.decision import Snapshot, Tell
+from pro0.model.runtime import Runtime
+from pro0.rules.lead.plan import MEMORY, View
+from pro0.rules.words import prompts
 
 WARNING = 0.8
 
@@ -9,6 +14,16 @@ def exhausted(snapshot: Snapshot) -> bool:
     """Return True when the team's cost has reached its limit."""
     limit = snapshot.wanted.max_cost
     return bool(limit) and snapshot.spent >= limit
+
+
+def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
+    """Return the new runtime and the notices that are due about the cost limit."""
+    snapshot = view.snapshot
+    if not (key := reached(snapshot)):
+        return runtime, []
+    text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
+    told = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
+    return told, [Tell(f"{key}:{to}", to, text) for to in view.supervisors]
 
 
 def reached(snapshot: Snapshot) -> str:

@@ -7,7 +7,7 @@ Every member goes through the same steps, in this order. Each step takes a plan 
 """
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from msgspec.structs import replace
 
@@ -62,8 +62,9 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     team_actions.extend((*notices, *hiring.dismiss(view, plans)))
     news, next_at = announcing.Announcements(), None
     if snapshot.has_duties:
-        runtime, due, next_at = _duties(view, runtime, plans)
-        team_actions.extend(due)
+        runtime, notices = budget.tell(view, runtime)
+        expired, next_at = hiring.expire(view)
+        team_actions.extend((*notices, *_deliveries(snapshot), *expired, *hiring.hire(view, plans)))
         news = announcing.announce(view, runtime)
     wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at, news.wake_at) if wake]
     return Decision(
@@ -75,20 +76,9 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     )
 
 
-def _duties(view: View, runtime: Runtime, plans: list[Plan]) -> tuple[Runtime, list[Action], datetime | None]:
-    """Return what one lead does for the whole team, and when a task has been worked on for too long."""
-    snapshot, actions = view.snapshot, list[Action]()
-    if key := budget.reached(snapshot):
-        runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
-        text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
-        actions.extend(Tell(f"{key}:{to}", to, text) for to in view.supervisors)
-    if snapshot.tasks and snapshot.tasks.outbox:
-        actions.append(Deliver())
-    if snapshot.wanted.outbox:
-        actions.append(Deliver(wishes=True))
-    expired, next_at = hiring.expire(view)
-    actions.extend((*expired, *hiring.hire(view, plans)))
-    return runtime, actions, next_at
+def _deliveries(snapshot: Snapshot) -> list[Deliver]:
+    owed = [Deliver()] if snapshot.tasks and snapshot.tasks.outbox else []
+    return [*owed, Deliver(wishes=True)] if snapshot.wanted.outbox else owed
 
 
 def _plan(view: View, seat: Seat) -> Plan:

@@ -1,15 +1,20 @@
-"""The documents of a team that differ by machine: each lead's record, and what the team's configuration means here."""
+"""The documents of a team that differ by machine: each lead's record, and what the team's configuration means here.
 
-from collections.abc import Callable
+Each lead records its own sessions, and readers see all of them as one record. What another machine's record names is
+not on this one: no process of it, no pane. So these are left out, and every look at processes takes such a session for
+one of which nothing is known.
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import asdict, replace
 
 from pro0.errors import NotFound
-from pro0.model.runtime import Runtime
+from pro0.model.runtime import ENDED, Phase, Runtime, SeatState, State
 from pro0.model.team import Share, TeamConfig
-from pro0.rules import machines
 from pro0.store.files import File
 from pro0.store.paths import CONFIG, record_of
 
@@ -33,7 +38,7 @@ class WholeRuntime(File[Runtime]):
         if self._machine not in records:
             return super().read()  # which says what is missing
         own = records.pop(self._machine)
-        return machines.whole(own, records, self._documents.present(records))
+        return whole(own, records, self._documents.present(records))
 
     def find(self) -> Runtime | None:
         """Return the record, or None when it is missing."""
@@ -108,3 +113,51 @@ def _absent(machine: str) -> Callable[[], Runtime] | None:
         raise NotFound(f"{machine} takes no part in this team any more", hint="pro0 host leave")
 
     return refuse if machine else None
+
+
+def whole(own: Runtime, others: Mapping[str, Runtime], present: Collection[str]) -> Runtime:
+    """Return the record of a whole team, from that of this machine and those of others by their names.
+
+    A session on a machine that is not `present` is unreachable, since nothing says that it has ended.
+    """
+    if not others:
+        return own
+    records = (own, *others.values())
+    counting = [record for name, record in others.items() if name in present or _has_living(record)]
+    elsewhere = chain.from_iterable(_sessions(other, name, name in present) for name, other in others.items())
+    return replace(
+        own,
+        phase=_phase({own.phase, *(record.phase for record in counting)}),
+        seats=_newest((*own.seats, *elsewhere)),
+        failures=tuple(chain.from_iterable(record.failures for record in records)),
+        refusals=tuple(chain.from_iterable(record.refusals for record in records)),
+        limits=tuple(chain.from_iterable(record.limits for record in records)),
+    )
+
+
+def _sessions(record: Runtime, machine: str, is_present: bool) -> list[SeatState]:
+    unknown = [replace(state, guard=None, agent=None, handle=None) for state in record.seats]
+    if is_present:
+        return unknown
+    note = f"{machine or record.lead_machine} takes no part at present"
+    return [s if s.state in ENDED else replace(s, state=State.UNREACHABLE, note=note) for s in unknown]
+
+
+def _newest(states: tuple[SeatState, ...]) -> tuple[SeatState, ...]:
+    """Return one state for each member, the newest: a member may have been on another machine before."""
+    newest: dict[str, SeatState] = {}
+    for state in states:
+        known = newest.get(state.agent_id)
+        if known is None or state.generation > known.generation:
+            newest[state.agent_id] = state
+    return tuple(newest.values())
+
+
+def _has_living(record: Runtime) -> bool:
+    return any(state.state not in ENDED for state in record.seats)
+
+
+def _phase(phases: Collection[Phase]) -> Phase:
+    if len(set(phases)) == 1:
+        return next(iter(phases))
+    return Phase.RUNNING if Phase.RUNNING in phases else Phase.STOPPING
