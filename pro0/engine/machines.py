@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from pro0 import config, processes
@@ -34,6 +35,8 @@ Show = Callable[[str], None]
 
 APART = 5.0
 """Seconds by which a machine's clock may differ from the database's: one machine's time-outs count another's stamps."""
+LEAD_GRACE = 2.0
+"""Seconds between TERM and KILL for a lead, which takes TERM between two rounds."""
 _PATIENCE = 10.0
 """Seconds for an ending lead to give up its lease."""
 _PAUSE = 0.05
@@ -150,10 +153,14 @@ def _end_own_lead(team: TeamStore) -> None:
         if time.monotonic() > deadline:
             raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code=ErrorCode.LOCK_TIMEOUT)
         if (holder := lease.read()) and processes.alive(holder.process) and ownership.is_lead(team, holder.process):
-            processes.signal_process(holder.process, signal.SIGTERM)
+            processes.end(partial(_if_alive, holder.process), LEAD_GRACE)
         time.sleep(_PAUSE)
     lease.rest("leave")
     lease.drop()
+
+
+def _if_alive(process: Process) -> list[Process]:
+    return [process] if processes.alive(process) else []
 
 
 def _put_code_away(store: Store, team: TeamStore, show: Show, *, force: bool) -> list[str]:
