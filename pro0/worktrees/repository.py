@@ -130,7 +130,7 @@ class Repository:
     def drop(self, branch: str) -> bool:
         """Remove a member's branch if it is merged; return True when it is gone."""
         with self._alone():
-            return not self._has(branch) or self._drop(branch)
+            return not self.has(branch) or self._drop(branch)
 
     def _check_out(self, path: Path, branch: str, head: str) -> None:
         """Make a worktree. It counts as half made, by git's own lock, until all files are there."""
@@ -144,7 +144,7 @@ class Repository:
         """Return the first free branch name: not checked out, and without commits of its own."""
         taken = {tree.branch for tree in self.all()}
         names = (branch if number == 1 else f"{branch}-{number}" for number in range(1, 1_000_000))
-        return next(n for n in names if n not in taken and (not self._has(n) or self._commit(n) == head))
+        return next(n for n in names if n not in taken and (not self.has(n) or self._commit(n) == head))
 
     def _clear(self, path: Path) -> None:
         """Make room at the path of our present or former worktree; refuse to touch anything else."""
@@ -218,7 +218,7 @@ class Repository:
     def _unused(self, path: Path) -> str:
         """Return a new branch name for the saved files of a worktree."""
         names = (f"{PREFIX}/{_sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
-        return next(name for name in names if not self._has(name))
+        return next(name for name in names if not self.has(name))
 
     def _drop(self, branch: str) -> bool:
         """Remove our branch if it is merged, and unchanged since this check."""
@@ -231,7 +231,8 @@ class Repository:
         """Return True when the checkout's HEAD contains a commit, or all of a branch."""
         return self._git.succeeds("merge-base", "--is-ancestor", commit, "HEAD")
 
-    def _has(self, branch: str) -> bool:
+    def has(self, branch: str) -> bool:
+        """Return True while the branch is there."""
         return self._git.succeeds("show-ref", "--verify", "--quiet", f"{HEADS}{branch}")
 
     def _commit(self, branch: str) -> str:

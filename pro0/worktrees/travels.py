@@ -40,10 +40,6 @@ class Travelling(Repository):
             self._git.run("update-ref", f"{HEADS}{name}", head)
             return name
 
-    def has(self, branch: str) -> bool:
-        """Return True while the branch is there."""
-        return self._has(branch)
-
     def send(self, branch: str, member: str, command: Sequence[str]) -> None:
         """Send a branch through a command that speaks for the other repository; raises EnvironmentMissing."""
         self._reach(command, "push", *_PLAIN_PUSH, _OTHER, f"{HEADS}{branch}:{SENT}{member}")
@@ -65,7 +61,7 @@ class Travelling(Repository):
         return new
 
     def _take(self, branch: str, new: str) -> None:
-        old = self._commit(branch) if self._has(branch) else ""
+        old = self._commit(branch) if self.has(branch) else ""
         if old == new:
             return
         if taken := next((tree.path for tree in self.all() if tree.branch == branch), None):
@@ -153,7 +149,7 @@ class Guest(Repository):
         """Return the member's newest commit: that of its worktree, of its branch without one, else what home sent."""
         if self._tree.exists():
             return Git(self._ours(self._tree).path).run("rev-parse", "HEAD")
-        start = f"{HEADS}{branch}" if self._has(branch) else f"{SENT}{self._tree.name}"
+        start = f"{HEADS}{branch}" if self.has(branch) else f"{SENT}{self._tree.name}"
         return self._git.run("rev-parse", "--verify", f"{start}^{{commit}}")
 
     def _left(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import roster
 from pro0.ops.tasks import tasks
+from pro0.ops.team.machines import where
 from pro0.ops.work import travelling
 from pro0.ops.work.workers import find as find_worker
 from pro0.store.paths import worktree
@@ -114,6 +115,9 @@ def _nothing_committed(work: NamedWork) -> NotFound:
 def _of_seat(context: Context, seat: Seat, *, bring: bool = False) -> NamedWork:
     config = context.team.config.read()
     state = roster(context.team).state(seat.agent_id)
+    if seat.machine != context.team.machine:
+        text = f"what {seat.agent_id} changes is on {where(context.team, seat)}"
+        raise NotFound(text, hint="look there; a branch that is pushed from there can be fetched here")
     if not seat.worktree:
         return NamedWork(seat.agent_id, fork(Path(config.project)), shared=True)
     if travelling.travels(seat):

@@ -122,6 +122,9 @@ def merge(context: Context, name: str) -> Task:
     """Merge what a worker left into the project's checkout; raises Refused, and changes nothing, for conflicts."""
     worker = find(context, name)
     branch, repository = _branch(worker), Repository(_project(context))
+    if context.team.documents.database and not repository.has(branch):
+        hint = "a worker of another machine left it there; fetch it from there"
+        raise NotFound(f"there is no branch {branch} here", hint=hint)
     commit = repository.merge(branch, f"Merge {branch}: {worker.task.title}")
     gone = repository.drop(branch)
 
