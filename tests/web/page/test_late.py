@@ -104,6 +104,21 @@ def test_what_was_answered_is_not_asked_again(shown: Shown, alpha: Crew) -> None
     shown.over(card)
 
 
+def test_a_verdict_is_offered_once_the_page_has_its_task(shown: Shown, alpha: Crew) -> None:
+    """A need may be told before its task: a verdict without what was shown would be refused."""
+    page = shown.go("needs")
+    holds(shown, r'/"method": ?"(task|ticket)[.]list[.]changed"/')
+    [id] = alpha.give(Draft(title="is told late"))
+    gates.hold(alpha.context, id, Awaiting.REVIEW)
+    card = page.get_by_role("main").get_by_role("listitem").filter(has_text=id).filter(has_text="review")
+    expect(card.get_by_role("status")).to_have_text("One moment …")
+    expect(card.get_by_role("button")).to_have_count(0)
+    page.evaluate("link.free()")
+    card.get_by_role("button", name=f"Approve: {id}").click()
+    shown.says(f"{id}: approved")
+    assert alpha.task(id).status is Status.COMPLETED
+
+
 def test_a_new_member_is_shown_once_it_is_known(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
     name = f"late-{request.node.callspec.id}"
     page = shown.go("member")

@@ -3,3 +3,6 @@ const ABOUT_TASKS = new Set(["task.approve", "task.reject", "task.clear", "task.
 
 /** The parameters of a call, with the digest of the task as it is on the screen where the call is a verdict. */
 export const bound = (task, method, params) => (ABOUT_TASKS.has(method) && task?.digest ? { ...params, shown: task.digest } : params);
+
+/** Whether this call is a verdict about a task that is not shown yet. */
+export const isUnseen = (task, method) => ABOUT_TASKS.has(method) && !task;

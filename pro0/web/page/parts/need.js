@@ -5,7 +5,7 @@ import { answersOf } from "../data/answers.js";
 import { settled } from "../data/over.js";
 import { go, place } from "../data/route.js";
 import { team } from "../data/team.js";
-import { bound } from "../data/verdicts.js";
+import { bound, isUnseen } from "../data/verdicts.js";
 import { tone } from "../data/words.js";
 import { Act, Field, Form, Since } from "./common.js";
 import { Shown } from "./shown.js";
@@ -69,6 +69,8 @@ function Answers({ need, answered }) {
   const all = answersOf(need, own.requests.value[need.request]);
   const [asked, setAsked] = useState(all[0]?.text === "required" ? all[0] : null);
   if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
+  // A need may be told before its task is.
+  if (all.some(({ call }) => call && isUnseen(own.tasks.get(need.subject), call(need, "")[0]))) return html`<p class="soft" role="status">One moment …</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
   const called = async (answer, text) => {
     const [method, params] = answer.call(need, text);
