@@ -2,7 +2,10 @@
 
 import json
 import os
+import random
 import subprocess
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +16,11 @@ import pytest
 from tests.conftest import Result
 from tests.e2e.conftest import Team
 from tests.postgres import Postgres, postgres, require
+from tests.scenarios.claudes import claudes
 from tests.waiting import wait_until
 
 Cli = Callable[..., Result]
+__all__ = ["claudes"]
 
 
 class OtherMachine(Team):
@@ -200,6 +205,64 @@ def test_a_lead_that_is_killed_is_followed_on_its_own_machine(founded: Team, oth
     assert "task-13 is delegated" in other("delegate", "what is left", "--shared", "--run", "pwd").out
     other("team", "wait", "--timeout", "60", seconds=200)
     assert other.tasks()["task-13"]["result"].strip() == str(other.project)
+
+
+@pytest.mark.usefixtures("scripts", "claudes")
+def test_a_permission_is_answered_on_another_machine(request: pytest.FixtureRequest) -> None:
+    """Nobody there mistakes the process that waits for a dead one: it is on the other machine."""
+    founded, other = request.getfixturevalue("founded"), request.getfixturevalue("other")
+    claudes = other.home.parent / "claudes"
+    claudes.mkdir()
+    other("member", "spawn", "w2", "--agent", "claude")
+    founded.until(lambda: founded.state("w2") == "idle", "it is up", 40)
+    event = {"tool_name": "Bash", "tool_input": {"command": "make build"}}
+    (claudes / "w2.asks").write_text(json.dumps(event))
+    id = founded.until(lambda: asked(founded), "the person is asked on both machines")
+    assert "make build" in founded("member", "answer", id).out
+    assert asked(other) == id
+    assert "w2 has your answer: allow" in founded("member", "answer", id, "allow").out
+    answer = claudes / "w2.answer"
+    wait_until(answer.exists, 20, "the agent has it")
+    assert json.loads(answer.read_text())["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+    founded.until(lambda: not asked(other), "nobody is asked any more")
+    other("member", "shutdown", "w2", "--force", "--timeout", "0")
+
+
+def asked(team: Team) -> str:
+    return next((str(need["request"]) for need in team.json("needs") if need.get("request")), "")
+
+
+CUT = """select pg_terminate_backend(pid) from pg_stat_activity
+where datname = current_database() and pid <> pg_backend_pid()"""
+
+
+@pytest.mark.soak  # a minute: forty faults, each at a moment of its own
+def test_at_drawn_moments_each_task_is_done_once(founded: Team, other: OtherMachine, server: Postgres) -> None:
+    """Leads are killed, and all connections to the server cut: no task is lost, claimed twice or done twice."""
+    moments, done = random.Random(19), founded.project.parent / "done"
+    for name in ("w2", "w3"):
+        other("member", "spawn", name, "--agent", "shell")
+    for number in range(1, 121):
+        after = ("--blocked-by", str(number - 3)) if number > 3 else ()
+        founded("task", "create", f"number {number}", "--run", f"echo {number} >> {done}; sleep 0.2", *after)
+    for _ in range(40):
+        time.sleep(moments.uniform(0, 1.5))
+        fault = moments.choice(("here", "there", "cut"))
+        if fault == "cut":
+            server.ask(CUT)
+            continue
+        machine = founded if fault == "here" else other
+        pid = machine.json("team", "status")["lead"]["pid"]
+        if pid:
+            os.kill(pid, 9)
+    for machine in (founded, other):
+        machine("team", "resume")
+    other("team", "wait", "--timeout", "300", seconds=400)
+    assert {task["status"] for task in founded.tasks().values()} == {"completed"}
+    assert sorted(map(int, done.read_text().split())) == list(range(1, 121))
+    events = [json.loads(line) for line in founded("team", "logs", "--json", "-n", "5000").out.splitlines()]
+    claims = Counter(event["task"] for event in events if event["event"] == "task.claim")
+    assert set(claims.values()) == {1}
 
 
 def test_a_removed_team_ends_on_every_machine(founded: Team, other: OtherMachine) -> None:
