@@ -43,10 +43,11 @@ def machine_for(mode: str, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[
 
 
 def leave_to_the_soak(items: list[pytest.Item], folder: Path, short: Collection[tuple[str, str]]) -> None:
-    """Mark the tests below a folder that have members elsewhere, but for (test, mode) of the short lane."""
+    """Mark the tests below a folder that have members elsewhere, but for (test, part of its id) of the short lane."""
     for item in items:
         if folder not in item.path.parents or not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
             continue
-        modes = [str(value) for value in item.callspec.params.values() if is_elsewhere(str(value))]
-        if modes and (item.originalname, modes[0]) not in short:
+        id, name = item.callspec.id, item.originalname
+        is_short = any(name == test and part in id for test, part in short)
+        if any(is_elsewhere(str(value)) for value in item.callspec.params.values()) and not is_short:
             item.add_marker(pytest.mark.soak)

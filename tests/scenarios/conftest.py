@@ -2,11 +2,12 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests import sshd
+from tests import elsewhere, sshd
 from tests.conftest import Result
 from tests.contracts.stand_in import terminal_for
 from tests.engine.crew import Crew, crew
@@ -20,6 +21,15 @@ OTHER_MODES = ("in-process", "iterm2")
 EVERY_MODE = (*MODES, *(pytest.param(mode, marks=pytest.mark.soak) for mode in OTHER_MODES))
 
 
+SHORT: set[tuple[str, str]] = set()
+"""The tests of the short lane with members on another machine, and a part of its id; the soak has the others."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    elsewhere.leave_to_the_soak(items, Path(__file__).parent, SHORT)
+
+
 @pytest.fixture
 def brief(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of a team that ends fast, and whose lead comes back only when a test says so."""
@@ -28,12 +38,33 @@ def brief(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRO0_POLL_INTERVAL_MS", "1000")
 
 
-@pytest.fixture(params=EVERY_MODE)
-def alpha(request: pytest.FixtureRequest, brief: None, home: Path, tmp_path: Path) -> Iterator[Crew]:
+@contextmanager
+def crew_in(mode: str, home: Path, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Crew]:
+    """Have a team in the terminal that a mode asks for, and its members on the machine that it names."""
+    shown = elsewhere.mode_here(mode)
+    with (
+        terminal_for(shown, folder),
+        elsewhere.machine_for(mode, folder, patch) as machine,
+        crew(home, folder, shown, machine) as made,
+    ):
+        yield made
+
+
+@pytest.fixture(params=(*EVERY_MODE, *elsewhere.MODES))
+def alpha(
+    request: pytest.FixtureRequest, brief: None, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Crew]:
     """A team with a lead and without members."""
-    with terminal_for(request.param, tmp_path), crew(home, tmp_path, request.param) as made:
+    with crew_in(request.param, home, tmp_path, monkeypatch) as made:
         made.lead()
         yield made
+
+
+@pytest.fixture
+def placed(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The mode that is a test's parameter, with the machine that it names; it comes before the team in a test."""
+    with elsewhere.machine_for(request.param, tmp_path, monkeypatch):
+        yield request.param
 
 
 @pytest.fixture
