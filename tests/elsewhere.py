@@ -7,6 +7,7 @@ pro0 that is asked for there. The short lane has those that a table names.
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,6 +17,23 @@ from tests.sshd import Machine
 HOST = "build1"
 MODES = (f"in-process@{HOST}", f"tmux@{HOST}")
 """Without a terminal at home no member is there."""
+
+
+class Placed(NamedTuple):
+    """A mode, and the machine that it names."""
+
+    mode: str
+    machine: Machine | None
+
+    @property
+    def shown(self) -> str:
+        """Return how members are shown at home."""
+        return mode_here(self.mode)
+
+    @property
+    def host(self) -> str:
+        """Return the name of the members' machine, "" for this one."""
+        return self.machine.name if self.machine else ""
 
 
 def is_elsewhere(mode: str) -> bool:
@@ -42,12 +60,16 @@ def machine_for(mode: str, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[
         yield made
 
 
+def has_members_there(item: pytest.Item) -> bool:
+    """Say whether a test has a parameter that is such a mode."""
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return any(is_elsewhere(str(value)) for value in parameters)
+
+
 def leave_to_the_soak(items: list[pytest.Item], folder: Path, short: Collection[tuple[str, str]]) -> None:
     """Mark the tests below a folder that have members elsewhere, but for (test, part of its id) of the short lane."""
     for item in items:
-        if folder not in item.path.parents or not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
-            continue
-        id, name = item.callspec.id, item.originalname
-        is_short = any(name == test and part in id for test, part in short)
-        if any(is_elsewhere(str(value)) for value in item.callspec.params.values()) and not is_short:
-            item.add_marker(pytest.mark.soak)
+        if folder in item.path.parents and has_members_there(item):
+            name, _, id = item.name.partition("[")
+            if not any(name == test and part in id for test, part in short):
+                item.add_marker(pytest.mark.soak)

@@ -10,6 +10,7 @@ import pytest
 from tests import elsewhere, sshd
 from tests.conftest import Result
 from tests.contracts.stand_in import terminal_for
+from tests.elsewhere import Placed
 from tests.engine.crew import Crew, crew
 from tests.repositories import commit, put, repository_in
 from tests.scenarios import pages
@@ -21,7 +22,18 @@ OTHER_MODES = ("in-process", "iterm2")
 EVERY_MODE = (*MODES, *(pytest.param(mode, marks=pytest.mark.soak) for mode in OTHER_MODES))
 
 
-SHORT: set[tuple[str, str]] = set()
+VIEW = f"in-process@{elsewhere.HOST}"
+SHORT = {
+    ("test_a_hundred_tasks_are_done_once_and_in_order", VIEW),
+    ("test_a_killed_member", f"{VIEW}-guard"),
+    ("test_a_member_that_is_killed_there", f"agent-{VIEW}"),
+    ("test_nothing_survives_there", f"each guard there KILL-{VIEW}"),
+    ("test_everything_stands_still_and_goes_on", f"{VIEW}-test"),
+    ("test_while_stopping", f"{VIEW}-1"),
+    ("test_killed_at_every_step", f"{VIEW}-start-lead"),
+    ("test_a_lead_that_can_write_no_more_ends_them_all_the_same", f"{VIEW}-a member-test"),
+    ("test_no_secret_of_home_goes_to_another_machine", VIEW),
+}
 """The tests of the short lane with members on another machine, and a part of its id; the soak has the others."""
 
 
@@ -61,10 +73,10 @@ def alpha(
 
 
 @pytest.fixture
-def placed(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def placed(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Placed]:
     """The mode that is a test's parameter, with the machine that it names; it comes before the team in a test."""
-    with elsewhere.machine_for(request.param, tmp_path, monkeypatch):
-        yield request.param
+    with elsewhere.machine_for(request.param, tmp_path, monkeypatch) as machine:
+        yield Placed(request.param, machine)
 
 
 @pytest.fixture

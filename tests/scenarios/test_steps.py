@@ -160,6 +160,7 @@ SHORT = [
     ("headless", "start", "lead"),
     ("headless", "stop", "lead"),
     ("iterm2", "start", "lead"),
+    (elsewhere.MODES[0], "start", "lead"),
 ]
 LONG = [
     (mode, name, victim)
