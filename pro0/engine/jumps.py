@@ -50,7 +50,7 @@ def _stamps(wanted: Wanted, runtime: Runtime, tasks: TaskList | None) -> Iterato
     yield from (seat.answer.at for seat in wanted.seats if seat.answer)
     yield from (limit.until for limit in runtime.limits)
     for state in runtime.seats:
-        yield from filter(None, (state.since, state.started_at, state.asked_at, state.ending_since))
+        yield from filter(None, (state.since, state.started_at, state.asked_at, state.ending_since, state.nudged_at))
         if state.turn:
             yield state.turn.at
     for claim in (task.claim for task in (tasks.tasks if tasks else ()) if task.claim):

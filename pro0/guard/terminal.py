@@ -166,6 +166,7 @@ class AgentTerminal:
                 "visible": cursor.visible,
                 "title": self._screen.title(),
                 "modes": [number for number in MODES if self._screen.mode(number)],
+                "keys": self._screen.modified_keys(),
             }
             self._shown = (self._state, self._screen.rows(), rest)
         return self._shown[1:]

@@ -23,6 +23,7 @@ class LinkScreen:
         self._descriptor = descriptor
         self._modes: set[int] = set()
         self._title = ""
+        self._keys = 0
 
     def size(self) -> dict[str, int]:
         """Return its columns and lines."""
@@ -41,6 +42,7 @@ class LinkScreen:
         parts = [_HELD]
         parts += [f"\x1b[{int(index) + 1};1H\x1b[0m\x1b[2K{row}" for index, row in rows.items() if _is_row(index, row)]
         parts += ["\x1b[0m", *self._titled(frame.get("title")), *self._switched(frame.get("modes"))]
+        parts += self._with_modifiers(frame.get("keys"))
         if isinstance(cursor, list) and len(cursor) == 2 and all(isinstance(place, int) for place in cursor):
             parts.append(f"\x1b[{cursor[1] + 1};{cursor[0] + 1}H")
         if frame.get("visible"):
@@ -71,6 +73,13 @@ class LinkScreen:
         switches += [f"\x1b[?{mode}l" for mode in sorted(self._modes - now)]
         self._modes = now
         return switches
+
+    def _with_modifiers(self, level: object) -> list[str]:
+        """Return what asks for keys with their modifiers, as the program there did."""
+        if level not in (0, 1, 2) or level == self._keys:
+            return []
+        self._keys = int(level)
+        return [f"\x1b[>4;{self._keys}m"]
 
 
 @contextmanager

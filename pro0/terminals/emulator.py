@@ -45,3 +45,7 @@ class Emulator(Protocol):
     def mode(self, number: int) -> bool:
         """Return True when a DEC private mode is set."""
         ...
+
+    def modified_keys(self) -> int:
+        """Return the level of keys with modifiers that the program asked for (XTMODKEYS); 0 for none."""
+        ...

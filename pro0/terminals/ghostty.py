@@ -9,6 +9,7 @@ from files lead nowhere.
 """
 
 import ctypes
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -25,6 +26,9 @@ _CELL_BYTES = 17
 """History bytes for each cell of a kept line: 9 for plain text, more with emoji and links."""
 _HISTORY_BYTES = 64 << 20
 _ROOM = 1 << 16
+_MODIFIED_KEYS = re.compile(rb"\x1b\[>4(?:;([0-2]))?m")
+_CUT = 6
+"""Bytes of it that one piece of output may end with."""
 
 
 class _Place(ctypes.Structure):
@@ -100,10 +104,15 @@ class Ghostty:
         self._remember(columns)
         self._room = ctypes.create_string_buffer(_ROOM)
         self._backgrounds = Backgrounds(self._library, self._terminal)
+        self._modified_keys, self._last = 0, b""
 
     def feed(self, data: bytes) -> None:
         """Take in the program's output."""
         self._library.ghostty_terminal_vt_write(self._terminal, data, len(data))
+        output = self._last + data
+        for asked in _MODIFIED_KEYS.finditer(output):  # the library does not tell it
+            self._modified_keys = int(asked[1] or 0)
+        self._last = output[-_CUT:]
 
     def resize(self, columns: int, lines: int) -> None:
         """Give the terminal another size; the main screen's lines are wrapped anew."""
@@ -148,6 +157,10 @@ class Ghostty:
         return not self._library.ghostty_terminal_get(self._terminal, _MODE, ctypes.byref(mode_value)) and bool(
             mode_value.value
         )
+
+    def modified_keys(self) -> int:
+        """Return the level of keys with modifiers that the program asked for."""
+        return self._modified_keys
 
     def close(self) -> None:
         """Free the memory; the terminal is unusable afterwards."""

@@ -7,8 +7,9 @@ ones, and nobody waits for anybody.
 Frames, and the answers to LOOK, TEXT and HISTORY, are JSON:
 
     hello    {version, incarnation, pid}                     pid is the guard's
-    frame    {columns, lines, rows, cursor, visible, title, modes}
+    frame    {columns, lines, rows, cursor, visible, title, modes, keys}
              rows: index -> text with SGR, changed since the last frame; all rows in an answer to LOOK
+             keys: the level of keys with modifiers that the program asked for, 0 for none
     taken    {taken}           false: the input is full, for the agent does not read, or a person types
 """
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.model.runtime import Handle, Launch
+from pro0.model.runtime import Exit, Handle, Launch, Report
 from pro0.sessions.backend import Backend, Opening, Place
 from pro0.sessions.headless import Headless
 from pro0.sessions.in_process import InProcess
@@ -65,11 +65,19 @@ class Stage:
     """Sessions are processes."""
     terminal = True
     """Sessions have a terminal, so that they can be nudged, and a server that can die."""
+    knows_programs = True
+    """A program that cannot be started is known before anybody is."""
+    history = True
+    """What has scrolled away can be looked at, and a long line is one line."""
+    refuses_keys = True
+    """Keys that the program does not take are refused."""
 
     def __init__(self, backend: Backend, folder: Path) -> None:
         self.backend = backend
         self.folder = folder
         self.place = Place(team="team", uid=uuid.uuid4().hex, project=folder)
+        self.sessions = folder / "sessions"
+        self.sessions.mkdir(mode=0o700)
 
     def opening(self, *argv: str, title: str = "worker") -> Opening:
         return Opening(str(uuid.uuid4()), title, argv, self.folder / "logs" / f"{uuid.uuid4().hex}.log")
@@ -98,6 +106,10 @@ class Stage:
         """End a session from outside."""
         os.kill(handle.pid, signal.SIGKILL)
 
+    def ending(self, handle: Handle) -> Exit | None:
+        """Return how a session ended, as its guard reports."""
+        return msgspec.json.decode((self.sessions / f"{handle.incarnation}.json").read_bytes(), type=Report).exit
+
     def only_alive(self, handles: tuple[Handle, ...], expected: set[str]) -> None:
         wait_until(lambda: self.backend.alive(handles) == expected, SECONDS, f"alive are only {expected}")
 
@@ -112,6 +124,25 @@ class Stage:
     def leave(self) -> None:
         """End everything."""
         self.backend.dismantle(self.place)
+
+
+def guarded(stage: Stage, plain: Opening, argv: tuple[str, ...], grace: float = 0.3) -> Opening:
+    """Return the opening of a guard for a program."""
+    launch = Launch(
+        agent_id="ann",
+        incarnation=plain.incarnation,
+        team=stage.place.team,
+        team_uid=stage.place.uid,
+        argv=argv,
+        cwd=str(stage.folder),
+        env={"PATH": os.environ["PATH"]},
+        report=str(stage.sessions / f"{plain.incarnation}.json"),
+        grace=grace,
+        terminal=stage.backend.terminal(stage.place, plain.incarnation),
+    )
+    file = stage.sessions / f"{plain.incarnation}.start.json"
+    file.write_bytes(msgspec.json.encode(launch))
+    return replace(plain, argv=resources.guard_argv(file))
 
 
 class MemoryStage(Stage):
@@ -180,31 +211,14 @@ class InProcessStage(HeadlessStage):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, InProcess())
-        sessions = folder / "sessions"
-        sessions.mkdir(mode=0o700)
-        self.place = replace(self.place, terminals=str(sessions))
+        self.place = replace(self.place, terminals=str(self.sessions))
 
     def opening(self, *argv: str, title: str = "worker") -> Opening:
         """Return the opening of a guard for this program; a program that cannot be a guard's is opened as it is."""
         plain = super().opening(*argv, title=title)
         if argv[0] not in ("sh", sys.executable):
             return plain
-        place = Path(self.place.terminals)
-        launch = Launch(
-            agent_id="ann",
-            incarnation=plain.incarnation,
-            team=self.place.team,
-            team_uid=self.place.uid,
-            argv=argv,
-            cwd=str(self.folder),
-            env={"PATH": os.environ["PATH"]},
-            report=str(place / f"{plain.incarnation}.json"),
-            grace=0.3,
-            terminal=self.backend.terminal(self.place, plain.incarnation),
-        )
-        file = place / f"{plain.incarnation}.start.json"
-        file.write_bytes(msgspec.json.encode(launch))
-        return replace(plain, argv=resources.guard_argv(file))
+        return guarded(self, plain, argv)
 
 
 class TmuxStage(Stage):

@@ -15,6 +15,7 @@ import pytest
 from pro0.ops.tasks.drafts import SeatDraft
 from pro0.sessions import backend_named
 from pro0.sessions.backend import Opening, Place
+from tests.elsewhere import machine_for
 from tests.engine.crew import crew
 from tests.waiting import STUCK, wait_until
 
@@ -68,24 +69,28 @@ def client(*argv: str) -> Iterator[Client]:
         made.close()
 
 
+MODIFIED = (b"\x1b[13;2u", b"\x1b[13;5u", b"\x1b[9;5u", b"\x1b[127;5u")
+
+
+@pytest.mark.parametrize(("mode", "term"), [("tmux", b"tmux-256color"), ("tmux@build1", b"xterm-256color")])
 def test_what_a_member_shows_and_is_typed_arrives_unchanged(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mode: str, term: bytes, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Must show 7, measured at both ends; the team was started in a terminal that tmux does not know."""
     monkeypatch.setenv("TERM", "xterm-kitty")
     monkeypatch.delenv("TMUX", raising=False)
     monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
     typed = tmp_path / "typed"
-    with crew(home, tmp_path, "tmux") as alpha:
+    with machine_for(mode, tmp_path, monkeypatch) as machine, crew(home, tmp_path, "tmux", machine) as alpha:
         alpha.lead()
         (state,) = alpha.spawn(SeatDraft(name="w1", agent="command", argv=(sys.executable, "-c", SHOWS, str(typed))))
         assert state.handle
         with client("tmux", "-S", state.handle.socket, "attach-session") as person:
-            wait_until(lambda: person.sees(b"TERM=tmux-256color."), STUCK, "the member shows what it is to show")
+            wait_until(lambda: person.sees(b"TERM=" + term + b"."), STUCK, "the member shows what it is to show")
             for shown in (b"38;2;255;100;7m", b"\x1b[3mitalic", b"C-b d leaves"):
                 assert person.sees(shown), shown
             assert person.sees(b"[4:3m") or person.sees(b"[4::3m")
-            for data in (b"\x1b[13;2u", b"\x1b[13;5u", b"\x1b[9;5u", b"\x1b[127;5u", "é".encode()):
+            for data in (*MODIFIED, "é".encode()):
                 person.type(data)
                 wait_until(lambda data=data: typed.read_bytes().endswith(data), STUCK, f"{data!r} arrives")  # type: ignore[misc]
 

@@ -18,7 +18,9 @@ from pro0.sessions import backend
 from pro0.sessions.tmux.script import typed_since
 from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
-from tests.contracts.stages import STAGES, InsideStage, Stage, TmuxStage
+from tests.contracts.conftest import played
+from tests.contracts.elsewhere import ELSEWHERE
+from tests.contracts.stages import InsideStage, Stage, TmuxStage
 from tests.waiting import STUCK, wait_until
 
 SECONDS = STUCK
@@ -29,13 +31,9 @@ pytestmark = pytest.mark.usefixtures("home")
 Types = Callable[[str], object]
 
 
-@pytest.fixture(params=["tmux", "tmux-inside", "in-process"])
+@pytest.fixture(params=["tmux", "tmux-inside", "in-process", *ELSEWHERE])
 def stage(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Iterator[Stage]:
-    made = STAGES[request.param](tmp_path)
-    try:
-        yield made
-    finally:
-        made.leave()
+    yield from played(request, tmp_path)
 
 
 def person(stage: Stage, handle: Handle) -> AbstractContextManager[Types]:

@@ -41,9 +41,10 @@ class Team:
         return json.loads(self(*arguments, "--json").out)
 
     def start(self, mode: str, *members: str) -> None:
-        """Start the team with shell members."""
-        words = [word for member in members for word in ("-m", f"{member}=shell")]
-        self("team", "start", self.name, "--detach", "--mode", mode, "--lead", "none", *words)
+        """Start the team with shell members; a mode such as `tmux@build1` has them on that machine."""
+        shown, at, host = mode.partition("@")
+        words = [word for member in members for word in ("-m", f"{member}=shell{at}{host}")]
+        self("team", "start", self.name, "--detach", "--mode", shown, "--lead", "none", *words)
 
     def member(self, name: str) -> dict[str, Any]:
         """Return one member as `team status --json` shows it."""

@@ -158,6 +158,10 @@ def test_an_agent_that_cannot_be_there_is_refused(
     [
         (("spawn", "bob", "--agent", "spoken", "--host", "build1"), "the agent spoken cannot be on another machine"),
         (("spawn", "bob", "--host", "-oProxyCommand=id", "--", "true"), "cannot be the name of a host"),
+        (
+            ("spawn", "bob", "--agent", "claude", "--plan", "--host", "build1"),
+            "no plan is handed in from another machine",
+        ),
     ],
 )
 def test_what_cannot_be_there_is_refused(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from pro0 import processes
@@ -26,8 +27,11 @@ from pro0.ops.team.members import SeatDraft
 from pro0.processes import table
 from pro0.processes.arguments import arguments
 from pro0.sessions.iterm2 import it2
+from pro0.store import paths
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import Store
+from tests.e2e.machines import sessions
+from tests.sshd import Machine
 from tests.waiting import STUCK, wait_until
 
 PATIENCE = STUCK
@@ -37,9 +41,10 @@ PATIENCE = STUCK
 class Crew:
     """The team alpha."""
 
-    def __init__(self, home: Path, project: Path, mode: str) -> None:
+    def __init__(self, home: Path, project: Path, mode: str, machine: Machine | None = None) -> None:
         self.store = Store(home)
         self.project = project
+        self.machine = machine
         session = it2.own_session(os.environ) if mode == "iterm2" else ""
         home_of_it = teams.Home("alpha", project, mode, "a test", iterm2_session=session)
         self.context = teams.create(self.store, THE_HUMAN, home_of_it)
@@ -75,7 +80,8 @@ class Crew:
 
     def spawn(self, *drafts: SeatDraft | str) -> list[SeatState]:
         """Start members and wait until they are up."""
-        asked = [SeatDraft(name=draft) if isinstance(draft, str) else draft for draft in drafts]
+        host = self.machine.name if self.machine else ""
+        asked = [replace(SeatDraft(name=draft) if isinstance(draft, str) else draft, host=host) for draft in drafts]
         up = outcomes.started(self.team, members.spawn(self.context, asked, 10), self.shown.append)
         self.remember()
         return up
@@ -94,6 +100,20 @@ class Crew:
         found = self.team.report(self.state(name).incarnation)
         assert found
         return found
+
+    def report_there(self, name: str) -> Report:
+        """What the guard says that has a member's agent, which may be another than the one here."""
+        if self.machine is None:
+            return self.report(name)
+        hosted = self.team.hosted(self.state(name).incarnation)
+        assert hosted
+        place = paths.hosted(self.machine.home / "pro0", hosted.there) / paths.HOSTED_REPORT
+        return msgspec.json.decode(place.read_bytes(), type=Report)
+
+    @property
+    def place(self) -> Path:
+        """Where members begin."""
+        return self.machine.home if self.machine else self.project
 
     def pids(self) -> dict[str, tuple[int, int]]:
         """Guard and agent of every member."""
@@ -162,7 +182,8 @@ class Crew:
         """Whoever belongs to the team and lives."""
         self.remember()
         tagged = processes.tagged(TEAM_UID, [self.config.uid])[self.config.uid]
-        return [*tagged, *(guard for guard in self.seen if processes.alive(guard))]
+        there = [processes.identify(one.pid) for one in sessions(self.machine)] if self.machine else []
+        return [*tagged, *(guard for guard in self.seen if processes.alive(guard)), *filter(None, there)]
 
     def leads_of_others(self) -> list[Process]:
         """The processes of this home, whoever has started them."""
@@ -187,11 +208,11 @@ class Crew:
 
 
 @contextmanager
-def crew(home: Path, folder: Path, mode: str) -> Iterator[Crew]:
-    """A team without lead and members in a project of its own."""
+def crew(home: Path, folder: Path, mode: str, machine: Machine | None = None) -> Iterator[Crew]:
+    """A team without lead and members in a project of its own; with a machine, its members are to be there."""
     project = folder / "project"
     project.mkdir()
-    made = Crew(home, project, mode)
+    made = Crew(home, project, mode, machine)
     try:
         yield made
     finally:

@@ -4,6 +4,7 @@ import time
 from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.engine import jumps
 from pro0.engine.jumps import AWAKE, Jumps
@@ -83,9 +84,10 @@ def test_requests_and_answers_of_members_move_too(clocks: Clocks) -> None:
     answer = Answer(request_id="ask", incarnation="inc", approve=False, at=at(-2))
     wanted = Wanted(seats=(Seat(agent_id="w1", name="w1", agent="shell", shutdown=wish, answer=answer),))
     state = SeatState("w1", 1, "inc", State.STOPPING, at(-9), at(-8), asked_at=at(-7), ending_since=at(-6))
+    state = replace(state, nudged_at=at(-5))
     watch = Jumps()
     watch.moved(wanted, Runtime(seats=(state,)))
     clocks.go(0, DAY)
     watch.look()
     moved = watch.moved(wanted, Runtime(seats=(state,)))
-    assert moved == {at(second): at(second + DAY) for second in (-9, -8, -7, -6, -4, -2)}
+    assert moved == {at(second): at(second + DAY) for second in (-9, -8, -7, -6, -5, -4, -2)}

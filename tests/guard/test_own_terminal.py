@@ -90,11 +90,11 @@ def rows(one: Connection) -> list[str]:
 def test_who_looks_is_told_who_it_is_and_what_is_shown(stage: Stage) -> None:
     with stage.connect() as one:
         assert one.hello == {"version": protocol.VERSION, "incarnation": "inc-1", "pid": os.getpid()}
-        stage.prints("\x1b]2;a title\x07\x1b[?25lone\r\ntwo")
+        stage.prints("\x1b]2;a title\x07\x1b[>4;2m\x1b[?25lone\r\ntwo")
         wait_until(lambda: rows(one)[:2] == ["one", "two"], STUCK, "it is drawn")
         frame = looked(one)
         told = {name: value for name, value in frame.items() if name not in ("rows", "modes")}
-        assert told == {"columns": 80, "lines": 24, "cursor": [3, 1], "visible": False, "title": "a title"}
+        assert told == {"columns": 80, "lines": 24, "cursor": [3, 1], "visible": False, "title": "a title", "keys": 2}
         assert one.ask(protocol.TEXT, b'{"lines":1}') == {"text": "two"}
         assert one.ask(protocol.HISTORY) == {"rows": ["one", "two"]}
 

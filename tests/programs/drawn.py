@@ -3,6 +3,7 @@
 
 It draws as that agent does. HOME/NAME.jsonl has its arguments, then each prompt, and what a mail held. A mail that
 holds ASK makes it ask for leave until somebody answers with Enter or Esc; a request to shut down is approved.
+While HOME/NAME.error is there, its turns fail with that text.
 As Claude it keeps a transcript, goes on only with one that has a message, and takes no id that has one. Then its
 hook may answer too: Enter ends that, Esc leaves it alone, and a file says meanwhile that it waits.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 
 AGENT, NAME = sys.argv[1], os.environ["PRO0_AGENT_ID"]
 TOLD = Path(os.environ["HOME"], f"{NAME}.jsonl")
+ERROR = TOLD.with_suffix(".error")
 TURN = 1.0
 EDGE = "─" * 60
 ASKED = ("", "   rm -r build", "")
@@ -32,7 +34,7 @@ class StandIn:
     """What it shows, and what stands in its input."""
 
     def __init__(self) -> None:
-        self.last = self.draft = ""
+        self.last = self.draft = self.trouble = ""
         self.busy = self.asks = self.refused = False
         self.answered = threading.Event()
         self.lock = threading.RLock()
@@ -52,7 +54,8 @@ class StandIn:
             return [self.last, "", EDGE, " Bash command", *ASKED, *question]
         spinner = ["✻ Thinking… (2s)", ""] if self.busy else []
         foot = "  esc to interrupt" if self.busy else "  ? for shortcuts"
-        return [f"● {self.last}", "", *spinner, EDGE, f"❯ {self.draft}", EDGE, foot]
+        said = f"\x1b[33m● {self.trouble}\x1b[39m" if self.trouble else f"● {self.last}"
+        return [said, "", *spinner, EDGE, f"❯ {self.draft}", EDGE, foot]
 
     def of_codex(self) -> list[str]:
         """Return the rows of Codex's screen."""
@@ -67,7 +70,7 @@ class StandIn:
         """Do one turn."""
         tell(prompt)
         keep(prompt)
-        self.last, self.busy = prompt.split("\n")[0][:50], True
+        self.last, self.busy, self.trouble = prompt.split("\n")[0][:50], True, ""
         self.show()
         time.sleep(TURN)
         if "`pro0 inbox`" in prompt and "\n" not in prompt:
@@ -77,6 +80,7 @@ class StandIn:
                 self.ask()
             if "shutdown" in mail:
                 run("pro0 shutdown approve")
+        self.trouble = ERROR.read_text() if ERROR.exists() else ""
         self.busy = False
         self.show()
 

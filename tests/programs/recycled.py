@@ -1,4 +1,4 @@
-"""Pids that are given out again, as the first process of a pid namespace: `recycled.py FOLDER`, as root of it.
+"""Pids that are given out again, as the first process of a pid namespace: `recycled.py FOLDER MODE`, as root of it.
 
 A team is started and all of it killed; then strangers get the very pids of its lead, guards and agents, and everything
 is tried that might signal one of those. Exit code 0 when no stranger heard anything; what went wrong is on stderr.
@@ -14,8 +14,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+import pytest
+
 from pro0 import processes
 from pro0.model.runtime import Process
+from tests import elsewhere
 from tests.engine.crew import PATIENCE, Crew, crew, gone, kill
 from tests.waiting import STUCK, wait_until
 
@@ -70,7 +73,8 @@ def killed(alpha: Crew) -> list[Process]:
     alpha.lead()
     alpha.spawn(*MEMBERS)
     lead = processes.identify(alpha.leads[0].pid)
-    reports = [alpha.report(name) for name in MEMBERS]
+    places = (alpha.report, alpha.report_there) if alpha.machine else (alpha.report,)
+    reports = [report(name) for report in places for name in MEMBERS]
     victims = [one for one in (lead, *(r.guard for r in reports), *(r.agent for r in reports)) if one]
     for victim in victims:
         with suppress(AssertionError):  # an agent ends with its guard
@@ -83,9 +87,13 @@ def killed(alpha: Crew) -> list[Process]:
     return victims
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, mode: str) -> None:
     """Play it once."""
-    with crew(Path(os.environ["PRO0_HOME"]), folder, "headless") as alpha:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        elsewhere.machine_for(mode, folder, patch) as machine,
+        crew(Path(os.environ["PRO0_HOME"]), folder, elsewhere.mode_here(mode), machine) as alpha,
+    ):
         victims = killed(alpha)
         strangers = [Stranger(victim.pid, folder) for victim in victims]
         for argv in COMMANDS:
@@ -102,4 +110,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])

@@ -60,7 +60,9 @@ def pro0(arguments: list[str]) -> int:
         return (*program, "guard", str(resources.GUARD), str(launch))
 
     resources.guard_argv = guard_argv
-    shell.SHELL = replace(shell.SHELL, call=lambda _: Invocation(argv=(*program, "agent")))
+    right = shell.SHELL.call
+    wrong = Invocation(argv=(*program, "agent"))
+    shell.SHELL = replace(shell.SHELL, call=lambda brief: right(brief) if brief.seat.host else wrong)
     sys.argv = ["pro0", *arguments]
     return entry()
 

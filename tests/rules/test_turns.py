@@ -248,6 +248,22 @@ def test_an_idle_agent_is_offered_work_after_two_seconds(since: float, offered: 
     assert bool(only(Nudge, decided(look(idle, seats=CLAUDE, tasks=[task(1)])))) is offered
 
 
+@pytest.mark.parametrize("day", [86400, -86400])
+def test_a_clock_that_jumps_delays_no_line_and_repeats_none(day: float) -> None:
+    """Anchors 57: of tasks and of mail an idle agent hears by seconds that pass."""
+    idle = session(state=State.IDLE, since=at(-10 - day), nudged=57, nudged_at=at(-20 - day))
+    moved = {at(-10 - day): at(-10), at(-20 - day): at(-20)}
+    offer = replace(look(idle, seats=CLAUDE, tasks=[task(1)]), moved=moved)
+    assert only(Nudge, decided(offer))
+    mail = replace(look(idle, seats=CLAUDE, unread={"w1": Unread(57, 3)}), moved=moved)
+    assert [nudge.tells.again for nudge in only(Nudge, decided(mail))] == [1]
+    told = decided(replace(mail, nudged={"inc-w1": Nudged(mail=57, again=1, at=at(-1))}))
+    assert not only(Nudge, told)
+    assert (recorded(told).nudged_at, recorded(told).retold) == (at(-1), 1)
+    before = Nudged(mail=57, again=0, at=idle.nudged_at)
+    assert recorded(decided(replace(mail, nudged={"inc-w1": before}))).nudged_at == idle.nudged_at
+
+
 @pytest.mark.parametrize(
     ("arrived", "nudged", "offered"),
     [

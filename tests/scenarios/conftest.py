@@ -2,13 +2,15 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests import sshd
+from tests import elsewhere, sshd
 from tests.conftest import Result
 from tests.contracts.stand_in import terminal_for
+from tests.elsewhere import Placed
 from tests.engine.crew import Crew, crew
 from tests.repositories import commit, put, repository_in
 from tests.scenarios import pages
@@ -20,6 +22,26 @@ OTHER_MODES = ("in-process", "iterm2")
 EVERY_MODE = (*MODES, *(pytest.param(mode, marks=pytest.mark.soak) for mode in OTHER_MODES))
 
 
+VIEW = f"in-process@{elsewhere.HOST}"
+SHORT = {
+    ("test_a_hundred_tasks_are_done_once_and_in_order", VIEW),
+    ("test_a_killed_member", f"{VIEW}-guard"),
+    ("test_a_member_that_is_killed_there", f"agent-{VIEW}"),
+    ("test_nothing_survives_there", f"each guard there KILL-{VIEW}"),
+    ("test_everything_stands_still_and_goes_on", f"{VIEW}-test"),
+    ("test_while_stopping", f"{VIEW}-1"),
+    ("test_killed_at_every_step", f"{VIEW}-start-lead"),
+    ("test_a_lead_that_can_write_no_more_ends_them_all_the_same", f"{VIEW}-a member-test"),
+    ("test_no_secret_of_home_goes_to_another_machine", VIEW),
+}
+"""The tests of the short lane with members on another machine, and a part of its id; the soak has the others."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    elsewhere.leave_to_the_soak(items, Path(__file__).parent, SHORT)
+
+
 @pytest.fixture
 def brief(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of a team that ends fast, and whose lead comes back only when a test says so."""
@@ -28,12 +50,33 @@ def brief(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRO0_POLL_INTERVAL_MS", "1000")
 
 
-@pytest.fixture(params=EVERY_MODE)
-def alpha(request: pytest.FixtureRequest, brief: None, home: Path, tmp_path: Path) -> Iterator[Crew]:
+@contextmanager
+def crew_in(mode: str, home: Path, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Crew]:
+    """Have a team in the terminal that a mode asks for, and its members on the machine that it names."""
+    shown = elsewhere.mode_here(mode)
+    with (
+        terminal_for(shown, folder),
+        elsewhere.machine_for(mode, folder, patch) as machine,
+        crew(home, folder, shown, machine) as made,
+    ):
+        yield made
+
+
+@pytest.fixture(params=(*EVERY_MODE, *elsewhere.MODES))
+def alpha(
+    request: pytest.FixtureRequest, brief: None, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Crew]:
     """A team with a lead and without members."""
-    with terminal_for(request.param, tmp_path), crew(home, tmp_path, request.param) as made:
+    with crew_in(request.param, home, tmp_path, monkeypatch) as made:
         made.lead()
         yield made
+
+
+@pytest.fixture
+def placed(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Placed]:
+    """The mode that is a test's parameter, with the machine that it names; it comes before the team in a test."""
+    with elsewhere.machine_for(request.param, tmp_path, monkeypatch) as machine:
+        yield Placed(request.param, machine)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pro0.model.task import Draft, Status
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members, teams
 from pro0.ops.team.members import SeatDraft
+from tests import elsewhere
 from tests.crash.lanes import LANES, SOAK, a_few, counted
 from tests.crash.test_outside import may_mount
 from tests.engine.crew import PATIENCE, Crew, crew, gone
@@ -57,33 +58,36 @@ CODES = (errno.ENOSPC, errno.EDQUOT)
 
 @pytest.mark.parametrize("lane", LANES)
 @pytest.mark.parametrize("whole", [False, True], ids=["a member", "the team"])
+@pytest.mark.parametrize("mode", ["headless", elsewhere.MODES[0]])
 def test_a_lead_that_can_write_no_more_ends_them_all_the_same(
-    brief: None, home: Path, tmp_path: Path, lane: str, whole: bool
+    brief: None, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, lane: str, whole: bool
 ) -> None:
     """The lead meets it at its n-th write of an ending; with room the claim is given back once, and all is recorded."""
     numbers = FROM.get(lane, range(1, 8, 3))
-    for number in numbers:
-        flag = tmp_path / f"full-{number}"
-        code = CODES[number % 2]
-        (folder := tmp_path / str(number)).mkdir()
-        with crew(home.with_name(f"home-{number}"), folder, "headless") as alpha:
-            alpha.lead(sys.executable, full.__file__, str(flag), str(number), str(code))
-            _lead_ends(alpha, flag, whole=whole)
+    with elsewhere.machine_for(mode, tmp_path, monkeypatch) as machine:
+        for number in numbers:
+            flag = tmp_path / f"full-{number}"
+            code = CODES[number % 2]
+            (folder := tmp_path / str(number)).mkdir()
+            with crew(home.with_name(f"home-{number}"), folder, elsewhere.mode_here(mode), machine) as alpha:
+                alpha.lead(sys.executable, full.__file__, str(flag), str(number), str(code))
+                _lead_ends(alpha, flag, whole=whole)
     counted(lane, "endings of a lead", "team" if whole else "member", len(numbers))
 
 
 def _lead_ends(alpha: Crew, flag: Path, *, whole: bool) -> None:
     alpha.spawn(SeatDraft(name="w1", agent="command", argv=("sleep", "1000")))
     alpha.give(Draft(title="a task"))
-    state, report = alpha.state("w1"), alpha.report("w1")
+    state, reports = alpha.state("w1"), (alpha.report("w1"), alpha.report_there("w1"))
     tasks.claim(member(alpha.team, "w1", state.incarnation), "1")
-    assert report.agent
+    everyone = [process for report in reports for process in (report.guard, report.agent) if process]
+    assert len(everyone) == 4
     flag.touch()
     if whole:
         teams.stop(alpha.context, timeout=0, force=True)
     else:
         members.shutdown(alpha.context, "w1", timeout=0, force=True)
-    wait_until(gone(report.guard, report.agent), STUCK, "guard and agent are gone")
+    wait_until(gone(*everyone), STUCK, "guard and agent are gone")
     assert alpha.leads[-1].poll() in (None, 0)
     flag.unlink()
     wait_until(lambda: alpha.state("w1").state is State.SHUTDOWN, PATIENCE, "the end is recorded")

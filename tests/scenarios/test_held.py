@@ -9,12 +9,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
+
 from pro0 import processes
+from pro0.model.task import Draft
+from pro0.ops.team.members import SeatDraft
 from pro0.store.teams import TeamStore
+from tests import elsewhere
 from tests.conftest import Result
 from tests.crash.lanes import TEST, counted
+from tests.engine.crew import Crew
 from tests.teams import make_team
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 HOLDER = """
 import sys, time
@@ -47,6 +53,43 @@ def stopped_holder(folder: Path) -> Iterator[int]:
             yield holder.pid
         finally:
             holder.kill()
+
+
+ASKED_THERE = {
+    "tasks": "pro0 task claim task-1",
+    "mailbox": "pro0 send w2 hello",
+}
+"""What a member on another machine wants to do with what is held."""
+TRIES = """
+until test -e "$HOME/held"; do sleep 0.1; done
+for name in {names}; do sh "$HOME/$name" 2> "$HOME/$name.says"; echo $? > "$HOME/$name.code"; done
+touch "$HOME/tried"; until test -e "$HOME/free"; do sleep 0.1; done
+for name in {names}; do sh "$HOME/$name"; echo $? > "$HOME/$name.again"; done; touch "$HOME/done"; sleep 600
+"""
+
+
+@pytest.mark.parametrize("alpha", [elsewhere.MODES[0]], indirect=True)
+def test_others_on_another_machine_give_up_and_name_it(alpha: Crew) -> None:
+    """Issue 19, must show 3."""
+    alpha.give(Draft(title="one"))
+    for name, words in ASKED_THERE.items():
+        (alpha.place / name).write_text(words)
+    script = TRIES.format(names=" ".join(ASKED_THERE))
+    alpha.spawn(SeatDraft(name="w1", agent="command", argv=("sh", "-c", script)), "w2")
+    held = {"tasks": alpha.team.paths.tasks, "mailbox": alpha.team.paths.mailbox("w2")}
+    with ExitStack() as stack:
+        pids = {name: stack.enter_context(stopped_holder(folder)) for name, folder in held.items()}
+        (alpha.place / "held").touch()
+        wait_until((alpha.place / "tried").exists, STUCK, "both have given up")
+    for name, pid in pids.items():
+        said = (alpha.place / f"{name}.says").read_text()
+        assert (alpha.place / f"{name}.code").read_text() == "5\n", said
+        assert f"held by pid {pid} (a test" in said
+        assert "gave up after 10 s" in said
+    (alpha.place / "free").touch()
+    wait_until((alpha.place / "done").exists, STUCK, "both are done")
+    assert [(alpha.place / f"{name}.again").read_text() for name in ASKED_THERE] == ["0\n", "0\n"]
+    assert alpha.task("task-1").assignee == "w1"
 
 
 def test_others_give_up_and_name_it(cli: Callable[..., Result], home: Path, tmp_path: Path) -> None:

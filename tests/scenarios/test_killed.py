@@ -6,17 +6,30 @@ from collections.abc import Callable
 import pytest
 
 from pro0 import processes
-from pro0.model.runtime import Process, State
+from pro0.model.runtime import Process, Report, State
 from pro0.model.task import Draft, Status
 from pro0.ops.team import members
+from tests import elsewhere
 from tests.engine.crew import PATIENCE, Crew, gone, kill
 from tests.waiting import wait_until
 
+Victims = Callable[[Process, Process], list[Process]]
+VICTIMS: dict[str, Victims] = {
+    "agent": lambda guard, agent: [agent],
+    "guard": lambda guard, agent: [guard],
+    "both": lambda guard, agent: [guard, agent],
+}
 
-def guard_and_agent(alpha: Crew, name: str) -> tuple[Process, Process]:
-    report = alpha.report(name)
+
+def guard_and_agent(report: Report) -> tuple[Process, Process]:
     assert report.agent
     return report.guard, report.agent
+
+
+def tree(*reports: Report) -> list[Process]:
+    """The processes of a session, on each machine that has some."""
+    found = (guard_and_agent(report) for report in reports)
+    return [one for guard, agent in found for one in (guard, agent, *processes.descendants(agent.pid))]
 
 
 def noticed(alpha: Crew, *names: str) -> None:
@@ -25,21 +38,29 @@ def noticed(alpha: Crew, *names: str) -> None:
         alpha.reaches(name, State.CRASHED)
 
 
-@pytest.mark.parametrize(
-    "victims",
-    [lambda guard, agent: [agent], lambda guard, agent: [guard], lambda guard, agent: [guard, agent]],
-    ids=["agent", "guard", "both"],
-)
-def test_a_killed_member(alpha: Crew, victims: Callable[[Process, Process], list[Process]]) -> None:
+@pytest.mark.parametrize("victims", VICTIMS)
+def test_a_killed_member(alpha: Crew, victims: str) -> None:
     """must show 4, AC-76"""
+    member_dies(alpha, alpha.report, VICTIMS[victims])
+
+
+@pytest.mark.parametrize("alpha", elsewhere.MODES, indirect=True)
+@pytest.mark.parametrize("victims", VICTIMS)
+def test_a_member_that_is_killed_there(alpha: Crew, victims: str) -> None:
+    """Issue 19, must show 3: by whom its machine is, while all at home goes on."""
+    member_dies(alpha, alpha.report_there, VICTIMS[victims])
+
+
+def member_dies(alpha: Crew, where: Callable[[str], Report], victims: Victims) -> None:
+    """Kill a member at work, and see that another does its task and nothing of it is left."""
     alpha.spawn("w1", "w2", "w3")
     others = {name: pids for name, pids in alpha.pids().items() if name != "w1"}
     task = alpha.give(Draft(title="t", run="echo $PRO0_AGENT_ID; test -e go || sleep 300", assignee="w1"))[0]
     alpha.reaches("w1", State.WORKING)
-    guard, agent = guard_and_agent(alpha, "w1")
-    tree = [guard, agent, *processes.descendants(agent.pid)]
-    (alpha.project / "go").touch()
-    for process in victims(guard, agent):
+    all_of_it = tree(alpha.report("w1"), alpha.report_there("w1"))
+    chosen = victims(*guard_and_agent(where("w1")))
+    (alpha.place / "go").touch()
+    for process in chosen:
         processes.signal_process(process, signal.SIGKILL)  # the guard's end may have ended the agent
     noticed(alpha, "w1")
     done = alpha.settled(task)[0]
@@ -50,7 +71,7 @@ def test_a_killed_member(alpha: Crew, victims: Callable[[Process, Process], list
     assert len(alpha.notices("w1 has crashed")) == 1
     assert f"pending again: {task}" in alpha.notices("w1 has crashed")[0]
     assert {name: pids for name, pids in alpha.pids().items() if name != "w1"} == others
-    wait_until(gone(*tree), PATIENCE, "nothing of it is left")
+    wait_until(gone(*all_of_it), PATIENCE, "nothing of it is left")
 
 
 def test_a_killed_member_comes_back_in_its_seat(alpha: Crew) -> None:
@@ -65,7 +86,7 @@ def test_a_killed_member_comes_back_in_its_seat(alpha: Crew) -> None:
     assert len(alpha.notices("w1 has crashed")) == 1
 
 
-@pytest.mark.parametrize("alpha", ["tmux"], indirect=True)
+@pytest.mark.parametrize("alpha", ["tmux", f"tmux@{elsewhere.HOST}"], indirect=True)
 def test_a_killed_tmux_server(alpha: Crew) -> None:
     """must show 4, anchors 45"""
     names = ("w1", "w2", "w3")
@@ -77,13 +98,13 @@ def test_a_killed_tmux_server(alpha: Crew) -> None:
     assert handle
     server = processes.identify(handle.server_pid)
     assert server
-    everyone = [process for name in names for process in guard_and_agent(alpha, name)]
+    everyone = [one for name in names for one in tree(alpha.report(name), alpha.report_there(name))]
     kill(server)
     noticed(alpha, *names)
     wait_until(lambda: {alpha.task(id).status for id in ids} == {Status.PENDING}, PATIENCE, "all tasks are pending")
     wait_until(gone(*everyone), PATIENCE, "nobody is left")
     assert sorted(text.split()[0] for text in alpha.notices("has crashed")) == list(names)
-    (alpha.project / "go").touch()
+    (alpha.place / "go").touch()
     for name in names:
         members.restart(alpha.context, name)
     for name in names:

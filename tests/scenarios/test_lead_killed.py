@@ -20,8 +20,10 @@ from pro0.engine.opening.environment import start_environment
 from pro0.model.runtime import Phase
 from pro0.model.task import Draft, Status
 from pro0.ops.context import TEAM_UID
+from tests import elsewhere
 from tests.crash.lanes import LANES, SOAK, TEST, counted
-from tests.engine.crew import Crew, crew
+from tests.engine.crew import Crew
+from tests.scenarios.conftest import crew_in
 from tests.scenarios.leads import leader, one_after_the_other
 from tests.waiting import STUCK, wait_until
 
@@ -31,11 +33,11 @@ COMES_BACK = STUCK
 """Seconds to wait for a new lead: on an idle machine it takes 5 to 9; how long it took is printed."""
 
 
-@pytest.fixture
-def team(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
-    """A headless team that keeps the environment it was started in, so that its guards can start leads."""
+@pytest.fixture(params=["headless", elsewhere.MODES[0]])
+def team(request: pytest.FixtureRequest, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
+    """A team that keeps the environment it was started in, so that its guards can start leads."""
     monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
-    with crew(home, tmp_path, "headless") as made:
+    with crew_in(request.param, home, tmp_path, monkeypatch) as made:
         with made.team.environment.change("a test") as change:
             change.value = replace(change.value, variables=start_environment(os.environ))
         made.lead()

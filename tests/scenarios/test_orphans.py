@@ -16,14 +16,15 @@ import pytest
 
 from pro0 import processes
 from pro0.engine.cleanup import cleanup
-from pro0.model.runtime import ENDED, Process
+from pro0.model.runtime import ENDED, Process, Report
 from pro0.ops.team.members import SeatDraft
 from pro0.sessions.iterm2 import it2
+from tests import elsewhere
 from tests.contracts.stand_in import terminal_for
 from tests.crash.lanes import SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, Crew, crew, gone, kill
 from tests.processes import families
-from tests.scenarios.conftest import MODES, OTHER_MODES
+from tests.scenarios.conftest import MODES, OTHER_MODES, crew_in
 from tests.waiting import wait_until
 
 KINDS = ("plain", "nohup", "setsid", "double_fork", "grandchild", "deaf")
@@ -40,7 +41,7 @@ class Street:
     def __init__(self, alpha: Crew, folder: Path, how: str) -> None:
         self.alpha = alpha
         # Without guard and tag nothing is left that tells whose a process is: the one known gap.
-        gap = "untagged" if how == "each guard KILL" else ""
+        gap = "untagged" if how in ("each guard KILL", "each guard there KILL") else ""
         kinds = {name: tuple(kind for kind in found if kind != gap) for name, found in MEMBERS.items()}
         drafts = []
         for name, found in kinds.items():
@@ -56,18 +57,22 @@ class Street:
         ]
         assert len(self.children) == sum(map(len, kinds.values()))
         self.before = alpha.pids()
-        reports = [alpha.report(name) for name in MEMBERS]
-        self.guards = [report.guard for report in reports]
-        self.agents = [report.agent for report in reports if report.agent]
-        assert len(self.agents) == len(MEMBERS)
+        self.guards, self.agents = guards_and_agents([alpha.report(name) for name in MEMBERS])
+        self.guards_there, self.agents_there = guards_and_agents([alpha.report_there(name) for name in MEMBERS])
 
     def everyone(self) -> list[Process]:
-        return [*self.guards, *self.agents, *self.children]
+        return [*self.guards, *self.agents, *self.guards_there, *self.agents_there, *self.children]
 
     def goes_on(self) -> None:
         """Check that nobody was ended or restarted."""
         assert [one for one in self.everyone() if not processes.alive(one)] == []
         assert self.alpha.pids() == self.before
+
+
+def guards_and_agents(reports: list[Report]) -> tuple[list[Process], list[Process]]:
+    agents = [report.agent for report in reports if report.agent]
+    assert len(agents) == len(MEMBERS)
+    return [report.guard for report in reports], agents
 
 
 def tmux(alpha: Crew, *words: str) -> None:
@@ -146,9 +151,11 @@ CAUSES: dict[str, Callable[[Street], object]] = {
     "lead HUP": hang_up_lead,
     "member shutdown --force": shut_down,
     "team stop --force": lambda street: street.alpha.stop(timeout=0, force=True),
-    "each agent exits": lambda street: (street.alpha.project / "go").touch(),
+    "each agent exits": lambda street: (street.alpha.place / "go").touch(),
     "each agent KILL": lambda street: kill_all(street.agents),
     "each guard KILL": lambda street: kill_all(street.guards),
+    "each agent there KILL": lambda street: kill_all(street.agents_there),
+    "each guard there KILL": lambda street: kill_all(street.guards_there),
     "iterm2 closes panes": close_panes,
     "tmux kill-session": lambda street: tmux(street.alpha, "kill-session", "-t", "=alpha"),
     "tmux kill-pane": kill_panes,
@@ -158,8 +165,14 @@ CAUSES: dict[str, Callable[[Street], object]] = {
 
 def modes_of(how: str) -> tuple[str, ...]:
     """Return where this can happen."""
-    every = (*MODES, *OTHER_MODES)
+    every = () if " there " in how else (*MODES, *OTHER_MODES)
     return tuple(mode for mode in every if mode in how) or every
+
+
+def far_mode_of(how: str) -> str:
+    """Return the mode in which this happens to members on another machine, "" when it cannot."""
+    fitting = [mode for mode in elsewhere.MODES if ("tmux" in mode) == ("tmux" in how)]
+    return "" if "iterm2" in how else fitting[0]
 
 
 SHORT = [(how, tuple(mode for mode in modes_of(how) if mode in MODES)) for how in CAUSES]
@@ -171,7 +184,11 @@ CASES = [
     for how, modes in SHORT
     if modes and how not in LIKE_OTHERS
 ]
-CASES += [pytest.param(SOAK, how, modes_of(how), id=f"{SOAK}-{how}", marks=pytest.mark.soak) for how in CAUSES]
+CASES += [
+    pytest.param(SOAK, how, modes, id=f"{SOAK}-{how}", marks=pytest.mark.soak)
+    for how in CAUSES
+    if (modes := modes_of(how))
+]
 
 
 @pytest.mark.usefixtures("brief")
@@ -189,6 +206,15 @@ def test_nothing_survives(lane: str, how: str, modes: tuple[str, ...], tmp_path:
                 end.result()
     for mode in modes:
         counted(lane, "orphans", f"{mode} {how}", rounds * len(KINDS))
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize(("how", "mode"), [(how, mode) for how in CAUSES if (mode := far_mode_of(how))])
+def test_nothing_survives_there(how: str, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 19, must show 3: neither at home nor on the machine of the members."""
+    with crew_in(mode, tmp_path / "pro0", tmp_path, monkeypatch) as alpha:
+        alpha.lead()
+        _all_end(alpha, Street(alpha, tmp_path / "families", how), CAUSES[how])
 
 
 def _one_team(mode: str, how: str, folder: Path) -> None:

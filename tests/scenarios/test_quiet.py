@@ -5,16 +5,19 @@ import sys
 
 import pytest
 
+from tests import elsewhere
 from tests.e2e.conftest import Team, team
+from tests.elsewhere import Placed
 from tests.waiting import STUCK
 
 __all__ = ["team"]
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.soak)])
-def test_only_a_question_is_mail(team: Team, count: int) -> None:
+@pytest.mark.parametrize("placed", ["headless", elsewhere.MODES[0]], indirect=True)
+def test_only_a_question_is_mail(placed: Placed, team: Team, count: int) -> None:
     """Issue 14, must show 3: tasks that end, members that fall idle, give none; a task is left open here."""
-    team.start("headless", "w1", "w2", "w3")
+    team.start(placed.mode, "w1", "w2", "w3")
     tasks = [{"title": f"short {number}", "run": "true"} for number in range(count - 1)]
     tasks.insert(count // 2, {"title": "one that asks", "run": f"{sys.executable} -m pro0 send human 'red or blue?'"})
     tasks.append({"title": "the person's own", "requires": "approval", "run": "true"})

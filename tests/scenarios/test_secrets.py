@@ -15,8 +15,10 @@ import pytest
 from pro0.agents import adapter_named
 from pro0.engine.opening.environment import kept_environment, keys_of_agents, of_agent
 from pro0.model.agent import AGENTS, Definition
+from tests import elsewhere
 from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill, team
+from tests.elsewhere import Placed
 from tests.scenarios.claudes import claudes
 from tests.scenarios.conftest import MODES
 from tests.waiting import wait_until
@@ -47,6 +49,10 @@ def mode(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def secrets(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Variables of who starts the team, each with a value that is nowhere else on this machine."""
+    return secrets_of(monkeypatch)
+
+
+def secrets_of(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     found = {name: f"s3nt1nel-{uuid.uuid4().hex}" for name in (*OTHERS, *OWN)}
     for name, value in found.items():
         monkeypatch.setenv(name, value)
@@ -92,6 +98,30 @@ def test_each_secret_reaches_its_agent_and_nothing_else(
         shown = _tmux_environment()
         assert b"PATH=" in shown
         assert not [name for name, secret in secrets.items() if secret in shown]
+
+
+@pytest.mark.parametrize("placed", [elsewhere.MODES[0]], indirect=True)
+def test_no_secret_of_home_goes_to_another_machine(
+    placed: Placed, team: Team, claudes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, must show 3: not even an agent's own, and nobody at home has it for the sake of that agent."""
+    found, host = secrets_of(monkeypatch), placed.host
+    team(
+        "team", "start", "alpha", "--detach", "--mode", placed.shown, "-m", f"w2=mine@{host}", "-m", f"w3=shell@{host}"
+    )
+    team("member", "spawn", "w4", "--host", host, "--", sys.executable, "-S", "-c", "import time; time.sleep(600)")
+    team("task", "create", "look", "--run", "env > seen; sleep 600", "--assignee", "w3")
+    assert placed.machine
+    seen = placed.machine.home / "seen"
+    wait_until(lambda: seen.is_file() and "PRO0_AGENT_ID" in seen.read_text(), 40, "a command writes what it sees")
+    lead = team.json("team", "status")["lead"]["pid"]
+    for name, secret in found.items():
+        assert not [pid for pid, argv in _everybody("cmdline") if secret in argv], f"{name} is in argv"
+        holders = {pid for pid, environment in _everybody("environ") if secret in environment}
+        assert holders <= _forks(lead), f"{name} is in the environment of others"
+        places = {path.name for path in _files(team.home.parent) if secret in path.read_bytes()}
+        assert places <= ({"environment.json"} if name in OWN else set()), f"{name} is in a file"
+    assert seen in _files(team.home.parent), "the files of that machine were looked at"
 
 
 @pytest.mark.parametrize("agent", AGENTS)

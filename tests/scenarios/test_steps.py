@@ -6,6 +6,7 @@ after the cleanup the world is what it was before.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,19 +18,23 @@ from typing import NamedTuple
 import pytest
 
 from pro0.model.runtime import ENDED
-from tests import world
+from pro0.store.paths import HOSTED_OVER
+from tests import elsewhere, world
 from tests.bystanders import somebodys_tmux
 from tests.conftest import Result
 from tests.contracts.stand_in import terminal_for
 from tests.crash.lanes import SOAK, TEST, counted, sample
 from tests.programs import dying
 from tests.scenarios.conftest import MODES, OTHER_MODES
+from tests.sshd import Machine
 from tests.teams import make_team
 from tests.waiting import STUCK, wait_until
 
 PATIENCE = STUCK
 SAMPLE = 1
 """Steps of each act and victim in the short lane."""
+SAMPLE_FAR = 8
+"""Steps of each in the soak with members on another machine: each takes five seconds of a processor, and more time."""
 
 START = ("team", "start", "alpha", "--detach", "--lead", "none", "-m", "w1=shell", "-m", "w2=shell")
 STOP = ("team", "stop", "alpha", "--timeout", "20")
@@ -56,10 +61,13 @@ VICTIMS = {name: ("cli",) if "stopped" in name else ("cli", "lead") for name in 
 
 
 class Stage:
-    """A home with a team that is no business of ours, a repository, and a plan of who dies where."""
+    """A home with a team that is no business of ours, a repository, and a plan of who dies where.
 
-    def __init__(self, folder: Path, cli: Callable[..., Result], mode: str) -> None:
-        self.cli, self.mode = cli, mode
+    Another machine remembers of each session that it is over, and that alone may stay there.
+    """
+
+    def __init__(self, folder: Path, cli: Callable[..., Result], mode: str, machine: Machine | None) -> None:
+        self.cli, self.mode, self.machine = cli, mode, machine
         self.home, self.project, self.plan = folder / "pro0", folder / "project", folder / "plan"
         self.sockets = Path(os.environ["TMUX_TMPDIR"])
         for made in (self.project, self.plan):
@@ -71,7 +79,11 @@ class Stage:
 
     def world(self) -> world.World:
         places = (self.home, self.project, Path(os.environ["HOME"]), self.sockets)
-        return world.world(*places, repository=self.project)
+        if self.machine is None:
+            return world.world(*places, repository=self.project)
+        whole = world.world(*places, self.machine.home, repository=self.project)
+        remembered = re.compile(rf"file {self.machine.home}/pro0(/hosted(/[^/]+(/{HOSTED_OVER})?)?)?")
+        return {what: how for what, how in whole.items() if not remembered.fullmatch(what)}
 
     def pro0(self, *argv: str) -> Result:
         done = self.cli(*argv, cwd=self.project, env=self.env)
@@ -98,7 +110,12 @@ class Stage:
         return int((self.plan / "steps").read_text().split()[0])
 
     def in_mode(self, argv: tuple[str, ...]) -> tuple[str, ...]:
-        return (*argv, "--mode", self.mode) if argv is START else argv
+        if self.machine and argv[:2] == ("member", "spawn"):
+            return (*argv, "--host", self.machine.name)
+        if argv is not START:
+            return argv
+        placed = [f"{word}@{self.machine.name}" if self.machine and word.endswith("=shell") else word for word in argv]
+        return (*placed, "--mode", elsewhere.mode_here(self.mode))
 
     def finish(self, name: str) -> None:
         """Ask for the same again, and see that whoever is listed is up."""
@@ -131,17 +148,25 @@ def stages(
     """Stages one after the other, beside a tmux server of somebody else with a session of the same name."""
     monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
     numbers = count()
-    with somebodys_tmux("alpha"), terminal_for(mode, tmp_path):
-        yield lambda: Stage(tmp_path / f"stage-{next(numbers)}", cli, mode)
+    with (
+        somebodys_tmux("alpha"),
+        terminal_for(elsewhere.mode_here(mode), tmp_path),
+        elsewhere.machine_for(mode, tmp_path, monkeypatch) as machine,
+    ):
+        yield lambda: Stage(tmp_path / f"stage-{next(numbers)}", cli, mode, machine)
 
 
 SHORT = [
     ("headless", "start", "lead"),
     ("headless", "stop", "lead"),
     ("iterm2", "start", "lead"),
+    (elsewhere.MODES[0], "start", "lead"),
 ]
 LONG = [
-    (mode, name, victim) for mode in (*MODES, *OTHER_MODES) for name, victims in VICTIMS.items() for victim in victims
+    (mode, name, victim)
+    for mode in (*MODES, *OTHER_MODES, elsewhere.MODES[0])
+    for name, victims in VICTIMS.items()
+    for victim in victims
 ]
 CASES = [pytest.param(TEST, *case, id="-".join(case)) for case in SHORT]
 CASES += [pytest.param(SOAK, *case, id="-".join((SOAK, *case)), marks=pytest.mark.soak) for case in LONG]
@@ -152,7 +177,8 @@ def test_killed_at_every_step(stages: Callable[[], Stage], lane: str, mode: str,
     first = stages()
     steps = first.act(name, victim, 0)
     first.clean()
-    chosen = sample(range(1, steps + 1), steps if lane == SOAK else SAMPLE, f"{mode} {name} {victim}")
+    many = SAMPLE_FAR if elsewhere.is_elsewhere(mode) else steps
+    chosen = sample(range(1, steps + 1), many if lane == SOAK else SAMPLE, f"{mode} {name} {victim}")
     for at in chosen:
         stage = stages()
         stage.act(name, victim, at)

@@ -74,7 +74,7 @@ def test_a_busy_and_a_free_member_at_the_end(alpha: Crew) -> None:
     assert alpha.state("w2").state is State.SHUTDOWN
     assert "w1: not yet: working on task-1" in alpha.shown
     assert alpha.state("w1").state is State.WORKING
-    (alpha.project / "go").touch()
+    (alpha.place / "go").touch()
     assert alpha.settled(id)[0].status is Status.COMPLETED
     alpha.stop()
     assert alpha.state("w1").state is State.SHUTDOWN
@@ -87,7 +87,7 @@ def test_a_busy_member_is_asked_again_when_it_is_free(alpha: Crew) -> None:
     run = "while test ! -e asked; do sleep 0.05; done"
     alpha.give(Draft(title="t", run=run))
     alpha.reaches("w1", State.WORKING)
-    alpha.shown = _Reacting("not yet", (alpha.project / "asked").touch)
+    alpha.shown = _Reacting("not yet", (alpha.place / "asked").touch)
     assert alpha.shut_down("w1", timeout=PATIENCE).state is State.SHUTDOWN
     assert [line for line in alpha.shown if "not yet" in line] == ["w1: not yet: working on task-1"]
     requests = [message for message in alpha.mail("w1") if message.type == "shutdown_request"]
@@ -98,7 +98,7 @@ def test_a_busy_member_is_asked_again_when_it_is_free(alpha: Crew) -> None:
 def test_a_member_that_never_answers_is_unresponsive_until_it_is_forced(alpha: Crew) -> None:
     """must show 6: a shell agent that is stopped reads no mail"""
     alpha.spawn("w1", "w2")
-    agent = alpha.report("w1").agent
+    agent = alpha.report_there("w1").agent
     assert agent
     kill(agent, signal.SIGSTOP)
     with pytest.raises(Refused, match="w1 stays: it does not answer"):

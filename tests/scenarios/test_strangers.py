@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import elsewhere
 from tests.crash.lanes import LANES, SOAK, counted
 from tests.programs import recycled
 from tests.waiting import STUCK
@@ -29,8 +30,9 @@ def possible() -> bool:
 
 
 @pytest.mark.parametrize("lane", LANES)
+@pytest.mark.parametrize("mode", ["headless", elsewhere.MODES[0]])
 def test_who_has_the_pids_now_hears_nothing(
-    home: Path, tmp_path: Path, lane: str, monkeypatch: pytest.MonkeyPatch
+    home: Path, tmp_path: Path, lane: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not possible():
         pytest.skip("pids cannot be chosen here")
@@ -40,7 +42,7 @@ def test_who_has_the_pids_now_hears_nothing(
     for number in range(ROUNDS.get(lane, 1)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        argv = [*NAMESPACE, *OWN_PROC, sys.executable, recycled.__file__, str(folder)]
+        argv = [*NAMESPACE, *OWN_PROC, sys.executable, recycled.__file__, str(folder), mode]
         environment = os.environ | {"PRO0_HOME": str(folder / "pro0")}
         done = subprocess.run(argv, capture_output=True, text=True, timeout=STUCK, env=environment)
         assert done.returncode == 0, done.stderr

@@ -14,9 +14,11 @@ from pro0.model.runtime import Process, State
 from pro0.model.task import Draft, Status
 from pro0.ops.context import TEAM_UID
 from pro0.ops.team.members import SeatDraft
+from tests import elsewhere
 from tests.crash.lanes import LANES, SOAK, TEST, counted
-from tests.engine.crew import PATIENCE, Crew, crew
+from tests.engine.crew import PATIENCE, Crew
 from tests.programs import skewed
+from tests.scenarios.conftest import crew_in
 from tests.scenarios.leads import leader, one_after_the_other
 from tests.waiting import wait_until
 
@@ -49,10 +51,17 @@ def clock(tmp_path: Path) -> Clock:
     return Clock(tmp_path / "offset")
 
 
-@pytest.fixture
-def team(brief: None, home: Path, tmp_path: Path, clock: Clock) -> Iterator[Crew]:
-    """A team whose lead has that clock, with one who works, one who is idle, and a program."""
-    with crew(home, tmp_path, "headless") as made:
+@pytest.fixture(params=["headless", elsewhere.MODES[0]])
+def team(
+    request: pytest.FixtureRequest,
+    brief: None,
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    clock: Clock,
+) -> Iterator[Crew]:
+    """A team whose lead has that clock, with one who works, one who is idle, and a program; another machine has not."""
+    with crew_in(request.param, home, tmp_path, monkeypatch) as made:
         made.lead(sys.executable, skewed.__file__, str(clock.file), "pro0")
         made.spawn("w1", "w2", SeatDraft(name="prog", agent="command", argv=("sleep", "600")))
         made.give(Draft(title="long", run="while ! test -e go; do sleep 0.05; done; echo done", assignee="w1"))
@@ -67,7 +76,7 @@ def test_the_clock_jumps_while_a_team_works(team: Crew, clock: Clock, seconds: f
         clock.set(wrong)
         assert [task.assignee for task in team.settled(*team.give(Draft(title="t", run="true")))] == ["w2"]
         assert team.pids() == before
-    (team.project / "go").touch()
+    (team.place / "go").touch()
     assert team.settled("task-1")[0].status is Status.COMPLETED
     assert team.notices("crashed") == []
     counted(TEST, "jumps", str(seconds), 2)
@@ -84,7 +93,7 @@ def test_the_clock_jumps_while_a_team_stops(team: Crew, clock: Clock, seconds: f
         clock.set(seconds)
         assert not stop.done(), stop.result()
         assert team.state("w1").state is State.WORKING
-        (team.project / "go").touch()
+        (team.place / "go").touch()
         stop.result()
     assert team.task("task-1").status is Status.COMPLETED
     assert team.notices("crashed") == []
@@ -116,7 +125,7 @@ def test_everything_stands_still_and_goes_on(alpha: Crew, lane: str) -> None:
     gone = [one for one in stopped if not processes.signal_process(one, signal.SIGCONT)]
     assert not {lead, *alpha.seen} & {*gone}  # a sleep may have ended while its shell was yet to be stopped
     assert [task.assignee for task in alpha.settled(*alpha.give(Draft(title="t", run="true")))] == ["w2"]
-    (alpha.project / "go").touch()
+    (alpha.place / "go").touch()
     assert alpha.settled(id)[0].status is Status.COMPLETED
     assert (alpha.pids(), leader(alpha), alpha.notices("crashed")) == (before, lead, [])
     assert len(one_after_the_other(alpha)) == 1

@@ -13,6 +13,7 @@ from pro0.model.task import SETTLED, Status
 from pro0.ops.tasks import gates
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.engine.crew import PATIENCE, Crew, crew, kill
+from tests.scenarios.conftest import EVERY_MODE
 from tests.scenarios.trees import ROOT, acts, begin, journal, plan, shuffled, told, work
 from tests.waiting import wait_until
 
@@ -60,6 +61,7 @@ def test_three_levels_and_twenty_subtasks_stop_at_a_failure_and_go_on(quiet: Cre
     assert len({entry.incarnation for entry in board["wide"].history if entry.act == "complete"}) == 1
 
 
+@pytest.mark.parametrize("alpha", EVERY_MODE, indirect=True)
 def test_a_tree_in_panes(alpha: Crew) -> None:
     """Must show 3, on both backends: the seats of tasks come and go."""
     begin(alpha, plan("root", plan("middle", *shuffled(3))))

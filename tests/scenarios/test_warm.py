@@ -9,16 +9,21 @@ import psutil
 import pytest
 
 from pro0.cli.warm.client import SOCKET
+from tests import elsewhere
+from tests.elsewhere import Placed
 from tests.scenarios.runs import Terminal
 from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere commands do their work themselves")
 
 
-def test_commands_of_members_and_persons_are_their_own(alone: Terminal) -> None:
+@pytest.mark.parametrize("placed", ["headless", elsewhere.MODES[0]], indirect=True)
+def test_commands_of_members_and_persons_are_their_own(placed: Placed, scripts: None, terminal: Terminal) -> None:
     """Whoever does the work: a member's command acts as the member, a person's as the person."""
+    alone = terminal
+    alone.pro0("team", "start", "alpha", "--mode", placed.shown, "--detach")
     warm(alone)
-    alone.pro0("member", "spawn", "w1", "--agent", "shell")
+    alone.pro0("member", "spawn", "w1", "--agent", "shell", *(("--host", placed.host) if placed.host else ()))
     alone.pro0("task", "create", "greet", "--run", f"{sys.executable} -m pro0 send human hello")
     heard = json.loads(alone.pro0("inbox", "--wait", str(STUCK), "--json").out)
     letters = [entry["message"] for entry in heard]

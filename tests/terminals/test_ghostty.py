@@ -88,6 +88,15 @@ def test_random_bytes_and_sizes_break_nothing(screen: Ghostty) -> None:
     assert [row != again for row, again in zip(kept, screen.rows(), strict=True)] == [False] * len(kept)
 
 
+@pytest.mark.parametrize("cut", range(1, 7))
+def test_keys_with_modifiers_are_asked_for_however_the_words_are_cut(screen: Ghostty, cut: int) -> None:
+    for words, level in ((b"\x1b[>4;1m", 1), (b"a\x1b[>4;2m", 2), (b"\x1b[>4m b", 0)):
+        for piece in (words[:cut], words[cut:]):
+            screen.feed(piece)
+        screen.feed(b"text")
+        assert screen.modified_keys() == level
+
+
 KINDS = {
     "plain": "line {0}",
     "full": "{0} " + "x" * 70,

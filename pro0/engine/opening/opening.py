@@ -167,7 +167,8 @@ class Opener:
             identity |= members.worker_identity(seat.task or "", str(self._team.paths.team))
         if base := port_base(self._team, seat.agent_id):
             identity |= {PORT_BASE: str(base)}
-        return member_environment(of_agent(self._started_in(), adapter.passes), identity)
+        passes = () if seat.host else adapter.passes  # the keys of an agent elsewhere are that machine's
+        return member_environment(of_agent(self._started_in(), passes), identity)
 
     def _record_handles(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:
         by_incarnation = {handle.incarnation: handle for handle in handles}

@@ -117,7 +117,7 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
         return plan
     state = replace(state, queued=view.snapshot.queued.get(state.incarnation, state.queued))
     plan, arrived = plan.then(state), view.snapshot.nudged.get(state.incarnation)
-    if arrived is None or not _is_news(state, arrived):
+    if arrived is None or not _is_news(view, state, arrived):
         return plan
     offered = tuple(dict.fromkeys((*state.offered, *arrived.tasks)))[-MEMORY:]
     new_state = replace(
@@ -126,18 +126,18 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
     return plan.then(replace(new_state, retold=arrived.again, nudged_by=arrived.by))
 
 
-def _is_news(state: SeatState, arrived: Nudged) -> bool:
+def _is_news(view: View, state: SeatState, arrived: Nudged) -> bool:
     """Return True when an arrived line is not recorded yet: it tells something new, or the same once more."""
     if arrived.mail > state.nudged or not set(arrived.tasks) <= set(state.offered):
         return True
     before, now = state.nudged_at, arrived.at
-    return arrived.mail == state.nudged and before is not None and now is not None and now > before
+    return arrived.mail == state.nudged and before is not None and now is not None and view.at(now) > view.at(before)
 
 
 def _forgets(view: View, state: SeatState) -> bool:
     """Return True when an agent, its turn over, was told of its mail long ago and has not read it."""
     patience = REMIND.get(state.state)
-    return patience is not None and _since(state) + patience <= view.now
+    return patience is not None and _since(view, state) + patience <= view.now
 
 
 def _passed_over(view: View, state: SeatState) -> bool:
@@ -146,9 +146,10 @@ def _passed_over(view: View, state: SeatState) -> bool:
     A turn can take queued input with it. OpenCode loses it when a permission is refused. Any agent loses it when a
     person stops the turn.
     """
-    if state.nudged_at is None or state.since <= state.nudged_at or state.retold >= AGAIN.get(state.state, 0):
+    if state.nudged_at is None or state.retold >= AGAIN.get(state.state, 0):
         return False
-    return state.since + SETTLED <= view.now
+    since = view.at(state.since)
+    return since > view.at(state.nudged_at) and since + SETTLED <= view.now
 
 
 def _times_again(view: View, state: SeatState, newest: int) -> int:
@@ -156,8 +157,8 @@ def _times_again(view: View, state: SeatState, newest: int) -> int:
     return 0 if newest > state.nudged else state.retold + _passed_over(view, state)
 
 
-def _since(state: SeatState) -> datetime:
-    return max(state.since, state.nudged_at or state.since)
+def _since(view: View, state: SeatState) -> datetime:
+    return max(view.at(state.since), view.at(state.nudged_at or state.since))
 
 
 def _offer(view: View, plan: Plan, state: SeatState) -> Plan:
@@ -169,7 +170,7 @@ def _offer(view: View, plan: Plan, state: SeatState) -> Plan:
     ready = tuple(task.id for task in claimable(view.board, state.agent_id))[:MEMORY]
     if set(ready) <= set(state.offered):
         return plan
-    due = state.since + OFFER_AFTER
+    due = view.at(state.since) + OFFER_AFTER
     if view.now < due:
         return plan.wake(due)
     line, tells = prompts.ready_line(len(ready)), Nudged(mail=state.nudged, tasks=ready, again=state.retold)
