@@ -1,7 +1,9 @@
 """Machines that share a team: homes of one machine, each with its folder of the team, and one database."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,7 +14,16 @@ from pro0.store.database import joining
 from pro0.store.database.pointer import pointer_in
 from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
-from tests.teams import NOW
+from tests.teams import NOW, make_team
+
+_NUMBERS = count()
+
+
+def founded(home: Path, url: str) -> TeamStore:
+    """A team of a database, which has others, on the machine that makes it, with the member w1."""
+    team = make_team(home, name=f"shared-{os.getpid()}-{next(_NUMBERS)}", url=url)
+    seated(team, "w1")
+    return team
 
 
 def share(machine: str = "two", **fields: object) -> Share:
@@ -44,6 +55,8 @@ def seated(team: TeamStore, *members: str, task: str | None = None) -> None:
     with team.wanted.change("a test") as change:
         seats = (Seat(member, member.title(), "shell", machine=team.machine, task=task) for member in members)
         change.value = replace(change.value, seats=(*change.value.seats, *seats))
+    for member in members:
+        team.mailbox(member).make()
     recorded(team, *map(state_of, members))
 
 

@@ -4,7 +4,6 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,22 +28,19 @@ from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.postgres import Postgres
 from tests.rules.supervising import AGENT, GUARD
-from tests.sharing import joined, led, recorded, seated, share, state_of
+from tests.sharing import founded, joined, led, recorded, seated, share, state_of
 from tests.store.raw import all_of, drop
 from tests.teams import NOW, make_team
 from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_sync")
-NUMBERS = count()
 RUNNING, STOPPING, STOPPED = Phase.RUNNING, Phase.STOPPING, Phase.STOPPED
 
 
 @pytest.fixture
 def alpha(home: Path, database: str) -> TeamStore:
     """A team on the machine that made it, with the member w1."""
-    team = make_team(home, name=f"shared-{next(NUMBERS)}", url=database)
-    seated(team, "w1")
-    return team
+    return founded(home, database)
 
 
 @pytest.fixture
