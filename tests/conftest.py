@@ -21,6 +21,7 @@ from pro0.store.paths import LEAD_ERRORS
 from tests import exits, memory
 from tests.crash.lanes import now_running
 from tests.leftovers import end, still_under
+from tests.postgres import Postgres, postgres, require
 from tests.repositories import repository_in
 from tests.waiting import STUCK
 
@@ -130,6 +131,20 @@ def let_scripts(home: Path) -> None:
 def scripts(home: Path) -> None:
     """A person who lets programs without a terminal give verdicts."""
     let_scripts(home)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Postgres]:
+    """A PostgreSQL server for all tests of this process; in CI it must be there."""
+    require()
+    with postgres() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def database(server: Postgres) -> str:
+    """The URL of a database for teams of all tests."""
+    return server.url()
 
 
 @pytest.fixture

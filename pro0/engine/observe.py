@@ -102,13 +102,17 @@ class Observer:
     def _spent(self, wanted: Wanted) -> float:
         return self._ledger.look(self._services.nudger.agent_states.all(), wanted.max_cost)
 
-    def _others(self, runtime: Runtime) -> tuple[SeatState, ...]:
-        """Return the sessions on other machines that share the team."""
+    def _others(self, runtime: Runtime) -> Runtime:
+        """Return what the leads of other machines that share the team have recorded."""
         if self._team.documents.database is None:
-            return ()
+            return Runtime()
         own = {state.agent_id for state in runtime.seats}
         whole = self._unless_it_fails(self._team.runtime.read, runtime)
-        return tuple(state for state in whole.seats if state.agent_id not in own)
+        return Runtime(
+            seats=tuple(state for state in whole.seats if state.agent_id not in own),
+            failures=tuple(failure for failure in whole.failures if failure not in runtime.failures),
+            limits=tuple(limit for limit in whole.limits if limit not in runtime.limits),
+        )
 
     def guards(self, snapshot: Snapshot) -> Iterable[Process]:
         """Yield the living guards, so that the lead notices their ends."""

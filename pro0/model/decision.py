@@ -114,8 +114,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The machine whose members this lead is for, "" for the one that made the team."""
     has_duties: bool = True
     """Whether this lead does what concerns the whole team: of several machines' leads one does."""
-    others: tuple[SeatState, ...] = ()
-    """The sessions on other machines."""
+    others: Runtime = Runtime()
+    """What the leads of other machines have recorded."""
     tasks: TaskList | None
     """None while tasks.json cannot be read: only what needs the tasks waits."""
     reports: dict[str, Report]

@@ -41,7 +41,7 @@ from pro0.store.paths import (
     TeamPaths,
 )
 from pro0.store.places.documents import Files
-from pro0.store.places.folder import late, translated
+from pro0.store.places.folder import late, refuse_leftovers, translated
 from pro0.store.removal import archive, trees
 from pro0.store.removal.archive import Archive
 from pro0.store.tasklist import TaskFile
@@ -256,10 +256,7 @@ class Store:
     def _make(self, team: TeamStore, config: TeamConfig, desired: Wanted, environment: Environment, url: str) -> None:
         paths = team.paths
         new = paths.team.with_name(f"{NEW}{team.name}")
-        for leftover in (paths.tasks, paths.mailboxes):
-            if exists(leftover):
-                hint = "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
-                raise StoreError(f"{leftover} is there, but no team {team.name}", hint=hint)
+        refuse_leftovers(paths)
         for folder in (new, new / paths.sessions.name, new / paths.logs.name):
             make_folder(folder)
         documents = in_database(self.home, team.name, url) if url else Files(paths)

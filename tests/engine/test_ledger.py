@@ -1,15 +1,22 @@
-"""The ledger: what sessions use is written down, the last of it too."""
+"""The ledger: what sessions use is written down, the last of it too, and by each machine of a team."""
 
+from pathlib import Path
+
+import pytest
 from msgspec.structs import replace
 
 from pro0.agents.adapter import Memory, SessionView
+from pro0.engine.background import ledger as ledger_module
 from pro0.engine.background.agent_states import WatchedSession
 from pro0.engine.background.ledger import Ledger
-from pro0.model.runtime import SeatState, State
+from pro0.model.runtime import SeatState, State, UsageBook
 from pro0.model.usage import Usage
 from pro0.ops.context import clock
+from pro0.store.files import File
+from pro0.store.teams import TeamStore
 from tests.engine.crew import Crew
 from tests.engine.test_nudging import TOY
+from tests.sharing import founded, joined
 
 
 class Meter:
@@ -17,6 +24,7 @@ class Meter:
 
     def __init__(self, name: str) -> None:
         self.tokens = 0
+        self.cost: float | None = None
         state = SeatState(
             agent_id=name, generation=1, incarnation=f"inc-{name}", state=State.IDLE, since=clock(), started_at=clock()
         )
@@ -24,23 +32,71 @@ class Meter:
         self.watched = WatchedSession(replace(TOY, usage=self.used), state, session_view, Memory())
 
     def used(self, _sight: SessionView, _memory: Memory) -> Usage | None:
-        return Usage(output_tokens=self.tokens) if self.tokens else None
+        return Usage(output_tokens=self.tokens, cost_usd=self.cost) if self.tokens else None
+
+
+def counted(team: TeamStore) -> dict[str, int]:
+    """Return the tokens of each member as they are written down."""
+    return {entry.agent_id: entry.output_tokens for entry in team.usage.read().sessions}
 
 
 def test_a_session_that_has_ended_is_counted_to_its_end(alpha: Crew) -> None:
     """Its last turn is over only when nobody looks at it any more."""
     ledger, first, second = Ledger(alpha.team), Meter("w1"), Meter("w2")
 
-    def counted() -> dict[str, int]:
-        return {entry.agent_id: entry.output_tokens for entry in alpha.team.usage.read().sessions}
-
     first.tokens = second.tokens = 10
     ledger.look([first.watched, second.watched], 0.0)
-    assert counted() == {"w1": 10, "w2": 10}
+    assert counted(alpha.team) == {"w1": 10, "w2": 10}
     first.tokens = second.tokens = 25
     ledger.look([second.watched], 0.0)
-    assert counted() == {"w1": 25, "w2": 10}, "the one that lives is looked at from time to time"
+    assert counted(alpha.team) == {"w1": 25, "w2": 10}, "the one that lives is looked at from time to time"
     first.tokens = 99
     ledger.look([second.watched], 0.0)
     ledger.look([], 0.0)
-    assert counted() == {"w1": 25, "w2": 25}
+    assert counted(alpha.team) == {"w1": 25, "w2": 25}
+
+
+def test_what_two_leads_write_down_is_kept(home: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 19, build 5: both add to one book, and the limit of the team counts all of it."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    here = founded(home, database)
+    there = joined(here, "two")
+    first, second = Ledger(here), Ledger(there)
+    mine, theirs = Meter("w1"), Meter("w2")
+    for tokens in (10, 20, 30):
+        mine.tokens, theirs.tokens, mine.cost, theirs.cost = tokens, 2 * tokens, tokens / 10, tokens / 5
+        first.look([mine.watched], 0.0)
+        assert second.look([theirs.watched], 1.0) == pytest.approx(mine.cost + theirs.cost)
+        assert first.look([mine.watched], 1.0) == pytest.approx(mine.cost + theirs.cost)
+        assert counted(here) == counted(there) == {"w1": tokens, "w2": 2 * tokens}
+
+
+def test_what_is_written_between_two_looks_of_another_lead_is_kept(home: Path, database: str) -> None:
+    """Each remembers the book for a while, and adds to what is there when it writes."""
+    here = founded(home, database)
+    there = joined(here, "two")
+    first, second = Ledger(here), Ledger(there)
+    mine, theirs = Meter("w1"), Meter("w2")
+    first.look([mine.watched], 1.0)
+    second.look([theirs.watched], 1.0)
+    mine.tokens = theirs.tokens = 10
+    second.look([], 0.0)
+    first.look([], 0.0)
+    assert counted(here) == {"w1": 10, "w2": 10}
+
+
+def test_a_book_of_one_machine_is_read_once(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else writes there; that of several is read again from time to time."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    read, reads = File.read, list[str]()
+
+    def noted(file: File[UsageBook]) -> UsageBook:
+        reads.append(file.path.name)
+        return read(file)
+
+    monkeypatch.setattr(File, "read", noted)
+    ledger, meter = Ledger(alpha.team), Meter("w1")
+    meter.tokens = 10
+    for _ in range(3):
+        ledger.look([meter.watched], 1.0)
+    assert reads.count("usage.json") == 1

@@ -23,6 +23,7 @@ from pro0.ops.team import (
     costs,
     events,
     feed,
+    machines,
     members,
     needs,
     outside,
@@ -80,6 +81,8 @@ CALLS: dict[str, tuple[set[Who] | frozenset[Who], Callable[[Context], object]]] 
     "event.list": (PEOPLE, lambda c: events.listed(c)),
     "message.conversation": (PEOPLE, lambda c: messages.conversation(c, "w1")),
     "message.unread": (ANYONE, lambda c: messages.unread(c)),
+    "host.list": (ANYONE, lambda c: machines.list_machines(c)),
+    "host.leave": ({HUMAN}, lambda c: machines.give_up(c, "two")),
     "need.list": (ANYONE, lambda c: needs.list_needs(c)),
     "need.seen": ({HUMAN}, lambda c: needs.mark_seen(c, "x")),
     "team.status": (ANYONE, lambda c: status.status(c)),
@@ -155,7 +158,7 @@ def test_the_table_is_whole() -> None:
         name: set(by) for name, (by, _) in CALLS.items()
     }
     assert all(operation.summary.endswith(".") for operation in OPERATIONS.values())
-    assert len(NOUNS) == 26
+    assert len(NOUNS) == 27
 
 
 REFUSED_BY_RULES = {"task.reopen", "task.assign", "task.cancel", "task.update", "plan.approve", "plan.reject"}

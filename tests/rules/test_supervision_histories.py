@@ -171,9 +171,7 @@ class World(RuleBasedStateMachine):
     @rule()
     def guards_come_up(self) -> None:
         """But not once the team is stopped: a lead that was killed just then leaves that to the cleanup."""
-        if self.runtime.phase is Phase.STOPPED:
-            return
-        for incarnation in sorted(self.guards - set(self.reports)):
+        for incarnation in sorted(i for i in self.guards - set(self.reports) if self.comes_up(self.opened[i])):
             self.trees.add(incarnation)
             self.reports[incarnation] = Report(
                 agent_id=self.opened[incarnation],
@@ -183,6 +181,9 @@ class World(RuleBasedStateMachine):
                 state=State.IDLE if self.wished(self.opened[incarnation]).agent == "shell" else State.RUNNING,
                 since=self.now,
             )
+
+    def comes_up(self, _name: str) -> bool:
+        return self.runtime.phase is not Phase.STOPPED
 
     @rule()
     def guards_end_after_their_trees(self) -> None:

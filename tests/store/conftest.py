@@ -1,7 +1,6 @@
 """The store's tests make thousands of files; those of what it promises run for each kind of store."""
 
 import os
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from pro0.store.places.documents import Files
 from pro0.store.places.place import DocumentPlace
 from pro0.store.places.promises import Documents
 from pro0.store.teams import Store
-from tests.postgres import Postgres, postgres, require
+from tests.postgres import Postgres
 from tests.teams import NOW
 
 KINDS = ("files", "database")
@@ -31,20 +30,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "store_kind" in metafunc.fixturenames:
         only = metafunc.definition.get_closest_marker("files")
         metafunc.parametrize("store_kind", KINDS[:1] if only else KINDS)
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Postgres]:
-    """A PostgreSQL server for all tests of this process; in CI it must be there."""
-    require()
-    with postgres() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def database(server: Postgres) -> str:
-    """The URL of a database for teams of all tests."""
-    return server.url()
 
 
 @pytest.fixture

@@ -10,8 +10,10 @@ from pro0.errors import BadInput, NotFound
 from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.runtime import ENDED, Runtime
 from pro0.model.team import Seat
+from pro0.ops import permissions
 from pro0.ops.context import Context, lead_context, operation
 from pro0.ops.tasks import tasks
+from pro0.rules.person.permissions import open_requests
 from pro0.store.database.sharing import WholeRuntime, record_in
 from pro0.store.teams import TeamStore
 
@@ -70,15 +72,29 @@ def give_up(context: Context, machine: str) -> tuple[str, ...]:
     if machine not in records:
         raise NotFound(f"no machine called {machine} takes part in {team.name}", hint="pro0 host list")
     with database.led_by_nobody(machine):
-        for state in records[machine].seats:
-            how = f"was on {machine}, which takes no part any more"
-            tasks.free(lead_context(team), state.agent_id, state.incarnation, how)
+        _give_back(team, machine)
         with team.wanted.change(f"{machine} leaves") as change:
             gone = tuple(seat.agent_id for seat in change.value.seats if seat.machine == machine)
             change.value = replace(change.value, seats=tuple(s for s in change.value.seats if s.machine != machine))
             database.drop_record(change.place, machine)
     team.log_event(context.now(), context.caller.agent_id, "host.leave", machine=machine)
     return gone
+
+
+def _give_back(team: TeamStore, machine: str) -> None:
+    """Give back what members of a machine hold or have reserved, and let nobody answer what they ask.
+
+    A member that is elsewhere by now keeps what it has reserved.
+    """
+    seats, record = team.wanted.read().seats, record_in(team.documents.team, machine).read()
+    moved = {seat.agent_id for seat in seats if seat.machine != machine}
+    unopened = {seat.agent_id: "" for seat in seats if seat.machine == machine}
+    sessions = unopened | {state.agent_id: state.incarnation for state in record.seats}
+    for agent_id, incarnation in sessions.items():
+        how = f"was on {machine}, which takes no part any more"
+        tasks.free(lead_context(team), agent_id, incarnation, how, keep=agent_id in moved)
+    requests = open_requests(team.permissions.read())
+    permissions.settle(lead_context(team), {one.id: "ended" for one in requests if one.machine == machine})
 
 
 def where(team: TeamStore, seat: Seat) -> str:

@@ -32,7 +32,7 @@ def announce(view: View, runtime: Runtime) -> Announcements:
     picture = Picture(
         now=view.now,
         wanted=view.snapshot.wanted,
-        runtime=replace(runtime, seats=(*runtime.seats, *view.snapshot.others)),
+        runtime=_of_all(runtime, view.snapshot.others),
         tasks=tasks,
         mail=person.mail,
         older=person.older,
@@ -54,7 +54,18 @@ def announce(view: View, runtime: Runtime) -> Announcements:
         and not view.stopping
         and _suits(action)
     )
+    if not view.snapshot.has_duties:  # what is shown at its own members, each lead shows
+        return Announcements(current_needs, wake_at=next_look(picture))
     return Announcements(current_needs, owed, None if announced == person.announced else announced, next_look(picture))
+
+
+def _of_all(own: Runtime, others: Runtime) -> Runtime:
+    return replace(
+        own,
+        seats=(*own.seats, *others.seats),
+        failures=(*own.failures, *others.failures),
+        limits=(*own.limits, *others.limits),
+    )
 
 
 def key(surface: Surface, id: str) -> str:

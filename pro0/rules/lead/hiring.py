@@ -112,7 +112,7 @@ def _ask_once(view: View, plan: Plan) -> Plan:
 
 
 def hire(view: View, plans: list[Plan]) -> list[Action]:
-    """Return the seats to make now for tasks; a seat on another machine is that lead's matter."""
+    """Return the seats to make now for tasks, each by the lead that has the duties, or whose seat it is already."""
     if view.blind or view.stopping:
         return []
     seats, elsewhere = _seats(plans), {s.task for s in view.snapshot.wanted.seats if s.machine != view.snapshot.machine}
@@ -120,7 +120,7 @@ def hire(view: View, plans: list[Plan]) -> list[Action]:
     return [
         Hire(id, plan.seat.agent_id if plan else _name(view, view.board.tasks[id]))
         for id, plan in hired.items()
-        if plan is None or _is_free(view, plan)
+        if (_is_free(view, plan) if plan else view.snapshot.has_duties)
     ]
 
 

@@ -60,12 +60,13 @@ def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     runtime, team_actions = _whole_team(view, plans)
     runtime, notices = throttling.tell(view, runtime)
     team_actions.extend((*notices, *hiring.dismiss(view, plans)))
-    news, next_at = announcing.Announcements(), None
+    next_at = None
     if snapshot.has_duties:
         runtime, notices = budget.tell(view, runtime)
         expired, next_at = hiring.expire(view)
-        team_actions.extend((*notices, *_deliveries(snapshot), *expired, *hiring.hire(view, plans)))
-        news = announcing.announce(view, runtime)
+        team_actions.extend((*notices, *_deliveries(snapshot), *expired))
+    team_actions.extend(hiring.hire(view, plans))
+    news = announcing.announce(view, runtime)
     wakes = [wake for wake in (*(plan.wake_at for plan in plans), next_at, news.wake_at) if wake]
     return Decision(
         runtime=runtime,

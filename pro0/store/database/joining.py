@@ -1,8 +1,9 @@
 """A machine's own folder of a team that another one has made and a database keeps."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pro0.errors import ErrorCode, Refused
+from pro0.errors import ErrorCode, Refused, StoreError, Unwritable
 from pro0.model.runtime import Runtime
 from pro0.model.team import Environment, Share, StorePointer
 from pro0.store import atomic
@@ -10,7 +11,7 @@ from pro0.store.database.pointer import in_database
 from pro0.store.database.sharing import record_in
 from pro0.store.files import File, make_folder
 from pro0.store.paths import ENVIRONMENT, NEW, STORE, record_of
-from pro0.store.places.folder import late
+from pro0.store.places.folder import late, refuse_leftovers
 from pro0.store.teams import Store, TeamStore
 
 if TYPE_CHECKING:
@@ -23,10 +24,13 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
     The folder is here whole or not at all. When this is killed, the machine's name may be taken there.
     """
     team = store.team(name)
+    with suppress(Unwritable):
+        store.sweep()  # a start that was killed has made rows of that name, which are no team
     with store.changing(f"join team {name}"):
         if team.exists():
             text, hint = f"there is a team {name} here already", f"pro0 host list -t {name}"
             raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
+        refuse_leftovers(team.paths)
         documents = in_database(store.home, name, url, share=share)
         uid = documents.uid()
         new = team.paths.team.with_name(f"{NEW}{name}")
@@ -35,7 +39,11 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
         File(new, STORE, StorePointer).create(StorePointer(url=url, uid=uid, share=share))
         File(new, ENVIRONMENT, Environment).create(environment)
         _sign_up(documents, share.machine)
-        new.rename(team.paths.team)
+        try:
+            new.rename(team.paths.team)
+        except OSError:
+            _sign_off(documents, share.machine)
+            raise
         with late("it may be lost again"):
             atomic.sync(team.paths.team.parent)
     return store.team(name)
@@ -48,3 +56,8 @@ def _sign_up(documents: "DatabaseDocuments", machine: str) -> None:
             hint = "choose another name: --as NAME; or give that one up: pro0 host leave --machine NAME"
             raise Refused(f"a machine called {machine} takes part already", code=ErrorCode.CONFLICT, hint=hint)
         record_in(documents.team, machine).write(opened, Runtime())
+
+
+def _sign_off(documents: "DatabaseDocuments", machine: str) -> None:
+    with suppress(StoreError), documents.team.locked(f"{machine} does not join") as opened:
+        documents.drop_record(opened, machine)

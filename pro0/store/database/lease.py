@@ -69,7 +69,9 @@ class DatabaseLease(Lease):
 
     def has_duties(self) -> bool:
         """Return True when this lead does what concerns the whole team: one of all machines' leads does."""
-        if self._session and not self._has_duties:
+        if self._session is None or not self._session.is_fresh:
+            return False  # another one may have them by now
+        if not self._has_duties:
             with translated(f"the lease of {self._rows.name}"):
                 self._has_duties = self._session.ask(_TAKE, (self._duties,)) == [(True,)]
         return self._has_duties

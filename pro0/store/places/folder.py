@@ -10,7 +10,7 @@ from typing import NoReturn
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, StoreError, Unwritable
 from pro0.store import atomic
 from pro0.store.lock import locked, tidy
-from pro0.store.paths import LOCK
+from pro0.store.paths import LOCK, TeamPaths
 
 CHANGED_AT_SERVER = "pro0.store.change"
 """The interpreter's event of a change that no call for files shows: one at a server."""
@@ -209,6 +209,14 @@ def translated(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         translate(error, place)
+
+
+def refuse_leftovers(paths: TeamPaths) -> None:
+    """Raise StoreError for files of a team that is not there: they would go with a new one of that name."""
+    for leftover in (paths.tasks, paths.mailboxes):
+        if exists(leftover):
+            hint = "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
+            raise StoreError(f"{leftover} is there, but no team {paths.name}", hint=hint)
 
 
 @contextmanager
