@@ -62,7 +62,7 @@ def restart(
         newest = (definitions or {}).get(seat.agent, seat.definition)
         if seat.host:
             hostable(seat.name, seat.host, seat.agent, newest)
-        new_seat = replace(renewed(seat, team_roster.runtime), fresh=fresh, definition=newest)
+        new_seat = replace(renewed(seat, team_roster.runtime, fresh=fresh), definition=newest)
         change.value = with_seat(change.value, new_seat)
     _log(context, "restart", seat.agent_id)
     return new_seat
@@ -177,10 +177,10 @@ def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool)
     )
 
 
-def renewed(seat: Seat, runtime: Runtime) -> Seat:
-    """Return a seat with a wish for a new session."""
+def renewed(seat: Seat, runtime: Runtime, *, fresh: bool = False) -> Seat:
+    """Return a seat with a wish for a new session; only a `fresh` one begins its conversation anew."""
     newest = _unused(seat.agent_id, seat.generation, runtime)
-    return replace(seat, generation=newest, shutdown=None, answer=None, unattended=False)
+    return replace(seat, generation=newest, shutdown=None, answer=None, unattended=False, fresh=fresh)
 
 
 def with_seat(desired: Wanted, seat: Seat) -> Wanted:
@@ -203,11 +203,7 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     same = next((s for s in desired.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same:
         reusable(same, draft, ended=bool(team_roster.ended(same.agent_id)), worktree=_in_worktree(context, draft))
-    # A team over its budget starts no new session, not even a lead's.
-    if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
-        hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
-        sentence = f"{context.team.name} has cost all of its ${desired.max_cost:g}"
-        raise Refused(sentence, code=ErrorCode.OVER_BUDGET, hint=hint)
+    _within_budget(context, desired)
     if len([s for s in team_roster.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
         raise Refused(f"{context.team.name} has {limit} members already", code=ErrorCode.TOO_MANY, hint=hint)
@@ -232,12 +228,21 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
         worktree=_in_worktree(context, draft),
         definition=draft.definition,
         unattended=draft.unattended,
+        fresh=same is not None and (same.agent, same.host) != (draft.agent, draft.host),
     )
     config = context.team.config.read()
     startable(draft, permission_mode(seat, desired, config), path_of(context))
     if context.caller.who is Who.LEAD_AGENT:
         within(seat, desired, config)
     return with_seat(desired, seat := replace(seat, gate=PlanGate() if draft.plan else None)), seat
+
+
+def _within_budget(context: Context, desired: Wanted) -> None:
+    """Raise Refused for a team over its budget: it starts no new session, not even a lead's."""
+    if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
+        hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
+        sentence = f"{context.team.name} has cost all of its ${desired.max_cost:g}"
+        raise Refused(sentence, code=ErrorCode.OVER_BUDGET, hint=hint)
 
 
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:
