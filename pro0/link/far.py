@@ -24,8 +24,8 @@ from pro0.store import paths
 from pro0.store.watch import Watch
 from pro0.terminals import address, protocol
 
-LOOK = 2.0
-"""Seconds until it looks without an event."""
+LOOK, SOON = 2.0, 0.1
+"""Seconds until it looks without an event, and at the soonest."""
 ASKERS = 64
 """Commands that may wait at once."""
 ASK_LIMIT = 1 << 21
@@ -74,7 +74,7 @@ class Far:
             sources.append(self._watch.fileno())
         writing = [stream for stream in (self._home, *self._sockets) if stream.sending]
         due = self._agent.due if self._agent else math.inf
-        patience = min(LOOK, max(0.0, due - time.monotonic()))
+        patience = min(LOOK, max(SOON, due - time.monotonic()))
         ready, room, _ = select.select(sources, [stream.sink for stream in writing], [], patience)
         for stream in writing:
             if stream.sink in room:
