@@ -59,8 +59,9 @@ def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
 
 
 def _there(adapter: "Adapter") -> "Adapter":
-    """Return an adapter for another machine: no file or server of its agent is in reach, but its screen and hooks."""
+    """Return an adapter for another machine: its agent's screen and hooks are in reach, and what that machine says."""
 
+    from pro0.agents import there
     from pro0.agents.runner import usage  # that of a runner is read in the same way: from a file at home
 
     def refused(_brief: "Brief") -> "Invocation":
@@ -69,17 +70,16 @@ def _there(adapter: "Adapter") -> "Adapter":
     return replace(
         adapter,
         call=adapter.elsewhere or refused,
-        session_ids=adapter.session_ids if adapter.goes_on_elsewhere else "none",
-        began=(lambda _session: True) if adapter.goes_on_elsewhere else None,  # its words look, there
-        look=None,
-        words=(),
+        session_ids=adapter.session_ids_elsewhere,
+        began=None,
+        look=there.look(adapter) if adapter.look else None,
         prompt_on_screen=adapter.screens is not None,
         permissions=None,
         channel="",
         deliver=None,
         asks_at_turn_end=False,
         stop=None,
-        last_words=None,
+        last_words=there.last_words if adapter.last_words else None,
         chat=None,
         usage=usage if adapter.usage else None,
     )

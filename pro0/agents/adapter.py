@@ -22,7 +22,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
 
     seat: Seat
     prompt: str = ""
-    """The whole first prompt; empty for none, and for a resumed session of this machine."""
+    """The whole first prompt; empty for none, and for a resumed session."""
     mode: PermissionMode = PermissionMode.ASK
     delegate_only: bool = False
     """True to allow only pro0's tools, as far as the agent supports it (`Adapter.delegates`)."""
@@ -109,8 +109,6 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     call: Callable[[Brief], Invocation]
     elsewhere: Callable[[Brief], Invocation] | None = None
     """How to start it on another machine, by words alone; None for an agent that needs files of this one."""
-    goes_on_elsewhere: bool = False
-    """True when those words find a conversation of that machine by its id, and begin one where there is none."""
     first_state: State
     """A session's state from the agent's start until better evidence."""
     delivery: Literal["watches", "line", "none"]
@@ -123,6 +121,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """Return more such patterns for one seat, for an agent running other agents."""
     session_ids: Literal["chosen", "learned", "none"] = "none"
     """Where session ids come from: pro0 chooses one, or learns it later, or the agent cannot resume."""
+    session_ids_elsewhere: Literal["chosen", "learned", "none"] = "none"
+    """The same on another machine, which goes on with a conversation when it has it (`began`, there)."""
     began: Callable[[SessionView], bool] | None = None
     """Return True when the agent has stored the session and can resume it."""
     look: Callable[[SessionView, Memory], Reading | None] | None = None

@@ -1,17 +1,45 @@
-"""How a shell of another machine starts an agent: the words are all that it gets.
+"""An agent on another machine: how a shell there starts it, and what that machine says of it at home.
 
-What stands in files here goes there as words, and is written into the folder of the session there.
+The words are all that such a shell gets. What stands in files here goes there as words, and is written into the folder
+of the session there.
+
+What the agent's own files there tell is read there, and kept at home in the session's folder (`link/agent.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents.adapter import Adapter, Memory, SessionView
+from pro0.agents.transcripts import value
+from pro0.decoding import decoder
+from pro0.model.runtime import State
+from pro0.model.screen import LastWords, Reading
 
 FOLDER = "$PRO0_HOSTED"
 """The folder of a session there, as that shell knows it."""
+SAID = "said.json"
+"""The file at home with what that machine says."""
 _FILES = f"""
 umask 077
 until [ "$1" = -- ]; do printf %s "$2" >"{FOLDER}/$1" || exit 73; shift 2; done
 shift
 """
+
+
+class SaidThere(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent's own files there tell: its state, None when they do not, its conversation, its last words."""
+
+    state: State | None = None
+    source: str = ""
+    rule: str = ""
+    note: str = ""
+    session: str = ""
+    words: LastWords | None = None
+
+
+_SAID = decoder(SaidThere)
 
 
 def installed(program: str) -> str:
@@ -26,3 +54,26 @@ def started(program: str, line: str, files: Mapping[str, str], *words: str) -> t
     """
     given = [part for name, text in files.items() for part in (name, text)]
     return ("/bin/sh", "-c", f"{installed(program)}{_FILES}{line}\n", program, *given, "--", *words)
+
+
+def look(adapter: Adapter) -> Callable[[SessionView, Memory], Reading | None]:
+    """Return how an agent's state is read at home: only what its own sources tell counts as its own word."""
+    sources = {"transcript", *(words.source for words in adapter.words)}
+
+    def read(session_view: SessionView, _memory: Memory) -> Reading | None:
+        said = _said(session_view)
+        if said.state and said.source in sources:
+            return Reading(state=said.state, source=said.source, rule=said.rule, note=said.note, session=said.session)
+        # A process tells nothing of its work: this one, which conversation it has.
+        return Reading(state=State.UNKNOWN, source="process", session=said.session) if said.session else None
+
+    return read
+
+
+def last_words(session_view: SessionView, _memory: Memory) -> LastWords | None:
+    """Return the last words that the agent's transcript there tells, None for none."""
+    return _said(session_view).words
+
+
+def _said(session_view: SessionView) -> SaidThere:
+    return value(Path(session_view.folder, SAID), _SAID) or SaidThere()

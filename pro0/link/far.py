@@ -1,30 +1,31 @@
 """The link's other end: it starts the session here or finds it, and carries messages until its `ssh` is gone."""
 
 import json
+import math
 import os
 import select
 import socket
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import asdict
 
 from pro0 import __version__
 from pro0.decoding import decode
 from pro0.errors import Pro0Error
 from pro0.link import streams
+from pro0.link.agent import AgentThere
 from pro0.link.remote import Order, Remote
 from pro0.link.streams import Stream, StreamEnd
-from pro0.link.usage import UsageThere
 from pro0.model.runtime import ENDED, Report
 from pro0.processes import ExitWatch
 from pro0.store import paths
 from pro0.store.watch import Watch
 from pro0.terminals import address, protocol
 
-LOOK = 2.0
-"""Seconds until it looks without an event."""
+LOOK, SOON = 2.0, 0.1
+"""Seconds until it looks without an event, and at the soonest."""
 ASKERS = 64
 """Commands that may wait at once."""
 ASK_LIMIT = 1 << 21
@@ -48,7 +49,7 @@ class Far:
         self._size: dict[str, object] = {}
         self._reported: Report | None = None
         self._order: Order | None = None
-        self._usage: UsageThere | None = None
+        self._agent: AgentThere | None = None
         self._ending = False
         self._due = True
         """Whether there may be something new to tell home."""
@@ -72,7 +73,9 @@ class Far:
         if self._watch:
             sources.append(self._watch.fileno())
         writing = [stream for stream in (self._home, *self._sockets) if stream.sending]
-        ready, room, _ = select.select(sources, [stream.sink for stream in writing], [], LOOK)
+        due = self._agent.due if self._agent else math.inf
+        patience = min(LOOK, max(SOON, due - time.monotonic()))
+        ready, room, _ = select.select(sources, [stream.sink for stream in writing], [], patience)
         for stream in writing:
             if stream.sink in room:
                 stream.flush() if stream is self._home else self._write(stream)
@@ -84,7 +87,7 @@ class Far:
         if self._listener and self._listener.fileno() in ready:
             self._welcome()
         changed = self._watch.drain() if self._watch else False
-        self._due |= bool(self._exits.ended()) or changed or not (ready or room)
+        self._due |= bool(self._exits.ended()) or changed or not (ready or room) or time.monotonic() >= due
 
     def _goes_on(self) -> bool:
         """Look at the session, and tell home what is new; False when this connection has nothing left to do."""
@@ -103,23 +106,24 @@ class Far:
         if report and report.agent and self._terminal is None and self._size:
             self._show()
         if report:
-            self._tell_usage(report)
+            self._tell_news(report)
         if over := self._remote.over():
             if report:
-                self._tell_usage(report, ended=True)
+                self._tell_news(report, ended=True)
             self._drain()
             self._home.send(streams.OVER, over)
             return False
         return not self._listener or self._is_newest()
 
-    def _tell_usage(self, report: Report, *, ended: bool = False) -> None:
+    def _tell_news(self, report: Report, *, ended: bool = False) -> None:
+        """Tell home what is new of the agent."""
         if self._order is None or report.agent is None:
             return
-        if self._usage is None:
-            order, folder = self._order, self._remote.folder
-            self._usage = UsageThere(order.agent, order.conversation, folder, self._remote.cwd(order))
-        if used := self._usage.news(report.agent, ended=ended):
-            self._home.send(streams.USED, asdict(used))
+        if self._agent is None:
+            order, remote = self._order, self._remote
+            self._agent = AgentThere(order.agent, remote.conversation(order), remote.folder, remote.cwd(order))
+        for kind, news in self._agent.news(report.agent, ended=ended):
+            self._home.send(kind, news)
 
     def _take(self, kind: bytes, payload: bytes) -> None:
         self._due |= kind in (streams.BEGIN, streams.END)

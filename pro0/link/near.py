@@ -6,6 +6,7 @@ import select
 import signal
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pro0 import __version__
 from pro0.link import streams
@@ -20,6 +21,9 @@ from pro0.link.tunnel import Tunnel
 from pro0.model.runtime import Hosted
 from pro0.ssh import NO_PROGRAM, NOT_BEGUN
 from pro0.terminals import protocol
+
+if TYPE_CHECKING:
+    from pro0.link.agent import KeptHere
 
 AGAIN = 1.0
 """Seconds between two tries to reach the machine."""
@@ -46,12 +50,15 @@ class Link:
         self._report: dict[str, object] = {"state": "starting", "task": None, "note": ""}
         self._over: dict[str, object] | None = None
         self._proven = True
+        self._kept: KeptHere | None = None
 
     def run(self) -> dict[str, object]:
         """Return how the session there ended: {code, signal, reason}."""
         self._heed_signals()
         while self._over is None:
             self._turn()
+        if self._kept:
+            self._kept.write(at_once=True)
         if self._tunnel:
             self._tunnel.close()
         if self._proven:
@@ -59,6 +66,8 @@ class Link:
         return self._over
 
     def _turn(self) -> None:
+        if self._kept:
+            self._kept.write()
         if self._tunnel is None and time.monotonic() >= self._connect_at:
             self._connect()
         tunnel = self._tunnel
@@ -68,7 +77,8 @@ class Link:
             if self._typing and self._begun and not self._cut and not tunnel.stream.clogged:
                 sources.append(0)
         sinks = [tunnel.stream.sink] if tunnel and tunnel.stream.sending else []
-        patience = None if tunnel else max(0.0, self._connect_at - time.monotonic())
+        to_keep = self._kept.patience() if self._kept else None
+        patience = to_keep if tunnel else max(0.0, self._connect_at - time.monotonic())
         ready, room, _ = select.select(sources, sinks, [], patience)
         if self._woken in ready:
             self._wake()
@@ -105,6 +115,8 @@ class Link:
         said = tunnel.close()
         self._tunnel = None
         self._asks.cut_off()
+        if self._kept:
+            self._kept.forget()
         if tunnel.code == NO_PROGRAM and not self._asked:
             said = f"pro0 is not installed there; pro0 doctor --host {self._hosted.host}"
         if self._over is None:
@@ -134,8 +146,8 @@ class Link:
             case streams.REPORT:
                 self._report = {key: value.get(key) for key in ("state", "task", "note")}
                 self._tell(self._report)
-            case streams.USED:
-                self._keep_usage(value)
+            case streams.SAID | streams.USED:
+                self._keep(kind, value)
             case protocol.FRAME:
                 self._screen.draw(value)
             case streams.ASK:
@@ -150,10 +162,12 @@ class Link:
             case streams.OVER:
                 self._over = value
 
-    def _keep_usage(self, said: dict[str, object]) -> None:
-        from pro0.link.usage import keep
+    def _keep(self, kind: bytes, value: dict[str, object]) -> None:
+        if self._kept is None:
+            from pro0.link.agent import KeptHere  # late: many links never have one
 
-        keep(self._record.with_name(self._hosted.incarnation), said)
+            self._kept = KeptHere(self._record.with_name(self._hosted.incarnation))
+        self._kept.take(kind, value)
 
     def _greet(self, stream: Stream, hello: dict[str, object]) -> None:
         if hello.get("version") != __version__:
@@ -175,6 +189,8 @@ class Link:
                     "agent": hosted.agent,
                     "conversation": hosted.conversation,
                     "prompt": hosted.prompt,
+                    "earlier": hosted.earlier,
+                    "earlierArgv": hosted.earlier_argv,
                     "again": self._begun,
                     **self._screen.size(),
                 },

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from pro0 import processes, resources
+from pro0 import agents, processes, resources
 from pro0.agents import first_prompt
 from pro0.decoding import decode
 from pro0.engine.opening.environment import member_environment, of_agent, start_environment
+from pro0.link.agent import view_there
 from pro0.model.runtime import Launch, Report, State, Terminal
 from pro0.model.stored import Process
 from pro0.model.team import Environment
@@ -50,6 +51,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     agent: str
     conversation: str
     prompt: str
+    earlier: str
+    earlier_argv: tuple[str, ...]
     again: bool
     columns: int
     lines: int
@@ -86,10 +89,18 @@ class Remote:
                 self._end_as({"code": None, "signal": None, "reason": LOST})
                 return
             _forget_old(self._place.parent)
-            prompt = {first_prompt.FILE: order.prompt.encode(errors="replace")} if order.prompt else {}
-            self._make({paths.HOSTED_LAUNCH: encode(self._launched(order)), **prompt})
+            if order.earlier and self._has_earlier(order):
+                self._make({paths.HOSTED_LAUNCH: encode(self._launched(order, order.earlier_argv))})
+            else:
+                prompt = {first_prompt.FILE: order.prompt.encode(errors="replace")} if order.prompt else {}
+                self._make({paths.HOSTED_LAUNCH: encode(self._launched(order, order.argv)), **prompt})
         if self._launch.exists():
             self._spawn()
+
+    def conversation(self, order: Order) -> str:
+        """Return the conversation that its agent began with: the earlier one when it was given no prompt."""
+        went_on = order.earlier and not first_prompt.was_given(str(self._place))
+        return order.earlier if went_on else order.conversation
 
     def report(self) -> Report | None:
         """Return what its guard reports, None before it does."""
@@ -149,7 +160,12 @@ class Remote:
         except OSError:  # another process was faster
             delete(new)
 
-    def _launched(self, order: Order) -> Launch:
+    def _has_earlier(self, order: Order) -> bool:
+        """Return True when this machine has the earlier conversation, and its agent can go on with it."""
+        began = agents.adapter_named(order.agent).began
+        return began is not None and began(view_there(order.earlier, self._place, self.cwd(order)))
+
+    def _launched(self, order: Order, argv: tuple[str, ...]) -> Launch:
         identity = {TEAM: order.team, AGENT_ID: order.agent_id, HOSTED: str(self._place)}
         started_in = Environment(variables=start_environment(os.environ, order.passes))
         terminal = Terminal(socket=str(self.terminal), library=str(library()), columns=order.columns, lines=order.lines)
@@ -158,7 +174,7 @@ class Remote:
             incarnation=self._there,
             team=order.team,
             team_uid=self._there,
-            argv=order.argv,
+            argv=argv,
             cwd=self.cwd(order),
             env=member_environment(of_agent(started_in, order.passes), identity),
             report=str(self._place / paths.HOSTED_REPORT),

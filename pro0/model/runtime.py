@@ -141,6 +141,9 @@ class Hosted(Document, frozen=True, kw_only=True):
     conversation: str = ""
     prompt: str = ""
     """By these three the agent's own files there are known; the conversation is empty when they tell it."""
+    earlier: str = ""
+    earlier_argv: tuple[Argument, ...] = ()
+    """The conversation before, empty for none, and how the agent goes on with it where that machine still has it."""
 
 
 class Handle(Stored, frozen=True):
@@ -164,13 +167,11 @@ class TurnEnd(Stored, frozen=True):
     """ended, failed or interrupted"""
     words: str = ""
     source: str = ""
-    """What the words were read from: transcript, hook or screen."""
     id: str = ""
-    """Names the turn in that source."""
+    """What the words were read from, transcript, hook or screen, and what names the turn there."""
     claims: tuple[TaskId, ...] = ()
-    """The tasks that the agent held."""
     running: tuple[str, ...] = ()
-    """The programs that it had left running."""
+    """The tasks that the agent held, and the programs that it had left running."""
 
 
 class SeatState(Stored, frozen=True):
@@ -209,9 +210,8 @@ class SeatState(Stored, frozen=True):
     session: str = ""
     """The agent's own id of its session, with which it can be resumed."""
     worktree: Argument = ""
-    """The folder of its own worktree, empty when it works in the project's checkout."""
     branch: Argument = ""
-    """The branch that this worktree was on when the session began."""
+    """The folder of its own worktree, empty when it works in the project's checkout, and its branch at the start."""
     heard: Count = 0
     """How many of the comments on its task were passed on."""
     warned_at: Moment | None = None

@@ -168,6 +168,19 @@ def test_codex_is_known_by_its_first_prompt(tmp_path: Path, prompt: str, minutes
     assert (reading.session if reading else "") == (placed.CODEX if found else "")
 
 
+def test_codex_is_known_though_its_folder_has_two_names(tmp_path: Path) -> None:
+    """It notes the one without links, as of a home directory that is on another disk."""
+    session_view = placed.codex(tmp_path, recording("codex.jsonl").replace(b"/ann/shop", bytes(tmp_path / "real")))
+    (tmp_path / "real").mkdir()
+    (tmp_path / "named").symlink_to(tmp_path / "real")
+    placed.written(tmp_path / "session/prompt.md", placed.ASKED["codex"].encode())
+    named = msgspec.structs.replace(session_view, session="", cwd=str(tmp_path / "named"))
+    assert CODEX.look
+    reading = CODEX.look(named, Memory())
+    assert reading
+    assert reading.session == placed.CODEX
+
+
 @pytest.mark.parametrize(
     ("says", "state", "note"),
     [

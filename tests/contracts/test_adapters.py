@@ -112,18 +112,19 @@ def test_on_another_machine_it_is_started_by_words_that_name_nothing_of_this_one
 
 @pytest.mark.parametrize("name", [name for name in NAMES if adapter_named(name).elsewhere])
 def test_on_another_machine_a_conversation_goes_on_by_its_id_alone(name: str) -> None:
-    """Issue 19, build 2: an agent that chooses its own id there begins a new one, since home does not know it."""
+    """Issue 19, build 2: with an id that home chose, or that the agent chose there."""
     seat = replace(brief(name).seat, host="build1")
-    adapter, resumed = adapter_of(seat), brief(name, seat=seat, session=CONVERSATION, resume=True)
-    goes_on = adapter_named(name).goes_on_elsewhere
-    assert (adapter.session_ids != "none") == bool(adapter.began) == goes_on
-    if goes_on:
-        call = adapter.call(brief_there(resumed))
+    adapter, own = adapter_of(seat), adapter_named(name)
+    assert (adapter.session_ids != "none") == (own.session_ids != "none") == bool(own.began)
+    assert adapter.began is None, "that machine looks whether it has it"
+    if own.began:
+        new = brief_there(brief(name, seat=seat, session=CONVERSATION))
+        call = adapter.call(replace(new, prompt="", resume=True))
         assert CONVERSATION in call.argv
-        assert PROMPT in call.argv, "that machine may not have it any more"
+        assert PROMPT not in call.argv
         assert not call.files, "nobody waits for it to take its prompt"
-        assert not [word for word in call.argv if word != PROMPT for here in HERE if here in word]
-        assert CONVERSATION in adapter.call(brief_there(replace(resumed, resume=False))).argv
+        assert not [word for word in call.argv for here in HERE if here in word]
+        assert (CONVERSATION in adapter.call(new).argv) == (adapter.session_ids == "chosen")
 
 
 @pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).elsewhere])

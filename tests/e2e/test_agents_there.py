@@ -42,13 +42,16 @@ def begun(team: Team, machine: Machine, agent: str) -> list[str]:
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_an_agent_there_does_what_a_member_does(led: Team, build1: Machine, agent: str) -> None:
-    """Issue 19, build 1 and 2: its screen tells its state, a typed line brings mail, and a shutdown is agreed on."""
+    """Issue 19, build 1 and 2: a typed line brings mail, and a shutdown is agreed on.
+
+    Its files tell its state, and where they tell nothing, as with this Codex, its screen.
+    """
     *words, prompt = begun(led, build1, agent)
     assert "count the lines" in prompt
     assert "on another machine than the team, build1" in " ".join(prompt.split())
     for here in (led.home, led.project, led.home.parent / "user", sys.executable):
         assert not [word for word in words if str(here) in word]
-    assert led.member("bob")["source"] == "screen"
+    assert led.member("bob")["source"] == {"claude": "session file", "codex": "screen"}[agent]
     assert led("send", "bob", "the parser first", "--wait", "60").out
     assert LINE in told(build1)
     led.until(lambda: "the parser first" in told(build1)[-1], "it has noted what it read")
@@ -156,11 +159,26 @@ def test_a_conversation_that_is_not_there_is_begun(led: Team, build1: Machine, l
     transcript.unlink() if left is None else transcript.write_text(left)
     again = restarted(led, build1)
     assert again[-2:] == words[-2:]
-    assert again[:2] == words[:2] if left is None else id not in again
+    assert again[0] == "--session-id"
+    assert again[1] != id
+    led.until(lambda: led.member("bob")["session"] == again[1], "home knows the new one")
+    led.until(lambda: led.state("bob") == "idle", "its first turn is over")
+    assert restarted(led, build1)[:2] == ["--resume", again[1]]
 
 
-def test_codex_begins_anew(led: Team, build1: Machine) -> None:
-    """Issue 19, build 2: home does not know the id that it gave its conversation."""
+def test_the_conversation_that_clear_began_goes_on(led: Team, build1: Machine) -> None:
+    """Issue 19, build 2: its own file there names it."""
+    words = begun(led, build1, "claude")
+    id = words[words.index("--session-id") + 1]
+    type_into(led, "bob", b"/clear\r")
+    new = led.until(lambda: (now := led.member("bob")["session"]) != id and now, "home knows the new one")
+    led("send", "bob", "hello", "--wait", "60")
+    led.until(lambda: led.state("bob") == "idle", "its turn is over")
+    assert restarted(led, build1)[:2] == ["--resume", new]
+
+
+def test_a_conversation_that_home_does_not_know_is_begun_anew(led: Team, build1: Machine) -> None:
+    """Issue 19, build 2: this Codex keeps none."""
     words = begun(led, build1, "codex")
     assert restarted(led, build1) == words
 

@@ -431,6 +431,8 @@ ACTS = {
     "a flood of frames": 'for n in range(3000): say(protocol.FRAME, {"rows": {"0": "x" * 500}})',
     "a flood of asks": 'for n in range(3000): say(streams.ASK, {"id": str(n), "words": ["mcp"], "input": ""})',
     "odd usage": 'say(streams.USED, {"input_tokens": -5, "models": [7]}); say(streams.USED, {"cost_usd": 1e999})',
+    "odd states": 'say(streams.SAID, {"state": "crashed"}); say(streams.SAID, {"state": 7, "session": "--x"})',
+    "a flood of states": 'for n in range(3000): say(streams.SAID, {"session": f"s-{n}", "note": "x" * 500})',
     "a flood of permissions": 'for n in range(300): say(streams.ASK, {"id": str(n), "words": HOOK, "input": EVENT})',
     "odd permissions": 'say(streams.ASK, {"id": "p", "words": HOOK, "input": "{"}); say(streams.TAKEN, {"id": "p"})',
     "odd ends": 'say(streams.OVER, {"code": "0", "signal": 999999, "reason": ["x"]})',

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pro0 import processes
+from pro0.agents import first_prompt
 from pro0.link import remote
 from pro0.link.remote import KILLED, LOST, NEVER, Order, Remote
 from pro0.model.runtime import Report, State
 from pro0.ops.identity import INCARNATION
 from pro0.store import paths
+from tests.agents import placed
 from tests.waiting import STUCK, wait_until
 
 THERE = "there-1"
@@ -20,6 +23,8 @@ THERE = "there-1"
 
 def order(*argv: str, again: bool = False) -> Order:
     return Order(
+        earlier="",
+        earlier_argv=(),
         passes=(),
         code="",
         agent="command",
@@ -71,6 +76,32 @@ def test_it_begins_once_however_often_it_is_asked_to(place: Path) -> None:
     wait_until(Path("begun").exists, STUCK, "it has begun")
     assert Path("begun").read_text() == "begun\n"
     assert first.over() is second.over() is None
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["there", "gone"])
+def test_it_goes_on_with_the_conversation_that_is_there(place: Path, there: bool) -> None:
+    """Issue 19, build 2: only this machine knows; where it has it no more, it begins with the prompt."""
+    if there:
+        placed.written(
+            Path(os.environ["HOME"], ".claude/projects/-of-it", f"{placed.CLAUDE}.jsonl"),
+            placed.recording("claude.jsonl"),
+        )
+    wait = "while :; do sleep 0.1; done"
+    asked = replace(
+        order("sh", "-c", f"touch anew; {wait}"),
+        agent="claude",
+        conversation="c-new",
+        prompt="count the lines",
+        earlier=placed.CLAUDE,
+        earlier_argv=("sh", "-c", f"touch again; {wait}"),
+    )
+    session = Remote(place, THERE)
+    session.begin(asked)
+    up(session)
+    wait_until(Path("again" if there else "anew").exists, STUCK, "it has begun")
+    assert Path("again").exists() is not Path("anew").exists()
+    assert Remote(place, THERE).conversation(asked) == (placed.CLAUDE if there else "c-new")
+    assert first_prompt.was_given(str(session.folder)) is not there
 
 
 @pytest.mark.parametrize(

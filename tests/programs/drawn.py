@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A stand-in for an agent that only its screen tells of, standard library only: `drawn.py claude|codex ...`.
+"""A stand-in for an agent in a terminal, standard library only: `drawn.py claude|codex ...`.
 
 It draws as that agent does. HOME/NAME.jsonl has its arguments, then each prompt, and what a mail held. A mail that
 holds ASK makes it ask for leave until somebody answers with Enter or Esc; a request to shut down is approved.
 While HOME/NAME.error is there, its turns fail with that text.
-As Claude it keeps a transcript, goes on only with one that has a message, and takes no id that has one. Then its
-hook may answer too: Enter ends that, Esc leaves it alone, and a file says meanwhile that it waits.
+As Claude it says in a file what it does and keeps a transcript, goes on only with one that has a message, and takes no
+id that has one; `/clear` begins another. Then its hook may answer too: Enter ends that, Esc leaves it alone.
+As Codex only its screen tells of it.
 """
 
 import json
@@ -16,6 +17,7 @@ import sys
 import threading
 import time
 import tty
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,6 +29,8 @@ EDGE = "─" * 60
 ASKED = ("", "   rm -r build", "")
 EVENT = {"tool_name": "Bash", "tool_input": {"command": "rm -r build"}, "tool_use_id": ""}
 USAGE = {"input_tokens": 1000, "output_tokens": 100}
+CONVERSATION: list[str] = []
+"""The ids of its conversations, the present one last."""
 STATUS = Path(os.environ["HOME"], ".claude", "sessions", f"{os.getpid()}.json")
 
 
@@ -69,9 +73,10 @@ class StandIn:
     def turn(self, prompt: str) -> None:
         """Do one turn."""
         tell(prompt)
-        keep(prompt)
         self.last, self.busy, self.trouble = prompt.split("\n")[0][:50], True, ""
+        note("busy")
         self.show()
+        keep(prompt)
         time.sleep(TURN)
         if "`pro0 inbox`" in prompt and "\n" not in prompt:
             mail = run("pro0 inbox")
@@ -82,6 +87,7 @@ class StandIn:
                 run("pro0 shutdown approve")
         self.trouble = ERROR.read_text() if ERROR.exists() else ""
         self.busy = False
+        note("idle")
         self.show()
 
     def ask(self) -> None:
@@ -114,6 +120,9 @@ class StandIn:
             self.refused = letter == "\x1b"
             if letter in "\r\x1b":
                 self.answered.set()
+        elif letter == "\r" and self.draft == "/clear":
+            self.draft = ""
+            begin(str(uuid.uuid4()))
         elif letter == "\r" and self.draft:
             text, self.draft = self.draft, ""
             threading.Thread(target=self.turn, args=(text,), daemon=True).start()
@@ -131,7 +140,9 @@ def note(status: str) -> None:
     """Keep what it does as Claude does."""
     if AGENT == "claude":
         STATUS.parent.mkdir(parents=True, exist_ok=True)
-        STATUS.write_text(json.dumps({"status": status}))
+        new = STATUS.with_suffix(".new")
+        new.write_text(json.dumps({"status": status, "sessionId": transcript().stem}))
+        new.replace(STATUS)
 
 
 def hook() -> str:
@@ -142,30 +153,34 @@ def hook() -> str:
     return str(hooks["PermissionRequest"][0]["hooks"][0]["command"]) if "PermissionRequest" in hooks else ""
 
 
-def transcript() -> Path | None:
-    """Return the transcript of the conversation, None for one without an id."""
-    ids = [after for word, after in zip(sys.argv, sys.argv[1:], strict=False) if word in ("--session-id", "--resume")]
-    return Path(os.environ["HOME"], ".claude", "projects", "-of-it", f"{ids[0]}.jsonl") if ids else None
+def transcript() -> Path:
+    """Return the transcript of the conversation."""
+    return Path(os.environ["HOME"], ".claude", "projects", "-of-it", f"{CONVERSATION[-1]}.jsonl")
 
 
 def keep(prompt: str) -> None:
-    """Keep a prompt, and what its answer has used, as Claude does."""
-    if AGENT == "claude" and (place := transcript()):
-        answer = {"id": os.urandom(4).hex(), "model": "claude-sonnet-4-5", "content": [], "usage": USAGE}
-        asked, now = {"type": "user", "message": prompt}, datetime.now(UTC).isoformat()
-        with place.open("a") as lines:
-            for line in (asked, {"type": "assistant", "timestamp": now, "message": answer}):
+    """Keep a prompt, its answer, and what that has used, as Claude does."""
+    if AGENT == "claude":
+        told, now = {"role": "user", "content": prompt}, datetime.now(UTC).isoformat()
+        said = [{"type": "text", "text": f"I heard: {prompt[:200]}"}]
+        answer = {"id": os.urandom(4).hex(), "model": "claude-sonnet-4-5", "content": said, "usage": USAGE}
+        answer["stop_reason"] = "end_turn"
+        with transcript().open("a") as lines:
+            for kind, message in (("user", told), ("assistant", answer)):
+                line = {"type": kind, "timestamp": now, "message": message}
                 lines.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
-def begin() -> None:
+def begin(id: str, *, again: bool = False) -> None:
     """Begin a conversation, or go on with one; ends with an error where Claude does."""
-    if AGENT != "claude" or not (place := transcript()):
+    CONVERSATION.append(id)
+    if AGENT != "claude":
         return
-    if ("--resume" in sys.argv) != (place.exists() and place.stat().st_size > 0):
-        sys.exit("No conversation found" if "--resume" in sys.argv else "Session ID is already in use")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.touch()
+    if again != (transcript().exists() and transcript().stat().st_size > 0):
+        sys.exit("No conversation found" if again else "Session ID is already in use")
+    transcript().parent.mkdir(parents=True, exist_ok=True)
+    transcript().touch()
+    note("idle")
 
 
 def run(command: str) -> str:
@@ -179,7 +194,8 @@ def main() -> None:
     if "--help" in sys.argv:
         print("--no-daemon" if AGENT == "codex" else "")
         return
-    begin()
+    ids = [after for word, after in zip(sys.argv, sys.argv[1:], strict=False) if word in ("--session-id", "--resume")]
+    begin(ids[0] if ids else str(uuid.uuid4()), again="--resume" in sys.argv)
     tty.setraw(0)
     tell(sys.argv[2:])
     stand_in = StandIn()

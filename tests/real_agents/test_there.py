@@ -27,6 +27,14 @@ WORK = (
     use("message", to="human", content=LETTER),
     use("complete_task", task_id="task-1", result="done"),
 )
+SOURCES = {
+    "claude": "session file",
+    "codex": "rollout",
+    "opencode": "database",
+    "pi": "bridge",
+    "gemini": "title",
+}
+"""What tells the state of each there; Gemini CLI's files tell only errors, here as there."""
 SSH = """#!/bin/sh
 for line; do :; done
 exec env -i {variables} /bin/sh -c "cd && $line"
@@ -78,13 +86,17 @@ def test_an_agent_there_works_and_leaves(
     team.eventually(lambda: not records(team), "the machine says that it is over")
 
 
+@pytest.mark.parametrize("agent", SETUPS)
 def test_the_conversation_goes_on_there(
-    provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    agent: str, provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 19, build 2: Claude Code takes up what it said in the sessions before, by the id of the first."""
-    begun("claude", provider, tmp_path, monkeypatch)
+    """Issue 19, build 2: it takes up what was said in the sessions before, by the id of the first.
+
+    Its own files there tell its state and its last words.
+    """
+    begun(agent, provider, tmp_path, monkeypatch)
     provider.script(marker("w1"), teammate())
-    team.begin("--lead", "none", "--permission-mode", "ask", w1="claude@build1")
+    team.begin("--lead", "none", "--permission-mode", "ask", w1=f"{agent}@build1")
     for number in range(3):
         team.becomes("w1", "idle")
         team("send", "w1", f"letter {number}", "--wait", str(PATIENCE))
@@ -92,12 +104,44 @@ def test_the_conversation_goes_on_there(
         newest = provider.of(marker("w1"))[-1].request
         said = "\n".join(entry.text for entry in newest.entries if entry.who == "tool")
         assert [earlier for earlier in range(3) if f"letter {earlier}" in said] == [*range(number + 1)]
-        team.becomes("w1", "idle")
+        team.eventually(lambda: says(team) == ("idle", SOURCES[agent]), "its files say that its turn is over")
+        team.eventually(lambda: "Nothing is left to do." in team("member", "show", "w1").out, "its words are known")
         os.kill(team.member("w1")["pid"], signal.SIGKILL)
         team.becomes("w1", "crashed")
         team.eventually(lambda: not records(team), "the machine says that it is over")
         if number < 2:
             team("member", "restart", "w1")
+
+
+def test_the_conversation_that_clear_began_there_goes_on(
+    provider: Provider, team: RealTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, build 2: Claude Code's own file there names it."""
+    begun("claude", provider, tmp_path, monkeypatch)
+    provider.script(marker("w1"), teammate())
+    team.begin("--lead", "none", "--permission-mode", "ask", w1="claude@build1")
+    team.becomes("w1", "idle")
+    first = team.member("w1")["session"]
+    team.pane("w1").keys("/clear", "Enter")
+    team.eventually(lambda: team.member("w1")["session"] != first, "home knows the new one")
+    provider.script("remember the blue door", teammate())
+    team.pane("w1").keys("please remember the blue door", "Enter")
+    team.eventually(lambda: provider.of("remember the blue door"), "its model has it")
+    team.eventually(lambda: says(team) == ("idle", SOURCES["claude"]), "its turn is over")
+    os.kill(team.member("w1")["pid"], signal.SIGKILL)
+    team.becomes("w1", "crashed")
+    team.eventually(lambda: not records(team), "the machine says that it is over")
+    team("member", "restart", "w1")
+    team.becomes("w1", "idle")
+    before = len(provider.of("remember the blue door"))
+    team.pane("w1").keys("and the key", "Enter")
+    team.eventually(lambda: len(provider.of("remember the blue door")) > before, "it goes on with that one")
+
+
+def says(team: RealTeam) -> tuple[str, str]:
+    """What w1 does, and what says so."""
+    w1 = team.member("w1")
+    return w1["state"], w1["source"]
 
 
 ASKS = (shell("touch asked.txt", outside=True), say("It went on."))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pro0.agents.adapter import Invocation
 from pro0.engine.opening.briefs import Briefs
 from pro0.store.files import delete
 from tests.hostile.test_paths import ODD
@@ -39,6 +38,6 @@ def test_what_an_agent_is_started_with_takes_the_place_of_anything(odd: str, hom
     """The lead would wait for a pipe there for ever."""
     team = make_team(home, "w1")
     ODD[odd](team.paths.agent_folder("inc-w1"), victim)
-    Briefs(team, team.config.read()).write_agent_files("inc-w1", Invocation(argv=(), files={"settings.json": b"{}"}))
+    Briefs(team, team.config.read()).write_agent_files("inc-w1", {"settings.json": b"{}"})
     assert (team.paths.agent_folder("inc-w1") / "settings.json").read_bytes() == b"{}"
     assert (victim / "file").read_text() == "kept"

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from pro0.agents import first_prompt, own_tools, there, turn_end
+from pro0.agents import first_prompt, own_tools, turn_end
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, SessionView
 from pro0.agents.claude import permission, waking
 from pro0.agents.claude import turn as claude_turn
@@ -47,22 +47,6 @@ SETTINGS = "settings.json"
 SERVERS = "mcp.json"
 LISTED = "tools.listed"
 """The file that our server makes once Claude has been sent the tools."""
-GO_ON = f"""{there.installed("claude")}
-id=$1 prompt=$2
-shift 2
-for file in "${{CLAUDE_CONFIG_DIR:-$HOME/.claude}}"/projects/*/"$id.jsonl"; do
-    [ -f "$file" ] || continue
-    if grep -E '"type":"(user|assistant)"' "$file" | grep -qv '"isSidechain":true'; then
-        exec claude --resume "$id" "$@"
-    fi
-    id=
-done
-exec claude ${{id:+--session-id "$id"}} "$@" ${{prompt:+-- "$prompt"}}
-"""
-"""What a shell of another machine does: go on with a conversation that has a message, or begin it with the prompt.
-
-An id whose transcript is there is taken, even without a message (see `transcript.has_message`).
-"""
 
 
 def call(brief: Brief) -> Invocation:
@@ -74,9 +58,7 @@ def _called(brief: Brief, *, waits: bool) -> Invocation:
     prompt, files = first_prompt.words(brief)
     folder = brief.folder
     argv = (
-        "claude",
-        *(("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()),
-        *("--permission-mode", MODES[brief.mode]),
+        *_begin(brief),
         *("--settings", f"{folder}/{SETTINGS}"),
         *("--mcp-config", f"{folder}/{SERVERS}"),
         *_choices(brief),
@@ -88,25 +70,20 @@ def _called(brief: Brief, *, waits: bool) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: its settings are words, and its server does each call at home.
-
-    Only that machine knows whether a conversation is there to go on with, so the words carry the prompt in any case.
-    """
+    """Return the command for another machine: its settings are words, and its server does each call at home."""
     prompt, files = first_prompt.words(brief)
     hooks = _hooks(brief, f'"{brief.folder}/{LISTED}"', prompts.compacted(brief.seat.agent_id))
     if brief.asks_by_hook:
         hooks[permission.EVENT] = _asking(brief)
     settings = {"permissions": {"allow": _allowed()}, "hooks": hooks}
-    words = (
-        *("--permission-mode", MODES[brief.mode]),
+    argv = (
+        *_begin(brief),
         *("--settings", msgspec.json.encode(settings).decode()),
         *("--mcp-config", msgspec.json.encode(_servers(brief, {})).decode()),
         *_choices(brief),
+        *(("--", prompt) if prompt else ()),
     )
-    if brief.resume:
-        return Invocation(argv=("/bin/sh", "-c", GO_ON, "claude", brief.session, prompt, *words))
-    id = ("--session-id", brief.session) if brief.session else ()
-    return Invocation(argv=("claude", *id, *words, *(("--", prompt) if prompt else ())), files=files)
+    return Invocation(argv=argv, files=files)
 
 
 def turn(brief: Brief) -> Invocation:
@@ -114,6 +91,12 @@ def turn(brief: Brief) -> Invocation:
     usual = _called(brief, waits=False)
     program, *words = usual.argv
     return replace(usual, argv=(program, *claude_turn.WORDS, *words))
+
+
+def _begin(brief: Brief) -> tuple[str, ...]:
+    """Return the program, the conversation, and the mode."""
+    id = ("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()
+    return ("claude", *id, "--permission-mode", MODES[brief.mode])
 
 
 def _choices(brief: Brief) -> tuple[str, ...]:
@@ -204,23 +187,26 @@ STATUS = Words(
     place="status",
     states={"": State.STARTING, "busy": State.WORKING, "idle": State.IDLE, "waiting": State.WAITING},
 )
+_TAKEN = "taken"
+"""The purpose of a transcript that has the first prompt."""
 WAITING_FOR = {"dialog open": State.DIALOG}
 """The states behind `waitingFor`; with any other value the agent waits for a person."""
 
 
-def look(session_view: SessionView, _memory: Memory) -> Reading | None:
+def look(session_view: SessionView, memory: Memory) -> Reading | None:
     """Read the state from the session file, or an error when the last turn failed."""
     if not session_view.agent:
         return None
     folder = config_folder(session_view.environment)
     status_file = value(folder / "sessions" / f"{session_view.agent.pid}.json", _SESSION)
     state = _state(status_file) if status_file else None
-    if state in (None, State.IDLE) and _awaits_its_prompt(session_view, folder):
+    now = status_file.session_id if status_file else ""
+    if state in (None, State.IDLE) and _awaits_its_prompt(session_view, memory, folder, now):
         rule = "the first prompt is not taken yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=session_view.session)
     if not status_file or state is None:
         return None
-    session, note = status_file.session_id, str(status_file.waiting_for or "")
+    session, note = now, str(status_file.waiting_for or "")
     if state is State.UNKNOWN:
         return STATUS.reading(f"{status_file.status or ''} {note}", session)
     if state is State.IDLE and (error := last_error(transcript(folder, session, session_view.cwd))):
@@ -237,14 +223,20 @@ def _state(status_file: _Session) -> State | None:
     return State.UNKNOWN if status_file.waiting_for and state is not State.WORKING else state
 
 
-def _awaits_its_prompt(session_view: SessionView, folder: Path) -> bool:
+def _awaits_its_prompt(session_view: SessionView, memory: Memory, folder: Path, now: str) -> bool:
     """Return True while the prompt in argv is untaken; until then Claude shows an empty input and `idle`.
 
-    The transcript of the started session decides; its id is the folder's name. A person may have cleared the session.
+    The transcript of the started session decides; on this machine its id is the folder's name. A person may clear the
+    session at once: then that of `now` has no message.
     """
-    return first_prompt.awaited(session_view) and not has_message(
-        transcript(folder, Path(session_view.folder).name, session_view.cwd)
-    )
+    if _TAKEN in memory.files or not first_prompt.awaited(session_view):
+        return False
+    for id in filter(None, (Path(session_view.folder).name, session_view.session, now)):
+        path = transcript(folder, id, session_view.cwd)
+        if has_message(path):
+            memory.files[_TAKEN] = path
+            return False
+    return True
 
 
 CLAUDE = Adapter(
@@ -254,12 +246,12 @@ CLAUDE = Adapter(
     tested=("2.1.197", "2.1.330"),
     call=call,
     elsewhere=elsewhere,
-    goes_on_elsewhere=True,
     first_state=State.STARTING,
     delivery="line",
     answers_shutdown=True,
     passes=RESERVED["claude"],
     session_ids="chosen",
+    session_ids_elsewhere="chosen",
     began=began,
     look=look,
     words=(STATUS,),

@@ -37,8 +37,11 @@ IN_ONE_TURN = {
 """`codex exec` never asks for permission."""
 ELSEWHERE = f"""
 {there.installed("codex")}
-case $(codex --help </dev/null 2>/dev/null) in *{starter.ALONE}* | "") exec codex {starter.ALONE} "$@" ;; esac
-exec codex "$@"
+case $(codex --help </dev/null 2>/dev/null) in *{starter.ALONE}* | "") alone={starter.ALONE} ;; *) alone= ;; esac
+[ "$1" = resume ] || exec codex $alone "$@"
+id=$2
+shift 2
+exec codex resume "$id" $alone "$@"
 """
 """What a shell of another machine does: start a codex without a server."""
 
@@ -64,7 +67,8 @@ def elsewhere(brief: Brief) -> Invocation:
     """Return the command for another machine: without a server of its own, and with tools that are done at home."""
     prompt, files = first_prompt.words(brief)
     permissions = READ_ONLY if brief.delegate_only else MODES[brief.mode]
-    words = (*permissions, *_settings(brief), *(("--", prompt) if prompt else ()))
+    again = ("resume", brief.session) if brief.resume else ()
+    words = (*again, *permissions, *_settings(brief), *(("--", prompt) if prompt else ()))
     return Invocation(argv=("/bin/sh", "-c", ELSEWHERE, "codex", *words), files=files)
 
 
@@ -123,6 +127,7 @@ CODEX = Adapter(
     answers_shutdown=True,
     passes=RESERVED["codex"],
     session_ids="learned",
+    session_ids_elsewhere="learned",
     began=began,
     look=server.look,
     words=(EVENTS, server.FLAGS),

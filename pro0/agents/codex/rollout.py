@@ -1,6 +1,7 @@
 """The rollouts of Codex: sessions/{year}/{month}/{day}/rollout-{time}-{id}.jsonl below CODEX_HOME, one event a line."""
 
 import glob
+import os
 import re
 import uuid
 from collections.abc import Mapping
@@ -183,11 +184,18 @@ def _begun(session_view: SessionView) -> Path | None:
     prompt = first_prompt.load(session_view.folder)
     if not prompt:
         return None
-    signs = [msgspec.json.encode(text)[1:-1] for text in (session_view.cwd, prompt.strip())]
+    told, *places = [
+        msgspec.json.encode(text)[1:-1]
+        for text in (prompt.strip(), session_view.cwd, os.path.realpath(session_view.cwd))
+    ]
     root, since = _sessions(session_view.environment), session_view.started_at
     days = [_folder(root, since + timedelta(days=n)) for n in (-1, 0, 1)]
     fresh = sorted(path for folder in days for path in folder.glob("rollout-*.jsonl") if _since(path, since))
-    return next((path for path in fresh[-_CANDIDATES:] if all(sign in head(path, FAR) for sign in signs)), None)
+    for path in fresh[-_CANDIDATES:]:
+        begin = head(path, FAR)
+        if told in begin and any(place in begin for place in places):
+            return path
+    return None
 
 
 def _since(path: Path, moment: datetime) -> bool:

@@ -50,12 +50,16 @@ def call(brief: Brief) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: with our defaults instead of that machine's, and without a hook."""
+    """Return the command for another machine: with our defaults instead of that machine's, and without a hook.
+
+    Only that machine knows whether it trusts the folder, so Gemini chooses the id of a new session itself.
+    """
     prompt, files = first_prompt.words(brief)
     own = {DEFAULTS: msgspec.json.encode(_ours(brief)).decode(), POLICY: _policy(brief)}
     line = f'export {VARIABLE}="{there.FOLDER}/{DEFAULTS}"; exec gemini --admin-policy "{there.FOLDER}/{POLICY}" "$@"'
+    again = ("--resume", brief.session) if brief.resume else ()
     first = (f"--prompt-interactive={prompt}",) if prompt else ()
-    return Invocation(argv=there.started("gemini", line, own, *_options(brief), *first), files=files)
+    return Invocation(argv=there.started("gemini", line, own, *again, *_options(brief), *first), files=files)
 
 
 def turn(brief: Brief) -> Invocation:
@@ -135,6 +139,7 @@ GEMINI = Adapter(
     answers_shutdown=True,
     passes=RESERVED["gemini"],
     session_ids="chosen",
+    session_ids_elsewhere="learned",
     began=began,
     look=look,
     words=(KINDS,),

@@ -35,7 +35,7 @@ def call(brief: Brief) -> Invocation:
     argv = (
         "opencode",
         *("--port", str(server.port), "--hostname", "127.0.0.1"),
-        *(("--session", brief.session) if brief.resume else ()),
+        *_again(brief),
         *_options(brief),
         *((f"--prompt={prompt}",) if prompt else ()),
     )
@@ -49,7 +49,8 @@ def elsewhere(brief: Brief) -> Invocation:
     line = f'{CONTENT}=$(cat "{there.FOLDER}/{OF_PRO0}") && export {CONTENT} && exec opencode "$@"'
     own = {OF_PRO0: msgspec.json.encode(_settings(brief)).decode()}
     first = (f"--prompt={prompt}",) if prompt else ()
-    return Invocation(argv=there.started("opencode", line, own, *_options(brief), *first), files=files)
+    argv = there.started("opencode", line, own, *_again(brief), *_options(brief), *first)
+    return Invocation(argv=argv, files=files)
 
 
 def turn(brief: Brief) -> Invocation:
@@ -57,6 +58,10 @@ def turn(brief: Brief) -> Invocation:
     _, files = words(brief)
     argv = ("opencode", "run", "--format", "json", *_options(brief))
     return Invocation(argv=argv, env={CONTENT: _content(brief)}, files=files)
+
+
+def _again(brief: Brief) -> tuple[str, ...]:
+    return ("--session", brief.session) if brief.resume else ()
 
 
 def _options(brief: Brief) -> tuple[str, ...]:
@@ -126,6 +131,7 @@ OPENCODE = Adapter(
     answers_shutdown=True,
     passes=RESERVED["opencode"],
     session_ids="learned",
+    session_ids_elsewhere="learned",
     began=began,
     look=look,
     words=(STATUSES, ROLES, FINISHES),

@@ -31,7 +31,6 @@ def call(brief: Brief) -> Invocation:
     argv = (
         "pi",
         *("--extension", str(resources.PI_BRIDGE)),
-        *(("--session", brief.session) if brief.resume else ()),
         *_words(brief, prompt),
     )
     settings = msgspec.json.encode(_settings(brief, HOME))
@@ -57,6 +56,7 @@ def turn(brief: Brief) -> Invocation:
 def _words(brief: Brief, prompt: str) -> tuple[str, ...]:
     seat = brief.seat
     return (
+        *(("--session", brief.session) if brief.resume else ()),
         *(("--model", seat.model) if seat.model else ()),
         *(("--thinking", seat.effort) if seat.effort else ()),
         *((_as_text(prompt),) if prompt else ()),
@@ -91,6 +91,7 @@ PI = Adapter(
     answers_shutdown=True,
     passes=RESERVED["pi"],
     session_ids="learned",
+    session_ids_elsewhere="learned",
     began=began,
     look=look,
     words=(STATES,),

@@ -23,7 +23,7 @@ from pro0.rules.screens import screens
 from pro0.rules.screens.nudges import ignoring_own_line
 from pro0.rules.screens.rate_limits import named_zone
 from pro0.rules.screens.screens import Drawing
-from pro0.rules.screens.states import combine
+from pro0.rules.screens.states import DRAWN, combine
 from pro0.sessions.backend import Backend
 from pro0.store.teams import TeamStore
 
@@ -108,7 +108,8 @@ class AgentStates:
                 self._differences.note(watched.state, sources, reading)
                 before = self._seen.get(incarnation)
                 screen = current_screens.get(incarnation)
-                reading = _until_begun(watched, reading, before, screen)
+                if all(source.source in DRAWN for source in sources):  # its own word knows of its prompt
+                    reading = _until_begun(watched, reading, before, screen)
                 self._readings[incarnation] = reading
                 words = last_words(watched.adapter, watched.session_view, watched.memory, reading, before, screen)
                 running = self._left_running(watched, reading, before)

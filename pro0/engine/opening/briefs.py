@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
-from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
+from pro0.agents.adapter import Adapter, Brief, SessionView
 from pro0.errors import NotFound
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import SeatState
@@ -45,7 +45,7 @@ class Briefs:
         chosen = state.incarnation if adapter.session_ids == "chosen" else ""
         return Brief(
             seat=seat,
-            prompt="" if resume and not seat.host else self._prompt(seat, task, state.branch),
+            prompt="" if resume else self._prompt(seat, task, state.branch),
             mode=permission_mode(seat, self._team.wanted.read(), self._config),
             delegate_only=seat.delegates,
             session=state.session if resume else chosen,
@@ -59,15 +59,15 @@ class Briefs:
             mailbox=str(self._team.mailbox(seat.agent_id).head.path),
         )
 
-    def write_agent_files(self, incarnation: str, call: Invocation) -> None:
+    def write_agent_files(self, incarnation: str, files: Mapping[str, bytes]) -> None:
         """Write an agent's start files into its session's own folder."""
         place = self._team.paths.agent_folder(incarnation)
         with suppress(OSError):
             delete(place)
-        if call.files:
+        if files:
             place.mkdir(mode=0o700)
             with atomic.folder(place) as folder:
-                for name, data in call.files.items():
+                for name, data in files.items():
                     atomic.replace(folder, name, data)
 
     def _can_go_on(self, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> bool:

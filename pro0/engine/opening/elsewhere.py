@@ -9,7 +9,7 @@ from pro0 import resources, ssh
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Adapter, Brief
 from pro0.errors import EnvironmentMissing
-from pro0.model.runtime import Hosted, Launch, State
+from pro0.model.runtime import Hosted, Launch, SeatState, State
 from pro0.ops.context import AGENT_ID, TEAM
 from pro0.ops.identity import HOSTED
 from pro0.ops.work import travelling
@@ -26,7 +26,14 @@ def brief_there(brief: Brief) -> Brief:
     return replace(brief, folder=f"${HOSTED}", cwd="", project="", environment=names, pro0=("pro0",), mailbox="")
 
 
-def linked(team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, command: str) -> tuple[Hosted, Launch]:
+def earlier(adapter: Adapter, state: SeatState) -> str:
+    """Return the conversation to go on with if its machine still has it, empty for none: only that machine knows."""
+    return state.session if adapter.session_ids != "none" else ""
+
+
+def linked(
+    team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, command: str, earlier: str
+) -> tuple[Hosted, Launch]:
     """Return what a seat's machine is asked for, and the launch at home; `command` reaches the machine.
 
     Raises EnvironmentMissing for a first prompt that only a file could carry.
@@ -36,6 +43,7 @@ def linked(team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, comm
         limit = f"{first_prompt.IN_ARGV // 1024} KiB"
         hint = "shorten its prompt, or its role's; send the rest as a message"
         raise EnvironmentMissing(f"no prompt of more than {limit} reaches another machine", hint=hint)
+    going_on = replace(brief_there(brief), session=earlier, resume=True, prompt="")
     hosted = Hosted(
         agent_id=seat.agent_id,
         incarnation=launch.incarnation,
@@ -52,6 +60,8 @@ def linked(team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, comm
         agent=adapter.name,
         conversation=brief.session,
         prompt=brief.prompt,
+        earlier=earlier,
+        earlier_argv=adapter.call(going_on).argv if earlier else (),
     )
     argv = resources.link_argv(_place(team, hosted.incarnation))
     return hosted, replace(launch, argv=argv, first_state=State.STARTING, grace=launch.grace + MORE)

@@ -119,16 +119,18 @@ class Opener:
         adapter = limited(adapter, off)
         brief = self._briefs.brief(seat, adapter, state, environment, task)
         call = adapter.call(elsewhere.brief_there(brief) if seat.host else brief)
-        self._sessions[start.incarnation] = brief.session
+        earlier = elsewhere.earlier(adapter, state) if seat.host else ""
+        self._sessions[start.incarnation] = earlier or brief.session
         launch = self._launch(state, adapter, call, environment)
         hosted = None
         if seat.host:
-            hosted, launch = elsewhere.linked(self._team, adapter, brief, launch, self._ssh)
+            hosted, launch = elsewhere.linked(self._team, adapter, brief, launch, self._ssh, earlier)
         _startable(launch)
         name = paths.launch(start.incarnation)
         # An existing launch file stays. The guard that removes it owns the session, so none starts twice.
         if not start.prepared:
-            self._briefs.write_agent_files(start.incarnation, call)
+            # An agent that may go on is not waited for to take its prompt: only its machine knows whether it gets one.
+            self._briefs.write_agent_files(start.incarnation, {} if earlier else call.files)
             if hosted:
                 elsewhere.write(self._team, hosted)
             with atomic.folder(paths.sessions) as folder:

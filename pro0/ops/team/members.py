@@ -62,7 +62,7 @@ def restart(
         newest = (definitions or {}).get(seat.agent, seat.definition)
         if seat.host:
             hostable(seat.name, seat.host, seat.agent, newest)
-        new_seat = replace(renewed(seat, team_roster.runtime), fresh=fresh, definition=newest)
+        new_seat = replace(renewed(seat, team_roster.runtime, fresh=fresh), definition=newest)
         change.value = with_seat(change.value, new_seat)
     _log(context, "restart", seat.agent_id)
     return new_seat
@@ -177,10 +177,10 @@ def shutdown_wish(context: Context, *, reason: str, timeout: float, force: bool)
     )
 
 
-def renewed(seat: Seat, runtime: Runtime) -> Seat:
-    """Return a seat with a wish for a new session."""
+def renewed(seat: Seat, runtime: Runtime, *, fresh: bool = False) -> Seat:
+    """Return a seat with a wish for a new session; only a `fresh` one begins its conversation anew."""
     newest = _unused(seat.agent_id, seat.generation, runtime)
-    return replace(seat, generation=newest, shutdown=None, answer=None, unattended=False)
+    return replace(seat, generation=newest, shutdown=None, answer=None, unattended=False, fresh=fresh)
 
 
 def with_seat(desired: Wanted, seat: Seat) -> Wanted:
@@ -229,6 +229,7 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
         worktree=_in_worktree(context, draft),
         definition=draft.definition,
         unattended=draft.unattended,
+        fresh=same is not None and (same.agent, same.host) != (draft.agent, draft.host),
     )
     config = context.team.config.read()
     startable(draft, permission_mode(seat, desired, config), path_of(context))

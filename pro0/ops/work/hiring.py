@@ -33,7 +33,7 @@ def hire(context: Context, id: str, agent_id: str) -> Seat | None:
             return None
         board = Board(tasks.tasks)
         hired = _rehired(context, seat, task) if seat else _seat(context, task, board, agent_id, change.value)
-        hired = renewed(hired, members.runtime)
+        hired = renewed(hired, members.runtime, fresh=hired.fresh)
         team.mailbox(hired.agent_id).make()
         change.value = with_seat(change.value, hired)
     team.log_event(context.now(), context.caller.agent_id, "member.hire", agent=hired.agent_id, task=task.id)

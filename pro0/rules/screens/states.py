@@ -25,7 +25,8 @@ ATTENTION = (State.WAITING, State.DIALOG, State.DRAFT)
 """States in which pro0 types nothing, since it would answer for a person; the first beats the others."""
 
 _BEGUN = (State.WORKING, State.ERROR)
-_DRAWN = ("title", "screen")
+DRAWN = ("title", "screen")
+"""The sources that a person sees; they are read here, wherever the agent is."""
 _TRUST = {"title": 1, "screen": 2, "process": 3}
 """The rank of each source, the most trusted first; every other source is the agent's own word: 0."""
 
@@ -76,7 +77,7 @@ def _is_strange(reading: Reading) -> bool:
 def _doubtful(reading: Reading, readings: Iterable[Reading]) -> bool:
     """Return True when another source's present reading discredits this one."""
     if reading.source == "events" and reading.state in ATTENTION:
-        return any(r.source in _DRAWN and r.state not in (State.UNKNOWN, reading.state) for r in readings)
+        return any(r.source in DRAWN and r.state not in (State.UNKNOWN, reading.state) for r in readings)
     if reading.source == "title" and reading.state is State.IDLE:
         return any(r.source == "screen" and r.state is State.UNKNOWN for r in readings)
     return False
