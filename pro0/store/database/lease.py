@@ -17,10 +17,12 @@ from pro0.store.lease import Lease
 _TAKE = "select pg_try_advisory_lock(%s)"
 _GIVE_ALL_BACK = "select pg_advisory_unlock_all()"
 _WATCHED = """
-select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
-    set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false)
+select set_config(known.name, wanted.setting, false)
+from (values ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '4'),
+    ('tcp_user_timeout', '30000')) wanted (name, setting)
+join pg_settings known on known.name = wanted.name
 """
-"""Else a server would take a machine that lost its network for present, for hours."""
+"""Else a server would take a machine that lost its network for present, for hours; an old server knows not all."""
 _HELD = """
 select (l.classid::bigint << 32) | l.objid::bigint from pg_locks l
 where l.locktype = 'advisory' and l.granted and l.objsubid = 1
