@@ -60,7 +60,7 @@ class Crew:
         """Start a lead, with a program that may stand in for pro0, and wait until it has signed in."""
         with open(self.team.paths.logs / "lead.err", "ab") as errors:
             process = subprocess.Popen(
-                [*(program or (sys.executable, "-I", "-m", "pro0")), "lead", "alpha"],
+                [*(program or (sys.executable, "-I", "-m", "pro0")), "lead", self.team.name],
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,
@@ -69,7 +69,7 @@ class Crew:
             )
         self.leads.append(process)
         me = processes.identify(process.pid)
-        wait_until(lambda: self.team.runtime.read().lead == me, PATIENCE, "the lead has signed in")
+        wait_until(lambda: self.team.record.read().lead == me, PATIENCE, "the lead has signed in")
         return process
 
     def log(self) -> str:

@@ -1,0 +1,332 @@
+"""How a machine begins and ends to take part in a team that another one has made (issue 19, build 5)."""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0 import processes
+from pro0.config import Settings
+from pro0.engine import loop, machines
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
+from pro0.model.caller import THE_HUMAN
+from pro0.model.runtime import Process, State
+from pro0.model.task import Draft, Status
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
+from pro0.ops.team import machines as giving_up
+from pro0.store.database.sharing import others_of
+from pro0.store.lease import Lease
+from pro0.store.teams import Store, TeamStore
+from tests.engine.crew import Crew
+from tests.postgres import Postgres
+from tests.sharing import founded, joined, pointer_of
+from tests.teams import files, human, make_team
+from tests.waiting import STUCK, wait_until
+
+HEADLESS = Settings(teammate_mode="headless")
+
+
+def quietly(_text: str) -> None:
+    pass
+
+
+class JoinedCrew(Crew):
+    """A machine that has joined a team, with a lead and members of its own."""
+
+    def __init__(self, team: TeamStore) -> None:
+        self.store = Store(team.paths.home)
+        self.team = team
+        self.context = Context(team, THE_HUMAN)
+        self.config = team.config.read()
+        self.project = Path(self.config.project)
+        self.shown: list[str] = []
+        self.leads: list[subprocess.Popen[bytes]] = []
+        self.seen: set[Process] = set()
+
+    def remember(self) -> None:
+        """Note the guards as long as the machine takes part."""
+        with suppress(NotFound):
+            super().remember()
+
+    def leave(self, *, force: bool = False) -> list[str]:
+        """Take the machine out of the team."""
+        return machines.leave(self.store, self.team, self.context, self.shown.append, force=force)
+
+
+@pytest.fixture
+def alpha(home: Path, database: str) -> TeamStore:
+    """A team on the machine that made it, with the member w1."""
+    return founded(home, database)
+
+
+@pytest.fixture
+def two(alpha: TeamStore, tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JoinedCrew]:
+    """A machine that has joined, with a lead and the member w2 at work on a task."""
+    monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
+    monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
+    store = Store(tmp_path / "two")
+    team = machines.join(store, pointer_of(alpha).url, alpha.name, "two", project, HEADLESS, terminal=False)
+    crew = JoinedCrew(team)
+    try:
+        crew.lead()
+        yield crew
+    finally:
+        crew.clean()
+
+
+def at_work(crew: JoinedCrew) -> list[Process]:
+    """Start the member w2, and have it work on a task; return its guard and its agent."""
+    crew.spawn("w2")
+    [task] = crew.give(Draft(title="long", run="sleep 600", assignee="w2"))
+    crew.reaches("w2", State.WORKING)
+    assert crew.task(task).status is Status.IN_PROGRESS
+    state = crew.state("w2")
+    assert state.guard
+    assert state.agent
+    return [state.guard, state.agent]
+
+
+# Joining
+
+
+def test_a_machine_that_joins_knows_its_own_terminals(
+    alpha: TeamStore, tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMUX", "/tmp/socket,1,2")
+    monkeypatch.setenv("KEPT", "yes")
+    for settings, inside in ((HEADLESS, ""), (Settings(teammate_mode="tmux"), "/tmp/socket,1,2")):
+        settings, mode = replace(settings, pass_environment=("KEPT",)), settings.teammate_mode
+        store = Store(tmp_path / mode)
+        team = machines.join(store, pointer_of(alpha).url, alpha.name, mode, project, settings, terminal=True)
+        config = team.config.read()
+        assert (team.machine, config.project, config.mode, config.mode_reason) == (
+            mode,
+            str(project),
+            mode,
+            "asked for",
+        )
+        assert (config.inside_tmux, config.sockets, config.iterm2_session) == (inside, os.environ["TMUX_TMPDIR"], "")
+        assert team.environment.read().variables["KEPT"] == "yes"
+    assert others_of(alpha.documents) == ["headless", "tmux"]
+    assert alpha.config.read().project == str(alpha.paths.home)
+
+
+def test_the_only_team_of_a_database_needs_no_name(home: Path, server: Postgres, tmp_path: Path, project: Path) -> None:
+    url, store = server.url(), Store(tmp_path / "two")
+
+    def join(machine: str, name: str = "") -> TeamStore:
+        return machines.join(store, url, name, machine, project, HEADLESS, terminal=False)
+
+    with pytest.raises(StoreError, match="the database keeps no team"):
+        join("two")
+    make_team(home, name="alpha", url=url)
+    assert join("two").name == "alpha"
+    make_team(home, name="beta", url=url)
+    with pytest.raises(BadInput, match="which team") as refused:
+        join("three")
+    assert refused.value.hint == "pro0 host join URL TEAM; there: alpha, beta"
+    assert join("three", "beta").name == "beta"
+    for name in ("alpha", "beta"):
+        store.discard(name, f"uid-{name}")
+        Store(home).discard(name, f"uid-{name}")
+    with pytest.raises(BadInput, match="which team") as none:
+        join("four")
+    assert none.value.hint == "pro0 host join URL TEAM; there: none"
+
+
+@pytest.mark.parametrize("url", ["postgresql://me:secret@host/db", "https://host/db", "files"])
+def test_only_a_database_is_joined(home: Path, project: Path, url: str) -> None:
+    with pytest.raises(BadInput):
+        machines.join(Store(home), url, "alpha", "two", project, HEADLESS, terminal=False)
+    assert Store(home).names() == []
+
+
+# Clocks
+
+RIGHT = (0.0, 4.0, -4.0)
+WRONG = {6.0: "6 s behind", -6.0: "6 s ahead of", 86400.0: "86400 s behind"}
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, behind: float) -> None:
+    """Let this machine's clock be so many seconds behind."""
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - behind)
+
+
+@pytest.mark.parametrize("behind", [*RIGHT, *WRONG])
+def test_a_machine_whose_clock_is_wrong_neither_joins_nor_leads(
+    alpha: TeamStore, tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch, behind: float
+) -> None:
+    """Its time-outs would count by it; a team that nobody shares needs no other clock."""
+    there = joined(alpha, "three")
+    alone = founded(alpha.paths.home, pointer_of(alpha).url)
+    in_files = make_team(alpha.paths.home, name="in-files")
+    set_clock(monkeypatch, behind)
+    for team in (alone, in_files):
+        machines.require_clock(team)
+    store = Store(tmp_path / "two")
+
+    def join() -> TeamStore:
+        return machines.join(store, pointer_of(alpha).url, alpha.name, "two", project, HEADLESS, terminal=False)
+
+    if behind in RIGHT:
+        for team in (alpha, there, join()):
+            machines.require_clock(team)
+        return
+    for act in (lambda: machines.require_clock(alpha), lambda: machines.require_clock(there), join):
+        with pytest.raises(
+            EnvironmentMissing, match=f"this machine's clock is {WRONG[behind]} the database's"
+        ) as wrong:
+            act()
+        assert (wrong.value.code, wrong.value.exit_code) == (ErrorCode.CLOCK, 6)
+        assert "NTP" in (wrong.value.hint or "")
+    assert store.names() == []
+    assert others_of(alpha.documents) == ["three"]
+    with pytest.raises(EnvironmentMissing):
+        loop.run(alpha)
+    assert alpha.documents.lease().holder() is None
+
+
+# Leaving
+
+
+def test_the_machine_that_made_the_team_does_not_leave_it(alpha: TeamStore) -> None:
+    with pytest.raises(BadInput, match=f"{alpha.name} was made here") as refused:
+        machines.leave(Store(alpha.paths.home), alpha, human(alpha), quietly, force=True)
+    assert refused.value.hint == f"pro0 team cleanup {alpha.name} removes it"
+
+
+def test_a_machine_with_a_living_member_leaves_only_by_force(alpha: TeamStore, two: JoinedCrew) -> None:
+    """By force it ends them, their tasks are given back, and nothing of the team is left here."""
+    alive = at_work(two)
+    with pytest.raises(Refused, match="w2 still runs here") as refused:
+        two.leave()
+    assert refused.value.code == ErrorCode.LIVE_SESSIONS
+    assert (
+        refused.value.hint == f"pro0 member shutdown w2, or end all of them here: pro0 host leave {alpha.name} --force"
+    )
+    assert [process for process in alive if processes.alive(process)] == alive
+    assert [one.present for one in giving_up.list_machines(human(alpha))] == [False, True]
+    assert two.leave(force=True) == []
+    assert [process for process in alive if processes.alive(process)] == []
+    assert [lead.wait(STUCK) for lead in two.leads] == [0]
+    assert two.store.names() == []
+    assert files(two.store.home / "teams") == set()
+    [task] = alpha.tasks.read().tasks
+    assert (task.status, task.claim, task.assignee) == (Status.PENDING, None, None)
+    assert [seat.agent_id for seat in alpha.wanted.read().seats] == ["w1"]
+    assert others_of(alpha.documents) == []
+
+
+def test_a_machine_whose_members_have_ended_leaves_in_peace(alpha: TeamStore, two: JoinedCrew) -> None:
+    """Its lead ends for it; then its name is free for another time."""
+    two.spawn("w2")
+    two.shut_down("w2")
+    two.leave()
+    assert others_of(alpha.documents) == []
+    assert two.store.names() == []
+    assert two.left() == []
+    again = machines.join(two.store, pointer_of(alpha).url, alpha.name, "two", two.project, HEADLESS, terminal=False)
+    assert again.record.read().seats == ()
+
+
+def test_a_lease_that_is_nobodys_to_end_is_named(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever holds it, and is no lead of the team: nothing is ended and nothing removed."""
+    monkeypatch.setattr(machines, "_PATIENCE", 0.2)
+    there = joined(alpha, "two")
+    lease = Lease(there.paths.team)
+    assert lease.take("a test")
+    with pytest.raises(StoreError, match=rf"is held by pid {os.getpid()} \(a test") as held:
+        machines.leave(Store(there.paths.home), there, human(there), quietly, force=True)
+    assert held.value.code == ErrorCode.LOCK_TIMEOUT
+    lease.drop()
+    assert others_of(alpha.documents) == ["two"]
+    assert machines.leave(Store(there.paths.home), there, human(there), quietly, force=False) == []
+
+
+def test_whoever_leaves_again_after_an_interruption_has_left(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between giving itself up and removing its folder."""
+    there = joined(alpha, "two")
+    store = Store(there.paths.home)
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "discard", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            machines.leave(store, there, human(there), quietly, force=False)
+    assert machines.is_gone(there)
+    assert store.names() == [alpha.name]
+    assert machines.leave(store, store.team(alpha.name), human(there), quietly, force=False) == []
+    assert store.names() == []
+    assert not machines.is_gone(alpha)
+
+
+# Given up, or without a team
+
+
+@pytest.mark.parametrize("how", ["given up", "removed"])
+def test_what_runs_for_a_team_that_is_gone_ends(alpha: TeamStore, two: JoinedCrew, how: str) -> None:
+    """A lead that begins there ends all of it, and nothing else; what its members hold they hold no more."""
+    alive = at_work(two)
+    lead = two.leads[0]
+    lead.kill()
+    lead.wait()
+    wait_until(lambda: not giving_up.list_machines(human(alpha))[1].present, STUCK, "its lead is missed")
+    if how == "given up":
+        assert giving_up.give_up(human(alpha), "two") == ("w2",)
+        assert tasks.show(human(alpha), "1").claim is None
+    else:
+        Store(alpha.paths.home).discard(alpha.name, f"uid-{alpha.name}")
+    there = two.store.team(alpha.name)
+    assert machines.is_gone(there)
+    assert [process for process in alive if processes.alive(process)] == alive
+    assert loop.run(there) == 0
+    assert [process for process in alive if processes.alive(process)] == []
+    assert two.store.names() == [alpha.name], "the person takes it out"
+    assert machines.leave(two.store, there, human(there), quietly, force=False) == []
+    assert two.store.names() == []
+
+
+def test_a_lead_that_hears_of_it_ends_its_members_and_itself(alpha: TeamStore, two: JoinedCrew) -> None:
+    """A team that is removed by force, while another machine is at work on it."""
+    alive = at_work(two)
+    Store(alpha.paths.home).discard(alpha.name, f"uid-{alpha.name}")
+    wait_until(lambda: two.leads[0].poll() is not None, STUCK, "the lead ends")
+    assert [process for process in alive if processes.alive(process)] == []
+    assert "team gone" in two.log()
+
+
+def test_what_cannot_be_ended_is_named(alpha: TeamStore, two: JoinedCrew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder stays, and says what there is."""
+    guard, agent = at_work(two)
+    monkeypatch.setattr(processes, "end", lambda _remaining, _grace: [agent])
+    with pytest.raises(Refused, match=f"cannot end {agent.pid}") as refused:
+        machines.end_all(two.team)
+    assert refused.value.code == ErrorCode.LIVE_SESSIONS
+    assert two.store.names() == [alpha.name]
+    assert not processes.alive(guard)
+
+
+def test_whether_a_team_is_gone_is_not_guessed(
+    home: Path, server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that cannot be reached says nothing of it."""
+    alpha = make_team(home, url=server.url())
+    there = joined(alpha, "two")
+    assert not machines.is_gone(there)
+    assert not machines.is_gone(alpha)
+    pointer = there.paths.team / "store.json"
+    pointer.write_text(pointer.read_text().replace(str(server.at), str(tmp_path)))
+    monkeypatch.setattr("pro0.store.database.server.CONNECTING", 0.0)
+    with pytest.raises(StoreError, match="cannot be reached"):
+        machines.is_gone(Store(there.paths.home).team("alpha"))
+    there.paths.team.rename(tmp_path / "elsewhere")
+    assert machines.is_gone(there)
