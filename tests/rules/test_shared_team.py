@@ -406,7 +406,7 @@ def test_what_members_elsewhere_need_is_announced_by_the_lead_with_the_duties() 
     """A crash, a start that failed, a limit, and a machine out of reach; the other leads announce nothing."""
     failed = Failure("w3", 1, at(-1), "no program")
     limit = RateLimit(agent="claude", since=at(-9), at=at(-9), until=at(50), note="429")
-    away = session("w4", State.UNREACHABLE, note="two takes no part at present")
+    away = session("w4", State.UNREACHABLE, guard=None, note="two takes no part at present")
     others = Runtime(seats=(session("w2", State.CRASHED, told=("x",)), away), failures=(failed,), limits=(limit,))
     seats = [seat("w1"), *(seat(name, machine="two") for name in NAMES[1:])]
     snapshot = replace(look(session("w1"), seats=seats), others=others, person=Person(), surfaces=ALL)
@@ -417,6 +417,19 @@ def test_what_members_elsewhere_need_is_announced_by_the_lead_with_the_duties() 
         assert {one.need.kind for one in only(Announce, decision)} == (expected if has_duties else set())
     [need] = [need for need in decision.needs if need.kind is NeedKind.UNREACHABLE]
     assert need.command == "pro0 host list"
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("host", ["", "build1"])
+def test_what_to_do_about_a_machine_out_of_reach_depends_on_whose_member_it_is(machine: str, host: str) -> None:
+    """A name for OpenSSH, and a terminal, are known on the machine that leads the member, and on no other one."""
+    away = session("w1", State.UNREACHABLE, source="screen")
+    seats = [seat("w1", machine=machine, host=host)]
+    own = replace(look(away, seats=seats), machine=machine, person=Person())
+    elsewhere = whole(Runtime(), {machine: own.runtime}, set())
+    other = replace(own, machine="three", runtime=Runtime(), others=elsewhere, reports={}, guards_alive=frozenset())
+    commands = [[need.command for need in decided(one).needs] for one in (own, other)]
+    assert commands == [["pro0 doctor --host build1" if host else "pro0 member peek w1"], ["pro0 host list"]]
 
 
 def test_a_limit_that_is_known_elsewhere_holds_nobody_here() -> None:
