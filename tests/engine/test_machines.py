@@ -45,6 +45,7 @@ class JoinedCrew(Crew):
         self.context = Context(team, THE_HUMAN)
         self.config = team.config.read()
         self.project = Path(self.config.project)
+        self.machine = None
         self.shown: list[str] = []
         self.leads: list[subprocess.Popen[bytes]] = []
         self.seen: set[Process] = set()
