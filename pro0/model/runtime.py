@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pro0.model.home import AgentAct
 from pro0.model.message import Unread as Unread
-from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Pid, Stored, Tag, TaskId
+from pro0.model.stored import AgentId, Argument, Count, Document, Folder, Moment, Pid, Stored, Tag, TaskId, written
 from pro0.model.stored import Process as Process
 from pro0.model.team import Seat
 
@@ -249,24 +249,24 @@ class Refusal(Stored, frozen=True):
     stayed: dict[str, str] = {}
 
 
-class Runtime(Document, frozen=True, kw_only=True):
+class Runtime(Document, frozen=True, kw_only=True, omit_defaults=True):
     """runtime.json: written only by the holder of the lead's lease."""
 
-    lead: Process | None = None
-    lead_version: str = ""
-    lead_since: Moment | None = None
+    lead: Process | None = written(None)
+    lead_version: str = written("")
+    lead_since: Moment | None = written(None)
     lead_machine: str = ""  # its name, of a team that several machines may share
-    revived: tuple[Moment, ...] = ()
-    phase: Phase = Phase.RUNNING
-    seats: tuple[SeatState, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
-    told: tuple[str, ...] = ()
+    revived: tuple[Moment, ...] = written(())
+    phase: Phase = written(Phase.RUNNING)
+    seats: tuple[SeatState, ...] = written(())
+    failures: tuple[Failure, ...] = written(())
+    refusals: tuple[Refusal, ...] = written(())
+    told: tuple[str, ...] = written(())
     """What the lead address was told of the whole team, lately."""
-    server: Handle | None = None
-    limits: tuple[RateLimit, ...] = ()
+    server: Handle | None = written(None)
+    limits: tuple[RateLimit, ...] = written(())
     """The last limit of each agent's provider, over or not."""
-    waits: tuple[str, ...] = ()  # of version 0.1.0, read and kept as it is
+    waits: tuple[str, ...] = written(())  # of version 0.1.0, read and kept as it is
 
     def session(self, incarnation: str | None) -> SeatState | None:
         """Return the session of that incarnation, None when it is no longer, or not yet, known."""
