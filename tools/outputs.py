@@ -22,6 +22,7 @@ from pro0.ops.grants import GrantStatus
 from pro0.ops.mail.messages import Letter
 from pro0.ops.team.archives import ArchivedTeam
 from pro0.ops.team.costs import TeamCost
+from pro0.ops.team.machines import MachineStatus
 from pro0.ops.team.progress import Progress
 from pro0.ops.team.status import MemberStatus, TeamStatus
 from pro0.ops.work.workers import Worker
@@ -184,6 +185,8 @@ OUTPUTS: dict[str, Any] = {
     **dict.fromkeys((f"role {act}" for act in ("show", "add", "edit", "remove")), Role),
     "delegate": list[Task],
     "worker list": list[Worker],
+    "host join": tuple[MachineStatus, ...],
+    "host list": tuple[MachineStatus, ...],
     "worker show": More(Worker, {"merge": Merge | None, "changes": CHANGES}),
     "needs": list[Need] | Trouble,
     "diff": More(Difference, {"name": str, "shared": bool, "worktree": str, "uncommitted": int}),

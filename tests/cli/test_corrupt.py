@@ -76,8 +76,9 @@ NOWHERE = {
     "web pair",
     "web revoke",
 }
+NOWHERE |= {"host join", "host leave", "host list"}
 NOWHERE |= {"store copy", "team cleanup", "team forget", "team start", "uninstall"}
-"""Commands that read no file of a team that is there, remove it, or move its bytes as they are."""
+"""Commands that read no file of a team that is there, remove it, move its bytes as they are, or want a database."""
 SOME_CUTS = {f"cut at {n}/16" for n in range(16) if n not in (1, 6, 11, 15)}
 CASES = [(file, way) for file in READ_BY for way in BREAKS if not (way == "missing" and file in MAY_BE_MISSING)]
 SHORT = [case for case in CASES if case[1] not in SOME_CUTS]

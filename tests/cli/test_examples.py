@@ -31,7 +31,7 @@ NEEDS_MORE = (
     r"pro0 (mcp|lead|demo|man|verdict|web|uninstall)\b",
     r"pro0 member revoke 3",
     r"pro0 doctor --host",
-    r"pro0 store copy",
+    r"pro0 (store copy|host)\b",
     r".*(--watch|--wait| -f$| -f --json)",
     r".*[|<>$;&]",
     r"(claude|codex|gemini) ",

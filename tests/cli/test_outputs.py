@@ -41,6 +41,8 @@ AFTER_CLAIM = ["release 1 x", "complete 1 done", "fail 1 why"]
 AFTER_FAILURE = ["retry 1", "close 1", "reopen 1"]
 WAITING = ["approve 3", "reject 3 no"]
 ELSEWHERE = {
+    "host join": "tests/e2e/test_shared_team.py, with a database",
+    "host list": "there",
     "team start": "below, with a real team",
     "team stop": "below",
     "team resume": "below",

@@ -77,7 +77,7 @@ class Stage:
         self.folder = folder
         self.place = Place(team="team", uid=uuid.uuid4().hex, project=folder)
         self.sessions = folder / "sessions"
-        self.sessions.mkdir(mode=0o700)
+        self.sessions.mkdir(mode=0o700, exist_ok=True)
 
     def opening(self, *argv: str, title: str = "worker") -> Opening:
         return Opening(str(uuid.uuid4()), title, argv, self.folder / "logs" / f"{uuid.uuid4().hex}.log")

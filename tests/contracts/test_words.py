@@ -161,7 +161,7 @@ def test_every_source_has_a_table_that_is_tried() -> None:
     """What an adapter calls a source of states is a literal in its modules, or a name there."""
     names: set[str] = set()
     room = Path(agents.__path__[0])
-    for path in room.rglob("*.py"):
+    for path in {*room.rglob("*.py")} - {room / "there.py"}:  # it hands on what an adapter on another machine said
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or ast.unparse(node.func) in ("LastWords", "last_words"):
                 continue

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.cli.test_outputs import fits
 from tests.conftest import Result
 from tests.e2e.conftest import Team
 from tests.postgres import Postgres, postgres, require
@@ -65,7 +66,7 @@ def other(founded: Team, server: Postgres, cli: Cli, tmp_path: Path) -> Iterator
     """A second machine that has joined, called two."""
     machine = OtherMachine(cli, tmp_path / "two")
     try:
-        join(machine, server)
+        fits(["host", "join"], join(machine, server, "alpha", "--json").out)
         yield machine
     finally:
         machine.end()
@@ -114,6 +115,7 @@ def test_two_machines_work_on_one_list(founded: Team, other: OtherMachine) -> No
     assert all(task["result"].strip() == homes[task["assignee"]] for task in tasks.values())
     assert other.tasks() == tasks
     machines = founded.json("host", "list")
+    fits(["host", "list"], json.dumps(machines))
     assert [(m["name"], m["here"], m["present"], m["members"]) for m in machines] == [
         ("", True, True, ["w1"]),
         ("two", False, True, ["w2"]),

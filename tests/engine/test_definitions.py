@@ -3,8 +3,9 @@
 import json
 import subprocess
 import sys
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from msgspec.structs import replace
@@ -157,19 +158,25 @@ def test_one_is_not_idle_before_it_has_taken_its_first_prompt(folders: Folders) 
 
 
 SHOW = r"""
-import time
-print("You have hit your session limit, resets 3pm (Asia/Tokyo)\n\n> ", end="", flush=True)
+import sys, time
+print(f"You have hit your session limit, resets {sys.argv[1]} (Asia/Tokyo)\n\n> ", end="", flush=True)
 time.sleep(600)
 """
 
 
+THREE_HOURS = timedelta(hours=3)
+"""A limit that has just ended names no end, whatever the hour at which this runs."""
+
+
 def test_the_time_of_day_at_which_a_limit_ends_is_understood_in_its_zone(folders: Folders) -> None:
     signs = Signs(prompt="> ", error=("hit your session limit",))
-    limited = {"limited": Definition(argv=(sys.executable, "-S", "-c", SHOW), screens=signs)}
+    at = datetime.now(ZoneInfo("Asia/Tokyo")) + THREE_HOURS
+    argv = (sys.executable, "-S", "-c", SHOW, at.strftime("%I%p").lstrip("0").lower())
+    limited = {"limited": Definition(argv=argv, screens=signs)}
     with crew(*folders, "in-process") as alpha:
         alpha.lead()
         alpha.spawn(*with_definitions([SeatDraft(name="w1", agent="limited")], limited))
         wait_until(lambda: alpha.team.runtime.read().limits, PATIENCE, "it is held")
         [limit] = alpha.team.runtime.read().limits
     assert limit.named
-    assert limit.until.astimezone(UTC).strftime("%H:%M") == "06:01"
+    assert limit.until.astimezone(UTC) == at.replace(minute=1, second=0, microsecond=0)

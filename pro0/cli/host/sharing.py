@@ -18,11 +18,11 @@ from pro0.ops.team.machines import MachineStatus
 
 @click.command()
 @click.argument("url", metavar="URL")
-@click.argument("team", required=False)
-@click.option("--as", "name", metavar="NAME", help="What this machine is called there; else its host name.")
+@click.argument("there", required=False, metavar="[TEAM]")
+@click.option("--as", "called", metavar="NAME", help="What this machine is called there; else its host name.")
 @click.option("--mode", help="Where members of this machine are shown; else from the settings.")
 @json_option
-def join(url: str, team: str | None, name: str | None, mode: str | None, as_json: bool) -> None:
+def join(url: str, there: str | None, called: str | None, mode: str | None, as_json: bool) -> None:
     """Let this machine take part in a team that a database keeps.
 
     The team is bound to this directory's project here, so be in a clone of the same repository. A lead of this machine
@@ -40,10 +40,10 @@ def join(url: str, team: str | None, name: str | None, mode: str | None, as_json
 
     human_only("let a machine take part in a team")
     store().check()
-    machine = ids.machine(name if name is not None else _own_name())
+    machine = ids.machine(called if called is not None else _own_name())
     project = project_here()
     settings = trust.settings(store().home, project, os.environ, {"teammateMode": mode})
-    asked = ids.team_name(team) if team is not None else ""
+    asked = ids.team_name(there) if there is not None else ""
     joined = begin(store(), url, asked, machine, project, settings, terminal=terminal())
     with live() as show:
         show("starting the lead of this machine")
