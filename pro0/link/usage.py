@@ -69,7 +69,7 @@ class UsageThere:
 
 def keep(folder: Path, said: dict[str, object]) -> None:
     """Keep at home what another machine says that a session has used, in the session's own folder."""
-    with suppress(msgspec.ValidationError, Pro0Error, OSError):
+    with suppress(msgspec.MsgspecError, ValueError, Pro0Error, OSError):  # half a character is a ValueError
         used = convert(said, Usage)
         counts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
         cost = used.cost_usd or 0.0
