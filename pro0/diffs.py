@@ -6,7 +6,7 @@ others. A submodule is compared in the same way, from the commit which its proje
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import NamedTuple
 
@@ -194,9 +194,20 @@ def _nothing(git: Git) -> str:
 def _commits(line: Fork) -> tuple[UnmergedCommit, ...]:
     git = Git(line.folder)
     not_in_base = (f"^{line.base}",) if git.succeeds("rev-parse", "--verify", f"{line.base}^{{commit}}") else ()
-    output = git.run("log", "-z", "--no-color", "--format=%H%x1f%aI%x1f%an%x1f%s", line.tip, *not_in_base)
-    fields = (entry.split("\x1f", 3) for entry in output.split("\0") if entry)
-    return tuple(UnmergedCommit(id, datetime.fromisoformat(at), author, title) for id, at, author, title in fields)
+    form = ("--date=raw", "--format=%H%n%ad%n%an%n%s")
+    output = git.run("log", "-z", "--no-color", *form, line.tip, *not_in_base)
+    fields = (entry.split("\n", 3) for entry in output.split("\0") if entry)
+    return tuple(UnmergedCommit(id, _moment(at), _valid(author), _valid(title)) for id, at, author, title in fields)
+
+
+def _moment(raw: str) -> datetime:
+    """Return a moment as git writes it: a commit may say any number, and a zone that is none."""
+    seconds, _, zone = raw.partition(" ")
+    try:
+        minutes = int(zone[:1] + "1") * (int(zone[1:3]) * 60 + int(zone[3:5]))
+        return datetime.fromtimestamp(int(seconds), timezone(timedelta(minutes=minutes)))
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
 
 
 def _parts(line: Fork) -> Iterator[_Part]:
@@ -252,15 +263,15 @@ def _listed(part: _Part) -> Iterator[tuple[str, str, str, str, str]]:
 def _change(part: _Part, fields: tuple[str, str, str, str, str], unsaved: set[str]) -> FileChange:
     letter, was, path, added, removed = fields
     return FileChange(
-        path=_readable(part.prefix + path),
+        path=_valid(part.prefix + path),
         kind=_KINDS.get(letter, "changed"),
         added=None if added == "-" else int(added),
         removed=None if removed == "-" else int(removed),
-        was=_readable(part.prefix + was) if was != path else "",
+        was=_valid(part.prefix + was) if was != path else "",
         committed=path not in unsaved and was not in unsaved,
     )
 
 
-def _readable(path: str) -> str:
-    """Return a path as valid text: other bytes are escaped."""
-    return os.fsencode(path).decode(errors="backslashreplace")
+def _valid(text: str) -> str:
+    """Return what git says as valid text: other bytes are escaped."""
+    return os.fsencode(text).decode(errors="backslashreplace")

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, NoReturn, Self
+from typing import IO, Self
 
 import msgspec
 
@@ -128,9 +128,9 @@ class Git:
         listed = self.run("worktree", "list", "--porcelain", "-z")
         return tuple(_parsed(entry) for entry in listed.split("\0\0") if entry)
 
-    def serve(self, service: str) -> NoReturn:
-        """Become `receive-pack` or `upload-pack` of this repository, for whoever is at stdin and stdout."""
-        os.execvpe("git", ["git", *_ALWAYS, service, str(self.folder)], {**_environment(), **self._variables})
+    def command(self, *words: str) -> tuple[list[str], dict[str, str]]:
+        """Return the words and the variables of a call."""
+        return ["git", *_ALWAYS, *words], {**_environment(), **self._variables}
 
     @contextmanager
     def apart(self, *, index: bool = False, head: str = "", lasting: bool = True) -> Iterator[Self]:
@@ -215,7 +215,7 @@ class Git:
     def _started(self, words: tuple[str, ...], errors: int | IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
         """Yield git at work, ended with us; it has no terminal: a filter of the person's settings gives no verdicts."""
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": errors}
-        argv, variables = ["git", *_ALWAYS, *words], {**_environment(), **self._variables}
+        argv, variables = self.command(*words)
         try:
             process = subprocess.Popen(argv, cwd=self.folder, env=variables, start_new_session=True, **streams)  # type: ignore[call-overload]
         except OSError as error:

@@ -4,8 +4,10 @@ import itertools
 import re
 import selectors
 import shlex
+import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +17,8 @@ CONNECT = 10
 """Seconds that ssh may take until the other machine answers at all."""
 LIMIT = 4 << 20
 """The most bytes that a command there may print."""
+WHY = 500
+"""Characters of a line of its errors that are told."""
 FAILED = 255
 """The exit code of ssh itself, when it reaches nobody or is not let in."""
 NO_PROGRAM = 127
@@ -29,6 +33,8 @@ _ALIVE = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2")
 """A machine that says nothing for so long is out of reach, whatever the network pretends."""
 _THERE = 'PATH=$PATH:$HOME/.local/bin; export PATH; exec "$@"'
 """What makes the usual place of installed programs count, which a command over ssh does not have on its PATH."""
+_TIED = 'exec 3<&0; { read -r _ <&3; kill -s KILL 0; } >/dev/null 2>&1 & exec "$@" 3<&- </dev/null'
+"""A command of a group of its own that goes with whoever holds its stdin open, and all that it has started."""
 
 
 class Heard(NamedTuple):
@@ -74,27 +80,48 @@ def _words(ssh: str) -> list[str]:
 
 def run(ssh: str, name: str, words: tuple[str, ...], patience: float) -> Heard:
     """Run a command there; raises EnvironmentMissing when ssh reaches nobody, or it takes or prints too much."""
-    began = time.monotonic()
-    try:
-        started = subprocess.Popen(
-            argv(ssh, name, words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-    except OSError as error:
-        raise EnvironmentMissing(f"{ssh} cannot be run: {error.strerror}", hint="install OpenSSH's client") from None
-    with started as process:
+    line = argv(ssh, name, words)
+    if not shutil.which(line[0]):
+        raise EnvironmentMissing(f"{ssh} cannot be run: there is no such program", hint="install OpenSSH's client")
+    heard = listen(line, name, patience, hint=_try(name))
+    if heard.code == FAILED:
+        raise _unreached(name, heard.errors)
+    return heard
+
+
+def listen(
+    words: list[str],
+    who: str,
+    patience: float,
+    *,
+    hint: str | None = None,
+    environment: dict[str, str] | None = None,
+    folder: Path | None = None,
+) -> Heard:
+    """Run a command that lets another machine speak; raises EnvironmentMissing when it takes or prints too much.
+
+    It ends when this process does, however that ends: the other machine may say nothing for ever.
+    """
+    began, pipe, tied = time.monotonic(), subprocess.PIPE, ("/bin/sh", "-c", _TIED, "sh", *words)
+    with subprocess.Popen(
+        tied, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, cwd=folder, start_new_session=True
+    ) as process:
+        assert process.stdin
         try:
-            out, errors = _read(process, name, began + patience)
+            out, errors = _read(process, began + patience, lambda why: _unheard(f"{who} {why}", hint))
         except BaseException:
             process.kill()
             raise
-    said = errors.decode(errors="replace").strip()
-    if process.returncode == FAILED:
-        raise _unreached(name, said)
+        finally:
+            process.stdin.close()
+    said = "\n".join(row[:WHY] for row in errors.decode(errors="replace").strip().splitlines())
     return Heard(process.returncode, out, said, time.monotonic() - began)
 
 
-def _read(process: "subprocess.Popen[bytes]", name: str, deadline: float) -> tuple[bytes, bytes]:
-    """Return what a process prints until it has ended; raises EnvironmentMissing for too long, or too much."""
+def _read(
+    process: "subprocess.Popen[bytes]", deadline: float, unheard: Callable[[str], EnvironmentMissing]
+) -> tuple[bytes, bytes]:
+    """Return what a process prints until it has ended; raises what `unheard` makes of too long, or too much."""
     read: dict[object, bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     with selectors.DefaultSelector() as selector:
         for stream in (process.stdout, process.stderr):
@@ -103,16 +130,23 @@ def _read(process: "subprocess.Popen[bytes]", name: str, deadline: float) -> tup
         while selector.get_map():
             ready = selector.select(max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise EnvironmentMissing(f"{name} does not answer in time", code=ErrorCode.UNREACHED, hint=_try(name))
+                raise unheard("does not answer in time")
             for key, _ in ready:
                 data = key.fileobj.read1(1 << 16)  # type: ignore[union-attr]
                 read[key.fileobj] += data
                 if not data:
                     selector.unregister(key.fileobj)
             if any(len(text) > LIMIT for text in read.values()):
-                raise EnvironmentMissing(f"{name} prints without end", hint=_try(name))
-    process.wait(max(0.1, deadline - time.monotonic()))
+                raise unheard("prints without end")
+    try:
+        process.wait(max(0.1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise unheard("does not answer in time") from None
     return bytes(read[process.stdout]), bytes(read[process.stderr])
+
+
+def _unheard(why: str, hint: str | None) -> EnvironmentMissing:
+    return EnvironmentMissing(why, code=ErrorCode.UNREACHED, hint=hint)
 
 
 def _unreached(name: str, said: str) -> EnvironmentMissing:

@@ -155,32 +155,33 @@ def project(tmp_path: Path, home: Path) -> Path:
     return repository_in(folder)
 
 
+def program(
+    *arguments: str,
+    stdin: str = "",
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    seconds: float = STUCK,
+) -> Result:
+    """Call the program as a person does, in this process's environment."""
+    script = Path(sys.executable).with_name("pro0")
+    words = [str(script)] if script.exists() else [sys.executable, "-m", "pro0"]
+    done = subprocess.run(
+        [*words, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=os.environ | (env or {}),
+        timeout=seconds,
+    )
+    exits.hold(arguments, done.returncode)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
 @pytest.fixture
 def cli(home: Path) -> Callable[..., Result]:
     """The program as a person calls it: `cli("task", "list", cwd=…)` gives code, out and err."""
-    script = Path(sys.executable).with_name("pro0")
-    program = [str(script)] if script.exists() else [sys.executable, "-m", "pro0"]
-
-    def call(
-        *arguments: str,
-        stdin: str = "",
-        cwd: Path | None = None,
-        env: dict[str, str] | None = None,
-        seconds: float = STUCK,
-    ) -> Result:
-        done = subprocess.run(
-            [*program, *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            cwd=cwd,
-            env=os.environ | (env or {}),
-            timeout=seconds,
-        )
-        exits.hold(arguments, done.returncode)
-        return Result(done.returncode, done.stdout, done.stderr)
-
-    return call
+    return program
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,27 @@ def test_the_checkout_itself_is_compared_with_its_commit(project: Path) -> None:
     found = difference(fork(project))
     assert [(change.path, change.committed) for change in found.files] == [("loose", False)]
     assert not found.commits
+
+
+@pytest.mark.parametrize(
+    ("moment", "year"),
+    [
+        ("1700000000 +0230", 2023),
+        ("1 -9999", 1970),
+        ("9999999999999 +1400", 1970),
+        ("9" * 20 + " +0000", 1970),
+    ],
+)
+def test_a_commit_of_no_moment_and_no_text_is_shown(moment: str, year: int, project: Path, tree: Path) -> None:
+    """Issue 19, must show 4: a commit may hold any number, and any bytes."""
+    head = (git(tree, "rev-parse", "HEAD^{tree}"), git(tree, "rev-parse", "HEAD"))
+    text = b"tree %b\nparent %b\n" % (head[0].encode(), head[1].encode())
+    text += b"".join(b"%b \xff\x1f <a@a> %b\n" % (name, moment.encode()) for name in (b"author", b"committer"))
+    made = ["git", "hash-object", "-t", "commit", "-w", "--stdin", "--literally"]
+    done = subprocess.run(made, cwd=tree, input=text + b"\n\xfe\n", capture_output=True, check=True)
+    git(tree, "update-ref", "HEAD", done.stdout.decode().strip())
+    [found] = at(project, tree).commits
+    assert (found.title, found.author, found.at.year) == ("\\xfe", "\\xff\x1f", year)
 
 
 def test_a_history_without_a_common_commit_is_all_new(project: Path, tree: Path) -> None:

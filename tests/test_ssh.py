@@ -1,14 +1,19 @@
 """Commands on other machines, over a real sshd."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+import psutil
 import pytest
 
 from pro0 import ssh
 from pro0.errors import BadInput, EnvironmentMissing
 from tests import sshd
 from tests.sshd import Machine
+from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.skipif(bool(sshd.lacks()), reason=sshd.lacks())
 
@@ -80,6 +85,7 @@ def test_programs_of_the_persons_own_there_are_found(build1: Machine) -> None:
         ("build1", "no-such-ssh", "no-such-ssh cannot be run: "),
         ("build1", "sh -c 'sleep 60' ssh", "build1 does not answer in time"),
         ("build1", "sh -c 'cat /dev/zero' ssh", "build1 prints without end"),
+        ("build1", "sh -c 'exec >&- 2>&-; sleep 60' ssh", "build1 does not answer in time"),
     ],
 )
 def test_who_is_not_reached_is_named_with_the_reason(name: str, command: str, says: str) -> None:
@@ -88,6 +94,23 @@ def test_who_is_not_reached_is_named_with_the_reason(name: str, command: str, sa
     with pytest.raises(EnvironmentMissing, match=says) as raised:
         ssh.run(command, name, ("true",), patience)
     assert raised.value.hint
+
+
+ASKS = """
+import sys
+from pro0 import ssh
+ssh.run(f"sh -c 'echo $$ > {sys.argv[1]}; exec sleep 1000' ssh", "build1", ("true",), 1000)
+"""
+
+
+def test_what_asks_a_machine_ends_with_who_waits_for_it(tmp_path: Path) -> None:
+    """Issue 19, must show 4: a machine that never answers keeps nothing at work here."""
+    told = tmp_path / "pid"
+    with subprocess.Popen((sys.executable, "-c", ASKS, told)) as waits:
+        wait_until(lambda: told.exists() and told.read_text(), STUCK, "it asks")
+        asking = psutil.Process(int(told.read_text()))
+        waits.kill()
+    wait_until(lambda: not asking.is_running() or asking.status() == psutil.STATUS_ZOMBIE, STUCK, "it has ended")
 
 
 def test_a_machine_that_does_not_let_in_asks_nothing(build1: Machine) -> None:

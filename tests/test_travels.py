@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from pro0.errors import EnvironmentMissing, Refused
+from pro0.worktrees import travels
 from pro0.worktrees.travels import Travelling
+from tests.e2e.machines import called_with
 from tests.repositories import commit, git, put
+from tests.waiting import STUCK, wait_until
 
 BRANCH = "teams/alpha/bob"
 MEMBER = "alpha-1/bob"
@@ -124,60 +127,9 @@ def test_a_branch_in_use_at_home_is_left_alone(travelling: Travelling, there: Th
     assert git(project, "status", "--porcelain") == ""
 
 
-HOSTILE = {
-    "another branch": "git -C {tree} update-ref refs/heads/main HEAD",
-    "every ref of ours": "git -C {tree} update-ref refs/pro0/back/teams/alpha/ada HEAD",
-    "tags": "git -C {tree} tag v1",
-    "hooks": "for name in post-checkout reference-transaction post-merge; do "
-    "printf '#!/bin/sh\\ntouch {mark}' > {repository}/hooks/$name; chmod +x {repository}/hooks/$name; done",
-    "settings": "for name in core.sshCommand core.fsmonitor; do git -C {tree} config $name 'touch {mark}'; done",
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_what_comes_back_touches_one_branch_and_runs_nothing(
-    name: str, travelling: Travelling, there: There, project: Path, tmp_path: Path
-) -> None:
-    """Issue 19, must show 4."""
-    (there.repository / "hooks").mkdir(exist_ok=True)
-    commit(there.tree, "a", "1\n")
-    before = dict(line.split() for line in refs(project))
-    act = HOSTILE[name].format(tree=there.tree, repository=there.repository, mark=tmp_path / "mark")
-    subprocess.run(["sh", "-c", act], check=True)
-    (tmp_path / "mark").unlink(missing_ok=True)
-    newest = bring(travelling, there)
-    assert dict(line.split() for line in refs(project)) == {**before, f"refs/heads/{BRANCH}": newest}
-    assert not (tmp_path / "mark").exists()
-
-
 def refs(project: Path) -> list[str]:
     """Every ref of a repository, with its commit."""
     return git(project, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-
-
-EVIL_TREE = """
-import subprocess
-blob = subprocess.run(["git", "hash-object", "-w", "--stdin"], input=b"evil", capture_output=True, check=True).stdout
-entry = b"100644 config\\0" + bytes.fromhex(blob.decode().strip())
-inner = subprocess.run(["git", "hash-object", "-w", "-t", "tree", "--stdin", "--literally"], input=entry,
-                       capture_output=True, check=True).stdout.strip()
-outer = b"40000 .git\\0" + bytes.fromhex(inner.decode())
-tree = subprocess.run(["git", "hash-object", "-w", "-t", "tree", "--stdin", "--literally"], input=outer,
-                      capture_output=True, check=True).stdout.strip().decode()
-made = subprocess.run(["git", "commit-tree", tree, "-p", "HEAD", "-m", "evil"], capture_output=True, check=True)
-subprocess.run(["git", "update-ref", "HEAD", made.stdout.strip().decode()], check=True)
-"""
-
-
-def test_a_commit_that_git_would_not_make_does_not_come_home(
-    travelling: Travelling, there: There, project: Path
-) -> None:
-    """Issue 19, must show 4: a folder `.git` in a tree."""
-    before = refs(project)
-    subprocess.run([sys.executable, "-c", EVIL_TREE], cwd=there.tree, check=True)
-    with pytest.raises(EnvironmentMissing):
-        bring(travelling, there)
-    assert refs(project) == before
 
 
 @pytest.mark.parametrize("act", ["exit 255", "echo nonsense", "exit 0", "printf 0000", "printf 0000; cat >/dev/null"])
@@ -190,6 +142,23 @@ def test_a_machine_that_gives_nothing_changes_nothing(act: str, travelling: Trav
     with pytest.raises(EnvironmentMissing):
         travelling.send(BRANCH, "bob", ["sh", "-c", act])
     assert refs(project) == before
+
+
+@pytest.mark.parametrize(
+    ("act", "says"), [("exec sleep 1000", "does not answer in time"), ("yes >&2", "prints without end")]
+)
+def test_a_machine_that_does_not_end_is_given_up(
+    act: str, says: str, travelling: Travelling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, must show 4: it keeps neither the person nor a lead waiting for ever, and no process is left."""
+    monkeypatch.setattr(travels, "TRANSFER", 1.0 if "sleep" in act else STUCK)
+    travelling.begin(BRANCH)
+    command = ["sh", "-c", f"{act} # {BRANCH}", "to be found"]
+    with pytest.raises(EnvironmentMissing, match=says):
+        travelling.bring(BRANCH, "bob", command, travels.TRANSFER)
+    with pytest.raises(EnvironmentMissing, match=says):
+        travelling.send(BRANCH, "bob", command)
+    wait_until(lambda: not called_with("to be found"), STUCK, "nothing is left")
 
 
 @pytest.mark.parametrize(

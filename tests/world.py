@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import stat
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ World = dict[str, str]
 def world(*folders: Path, repository: Path | None = None) -> World:
     """Return what there is: files below these folders, processes whose homes lie there, their ports, tmux, git."""
     left = processes_under(*folders)
-    found = dict(_files(folders))
+    found = dict(files(*folders))
     found |= {f"process {one.process.pid}": " ".join(one.argv) for one in left}
     found |= dict(_ports(left))
     found |= dict(_servers(folders))
@@ -42,9 +43,15 @@ def changes(before: World, after: World) -> list[str]:
     return lines
 
 
-def _files(folders: Iterable[Path]) -> Iterator[tuple[str, str]]:
+def files(*folders: Path, but: re.Pattern[str] | None = None) -> Iterator[tuple[str, str]]:
+    """Yield every file, link and folder below these folders, with its mode and a digest of its content.
+
+    Of a path in which `but` is found nothing is read.
+    """
     for folder in folders:
         for path in (folder, *sorted(folder.rglob("*"))):
+            if but and but.search(str(path)):
+                continue
             with suppress(FileNotFoundError):
                 status = path.lstat()
                 yield f"file {path}", f"{stat.filemode(status.st_mode)} {_content(path, status.st_mode)}"

@@ -27,7 +27,7 @@ def end(hosted: Hosted) -> None:
     try:
         if answer.code == 0 and isinstance(json.loads(answer.out), dict):
             return
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     said = answer.errors.splitlines()[-1:] or ["it does not say that it is over"]
     raise EnvironmentMissing(f"{hosted.host}: {said[0]}", code=ErrorCode.UNREACHED)

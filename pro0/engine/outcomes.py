@@ -16,7 +16,7 @@ from pro0.engine.room import Room
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
-from pro0.model.team import Seat, ShutdownWish
+from pro0.model.team import Seat, ShutdownWish, placed
 from pro0.ops.context import clock
 from pro0.ops.seats import roster
 from pro0.ops.work import readying
@@ -44,7 +44,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
     limit is left out.
     """
     seats = list(seats)
-    agents = {seat.agent_id: seat.agent for seat in seats}
+    agents = {seat.agent_id: placed(seat.agent, seat.host) for seat in seats}
     waiting = {seat.agent_id: seat.generation for seat in seats}
     generations, deadline, up = dict(waiting), time.monotonic() + START_PATIENCE, dict[str, SeatState]()
     lead, running, held = _Lead(team), _Running(seats), HeldStarts(team, show)

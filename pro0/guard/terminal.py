@@ -30,8 +30,6 @@ LAST = 0.5
 CLIENTS = 64
 LAST_LINES = 2000
 """Lines of the screen and its history written to the log at a session's end."""
-MODES = (1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004)
-"""Modes to repeat on a client's own terminal: keys, mouse, focus, paste."""
 _HOLD, _BRACKETED = 2026, 2004
 _KITTY = re.compile(rb"\x1b\[\?\d+u")
 """An answer about kitty's keyboard protocol, never passed on: keys come as the client's terminal sends them."""
@@ -165,7 +163,7 @@ class AgentTerminal:
                 "cursor": [cursor.column, cursor.line],
                 "visible": cursor.visible,
                 "title": self._screen.title(),
-                "modes": [number for number in MODES if self._screen.mode(number)],
+                "modes": [number for number in protocol.MODES if self._screen.mode(number)],
                 "keys": self._screen.modified_keys(),
             }
             self._shown = (self._state, self._screen.rows(), rest)

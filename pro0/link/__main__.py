@@ -27,8 +27,8 @@ def main(words: list[str]) -> NoReturn:
             over = Link(hosted, record, screen).run()
     except Pro0Error as error:
         over = {"code": NOT_BEGUN, "reason": error.message}
-    if reason := over.get("reason"):
-        screen.tell(str(reason)[:1000])
+    if isinstance(reason := over.get("reason"), str) and reason:
+        screen.tell(reason[:1000])
     sys.stdout.flush()
     number, code = over.get("signal"), over.get("code")
     if isinstance(number, int) and number in signal.valid_signals() and number not in STOPS:

@@ -41,8 +41,11 @@ WAIT_AT_ONCE = 4
 PERMISSIONS_AT_ONCE = 16
 BACK = 10.0
 """Seconds for who waits there to ask again, once the link is back."""
-REMEMBERED = 256
-"""Answers that are kept for an asker who was cut off."""
+REMEMBERED, KEPT = 256, 16 << 20
+"""Answers that are kept for an asker who was cut off, and characters of what these print."""
+FORGOTTEN = "pro0: it was done; what it has printed is not kept any longer\n"
+NAMED = 100
+"""Characters of a refused command that are named."""
 
 Answer = dict[str, object]
 
@@ -65,9 +68,11 @@ class Asks:
     def take(self, ask: dict[str, object]) -> None:
         """Do a command that was not done yet; answer again one that was. Another shape of ask is passed over."""
         id, words, stdin = ask.get("id"), ask.get("words"), ask.get("input")
-        if not isinstance(id, str) or len(id) > 64 or not isinstance(stdin, str) or not isinstance(words, list):
+        if not (isinstance(id, str) and isinstance(words, list) and isinstance(stdin, str)):
             return
-        texts = [word for word in words if isinstance(word, str)]
+        if len(id) > 64 or not (id.isascii() and _is_writable(stdin)):
+            return
+        texts = [word for word in words if isinstance(word, str) and _is_writable(word)]
         request = CommandRequest(id, texts, stdin)
         with self._lock:
             self._missing.discard(id)
@@ -142,11 +147,17 @@ class Asks:
         self._new.append(answer)
         while len(self._answers) > REMEMBERED:
             self._answers.popitem(last=False)
+        room = KEPT
+        for id, kept in reversed(self._answers.items()):
+            room -= len(str(kept["out"])) + len(str(kept["errors"]))
+            if room < 0:
+                self._answers[id] = {**kept, "out": "", "errors": FORGOTTEN}
 
     def _forget_undone(self, request: CommandRequest) -> None:
         """Forget an answer that nobody took: its mail is handed out again, its dialog was answered elsewhere."""
-        if request.is_undone and (answer := self._answers.pop(request.id, None)):
-            self._new = [new for new in self._new if new is not answer]
+        if request.is_undone and request.id in self._answers:
+            del self._answers[request.id]
+            self._new = [new for new in self._new if new["id"] != request.id]
 
     def _too_many(self, request: CommandRequest) -> str:
         kind = (request.waits, request.asks_permission)
@@ -164,10 +175,11 @@ def refusal(words: list[str]) -> str:
         return ""
     if words[:2] == ["mcp", "--call"]:
         known_tool = len(words) == 3 and words[2] in TOOLS_FOR_OTHERS
-        return "" if known_tool else f"the tool {' '.join(words[2:])[:100]} is not there for another machine"
+        return "" if known_tool else f"the tool {' '.join(words[2:])[:NAMED]} is not there for another machine"
     known = DONE_FOR_OTHERS.get(words[0]) if words else None
     if known is None or (known and (len(words) < 2 or words[1] not in known.split())):
-        return f"`pro0 {' '.join(words[:2])}` is not done from another machine; ask for it at home: pro0 send lead TEXT"
+        named = " ".join(words[:2])[:NAMED]
+        return f"`pro0 {named}` is not done from another machine; ask for it at home: pro0 send lead TEXT"
     if any("\0" in word for word in words):
         return "a word holds a NUL"
     if any(word.startswith(TOO_LONG) for word in words):
@@ -177,3 +189,11 @@ def refusal(words: list[str]) -> str:
 
 def _answer(id: str, done: CommandEnd) -> Answer:
     return {"id": id, "code": done.code, "out": done.out, "errors": done.errors}
+
+
+def _is_writable(text: str) -> bool:
+    """Return True for what a command can be given: JSON may hold half a character that no bytes stand for."""
+    try:
+        return text.encode(errors="surrogateescape") is not None
+    except UnicodeEncodeError:
+        return False

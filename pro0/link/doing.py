@@ -34,6 +34,7 @@ VIEWS = ("--all", "--sent", "--with")
 """What makes `inbox` show mail and take none."""
 DEADLINES = 64
 CUT_OFF = "the connection was cut while it waited"
+TOO_MUCH = f"it prints more than {LIMIT} bytes"
 
 
 class CommandEnd(NamedTuple):
@@ -157,20 +158,22 @@ class Doing:
         return deadline
 
     def _run(self, words: list[str], request: CommandRequest) -> CommandEnd:
+        import tempfile  # late: many links do no command
+
         try:
-            with subprocess.Popen(
-                (sys.executable, "-I", "-m", "pro0", *words),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self._project if self._project.is_dir() else "/",
-            ) as process:
-                done = _ended(process, request)
+            with tempfile.TemporaryFile() as given:  # a pipe may be full, and the command slow to read
+                given.write(request.stdin.encode(errors="surrogateescape"))
+                given.seek(0)
+                with subprocess.Popen(
+                    (sys.executable, "-I", "-m", "pro0", *words),
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=self._project if self._project.is_dir() else "/",
+                ) as process:
+                    return _ended(process, request)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             return CommandEnd(1, "", f"pro0: it was not done to its end: {error}\n")
-        if len(done.out) + len(done.errors) > LIMIT:
-            return CommandEnd(1, "", f"pro0: it was done, and prints more than {LIMIT} bytes\n")
-        return done
 
 
 def without_wait(words: list[str]) -> tuple[list[str], float | None]:
@@ -199,15 +202,18 @@ def _seconds(text: str) -> float | None:
 
 
 def _ended(process: "subprocess.Popen[bytes]", request: CommandRequest) -> CommandEnd:
-    """Return how a command ended; raises TimeoutExpired for one that takes too long."""
-    stdin: bytes | None = request.stdin.encode(errors="surrogateescape")
+    """Return how a command ended; raises TimeoutExpired when it takes too long, ValueError when it prints too much."""
     patience = math.inf if request.waits else time.monotonic() + PATIENCE
     while True:
         try:
-            out, errors = process.communicate(stdin, LOOK)
+            out, errors = process.communicate(timeout=LOOK)
+            if len(out) + len(errors) > LIMIT:
+                return CommandEnd(1, "", f"pro0: it was done, and {TOO_MUCH}\n")
             return CommandEnd(process.returncode, _text(out), _text(errors))
         except subprocess.TimeoutExpired as late:
-            stdin = None
+            if len(late.output or b"") + len(late.stderr or b"") > LIMIT:
+                process.kill()
+                raise ValueError(TOO_MUCH) from None
             if time.monotonic() > patience:
                 process.kill()
                 raise subprocess.TimeoutExpired(late.cmd, PATIENCE) from None

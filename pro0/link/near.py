@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 AGAIN = 1.0
 """Seconds between two tries to reach the machine."""
+TAKES = 10.0
+"""Seconds for the machine to take something of what waits for it, once that is too much."""
 STATE = "PRO0_STATE_FD"
+WORD, NOTE = 100, 2000
+"""Characters of a state or a task, and of a note, that are passed on."""
 
 
 class Link:
@@ -45,7 +49,7 @@ class Link:
         self._connect_at = 0.0
         self._asked = False
         """Whether the machine may have begun: it was asked to."""
-        self._begun = self._ending = self._cut = False
+        self._begun = self._ending = self._cut = self._greeted = False
         self._typing = self._heard = True
         self._report: dict[str, object] = {"state": "starting", "task": None, "note": ""}
         self._over: dict[str, object] | None = None
@@ -73,18 +77,22 @@ class Link:
         tunnel = self._tunnel
         sources = [self._woken]
         if tunnel:
-            sources += [tunnel.stream.source, *([tunnel.errors] if self._heard else [])]
-            if self._typing and self._begun and not self._cut and not tunnel.stream.clogged:
-                sources.append(0)
+            sources += [tunnel.errors] if self._heard else []
+            if not tunnel.stream.clogged:  # who takes no answer is not heard
+                sources += [tunnel.stream.source, *([0] if self._typing and self._joined else [])]
         sinks = [tunnel.stream.sink] if tunnel and tunnel.stream.sending else []
         to_keep = self._kept.patience() if self._kept else None
-        patience = to_keep if tunnel else max(0.0, self._connect_at - time.monotonic())
+        patience: float | None = max(0.0, self._connect_at - time.monotonic())
+        if tunnel:
+            patience = TAKES if tunnel.stream.clogged else to_keep
         ready, room, _ = select.select(sources, sinks, [], patience)
         if self._woken in ready:
             self._wake()
         if tunnel is None:
             return
         try:
+            if tunnel.stream.clogged and not (ready or room):
+                raise StreamEnd(f"it has taken nothing for {TAKES:g} s")
             self._exchange(tunnel, ready, room)
         except StreamEnd as gone:
             self._lose(tunnel, str(gone))
@@ -99,12 +107,17 @@ class Link:
         if tunnel.stream.source in ready:
             for kind, payload in tunnel.stream.read():
                 self._take(tunnel.stream, kind, payload)
-        for answer in self._asks.answers() if self._begun and not self._cut else ():
+        for answer in self._asks.answers() if self._joined else ():
             tunnel.stream.send(streams.ANSWER, answer)
+
+    @property
+    def _joined(self) -> bool:
+        """Return True while the machine runs the session on this connection, as far as it says."""
+        return self._begun and not self._cut
 
     def _connect(self) -> None:
         self._connect_at = time.monotonic() + AGAIN
-        self._heard = True
+        self._heard, self._greeted = True, False
         try:
             self._tunnel = Tunnel(self._hosted)
         except OSError as error:
@@ -137,14 +150,30 @@ class Link:
         except protocol.Broken:
             return
         match kind:
-            case streams.HELLO:
+            case streams.HELLO if not self._greeted:
                 self._greet(stream, value)
-            case streams.BEGUN:
+            case streams.BEGUN if self._greeted and not self._joined:
                 self._begun, self._cut = True, False
                 self._asks.connected()
                 self._tell(self._report)
+            case streams.TAKEN:
+                self._asks.taken(_text(value.get("id")))
+            case streams.GONE:
+                self._asks.gone(_text(value.get("id")))
+            case streams.REFUSED if not self._begun:
+                self._proven = False  # an earlier connection may have begun it: the lead asks again
+                self._over = {"code": NOT_BEGUN, "reason": _text(value.get("why"))}
+            case streams.OVER:
+                self._over = value
+            case _ if self._joined:
+                self._take_news(kind, value)
+
+    def _take_news(self, kind: bytes, value: dict[str, object]) -> None:
+        """Take what a machine says of the session that it runs."""
+        match kind:
             case streams.REPORT:
-                self._report = {key: value.get(key) for key in ("state", "task", "note")}
+                self._report = {key: _text(value.get(key))[:WORD] or None for key in ("state", "task")}
+                self._report["note"] = _text(value.get("note"))[:NOTE]
                 self._tell(self._report)
             case streams.SAID | streams.USED:
                 self._keep(kind, value)
@@ -152,15 +181,6 @@ class Link:
                 self._screen.draw(value)
             case streams.ASK:
                 self._asks.take(value)
-            case streams.TAKEN:
-                self._asks.taken(str(value.get("id")))
-            case streams.GONE:
-                self._asks.gone(str(value.get("id")))
-            case streams.REFUSED if not self._begun:
-                self._proven = False  # an earlier connection may have begun it: the lead asks again
-                self._over = {"code": NOT_BEGUN, "reason": str(value.get("why"))}
-            case streams.OVER:
-                self._over = value
 
     def _keep(self, kind: bytes, value: dict[str, object]) -> None:
         if self._kept is None:
@@ -170,8 +190,9 @@ class Link:
         self._kept.take(kind, value)
 
     def _greet(self, stream: Stream, hello: dict[str, object]) -> None:
-        if hello.get("version") != __version__:
-            raise StreamEnd(f"pro0 {str(hello.get('version'))[:40]} there, {__version__} here")
+        self._greeted = True
+        if (version := _text(hello.get("version"))) != __version__:
+            raise StreamEnd(f"pro0 {version[:40]} there, {__version__} here")
         if self._ending:
             stream.send(streams.END, {})
         else:
@@ -241,3 +262,8 @@ class Link:
         for number in (signal.SIGTERM, signal.SIGWINCH):
             signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+
+
+def _text(value: object) -> str:
+    """Return a text as it is, "" for what is none: other values may be of any depth and length."""
+    return value if isinstance(value, str) else ""

@@ -9,9 +9,12 @@ import tty
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from pro0.terminals import protocol
+
 SIZE = (160, 48)
 """Columns and lines without a terminal."""
-_ROWS = 1000
+_INDEX, _PLACES = re.compile(r"[0-9]{1,3}"), 1000
+"""The index of a row, and the most columns and lines."""
 _HELD = "\x1b[?2026h\x1b[?25l\x1b[?7l"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -43,7 +46,7 @@ class LinkScreen:
         parts += [f"\x1b[{int(index) + 1};1H\x1b[0m\x1b[2K{row}" for index, row in rows.items() if _is_row(index, row)]
         parts += ["\x1b[0m", *self._titled(frame.get("title")), *self._switched(frame.get("modes"))]
         parts += self._with_modifiers(frame.get("keys"))
-        if isinstance(cursor, list) and len(cursor) == 2 and all(isinstance(place, int) for place in cursor):
+        if isinstance(cursor, list) and len(cursor) == 2 and all(_is_place(place) for place in cursor):
             parts.append(f"\x1b[{cursor[1] + 1};{cursor[0] + 1}H")
         if frame.get("visible"):
             parts.append("\x1b[?25h")
@@ -68,7 +71,9 @@ class LinkScreen:
 
     def _switched(self, modes: object) -> list[str]:
         """Return what repeats the modes of keys, mouse, focus and paste."""
-        now = {mode for mode in modes if isinstance(mode, int)} if isinstance(modes, list) else self._modes
+        now = self._modes
+        if isinstance(modes, list):
+            now = {mode for mode in modes if isinstance(mode, int) and mode in protocol.MODES}
         switches = [f"\x1b[?{mode}h" for mode in sorted(now - self._modes)]
         switches += [f"\x1b[?{mode}l" for mode in sorted(self._modes - now)]
         self._modes = now
@@ -99,4 +104,8 @@ def raw(descriptor: int = 0) -> Iterator[None]:
 
 
 def _is_row(index: object, row: object) -> bool:
-    return isinstance(index, str) and index.isdecimal() and int(index) < _ROWS and isinstance(row, str)
+    return isinstance(index, str) and bool(_INDEX.fullmatch(index)) and isinstance(row, str)
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, int) and 0 <= value <= _PLACES

@@ -10,7 +10,7 @@ from pro0.model.team import Seat
 
 
 class RateLimit(Stored, frozen=True):
-    """A provider's rate limit: no session of this agent starts, at least until a moment."""
+    """A provider's rate limit: no session of this agent, or of AGENT@HOST, starts, at least until a moment."""
 
     agent: str
     since: Moment

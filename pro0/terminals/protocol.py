@@ -44,6 +44,9 @@ TEXT = b"T"
 HISTORY = b"H"
 """All rows with SGR, from the oldest in the history, as {rows}."""
 
+MODES = (1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004)
+"""Modes to repeat on a client's own terminal: keys, mouse, focus, paste."""
+
 _HEAD = struct.Struct(">cI")
 
 

@@ -4,6 +4,7 @@ At home there is a branch and no worktree. The machine has one bare repository f
 member. What comes back is data: one commit, under a name that home chose.
 """
 
+import os
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from pro0 import ssh
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git import HEADS, Git, Worktree
 from pro0.rules.text import visible
@@ -20,8 +22,8 @@ SENT, BACK, HOME = "refs/pro0/sent/", "refs/pro0/back/", "refs/pro0/home/"
 """Where a machine has what home sent for a member, what it gives back of it, and what home says that it has."""
 _OTHER = "ssh://other/code"
 """The other repository, as git is told; the command that speaks for it knows where it is."""
-WHY = 500
-"""Characters of what another machine or git says of a failure."""
+TRANSFER = 3600.0
+"""Seconds for a history to go there or to come home."""
 _PLAIN_PUSH = (
     *("--quiet", "--force", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"),
     "--atomic",  # every git can receive so; else a machine that says nothing at all would have taken the push
@@ -42,16 +44,16 @@ class Travelling(Repository):
 
     def send(self, branch: str, member: str, command: Sequence[str]) -> None:
         """Send a branch through a command that speaks for the other repository; raises EnvironmentMissing."""
-        self._reach(command, "push", *_PLAIN_PUSH, _OTHER, f"{HEADS}{branch}:{SENT}{member}")
+        self._reach(command, TRANSFER, "push", *_PLAIN_PUSH, _OTHER, f"{HEADS}{branch}:{SENT}{member}")
 
-    def bring(self, branch: str, member: str, command: Sequence[str]) -> str:
+    def bring(self, branch: str, member: str, command: Sequence[str], patience: float = TRANSFER) -> str:
         """Bring a member's commits home to its branch, through such a command; return the newest.
 
         What only the branch at home has is kept under another name. Raises EnvironmentMissing when the machine does not
         give them, Refused while somebody has the branch checked out here.
         """
         came = f"{BACK}{branch}"
-        self._reach(command, "fetch", *_PLAIN_FETCH, _OTHER, f"+{BACK}{member}:{came}")
+        self._reach(command, patience, "fetch", *_PLAIN_FETCH, _OTHER, f"+{BACK}{member}:{came}")
         with self._alone():
             try:
                 new = self._git.run("rev-parse", "--verify", f"{came}^{{commit}}")
@@ -71,14 +73,15 @@ class Travelling(Repository):
             self._git.run("update-ref", f"{HEADS}{self._unused(Path(branch))}", old)
         self._git.run("update-ref", "-m", "pro0: from its machine", f"{HEADS}{branch}", new, *([old] if old else []))
 
-    def _reach(self, command: Sequence[str], *words: str) -> None:
+    def _reach(self, command: Sequence[str], patience: float, *words: str) -> None:
         """Let git reach one other repository through a command, whatever settings say of addresses."""
         variables = {"GIT_ALLOW_PROTOCOL": "ssh", "GIT_SSH_VARIANT": "simple"}
         variables |= {"GIT_SSH_COMMAND": f"{shlex.join(command)} #"}  # git's own words behind it mean nothing
         checked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "fetch.fsckObjects", "GIT_CONFIG_VALUE_0": "true"}
-        code, text = Git(self.checkout, variables | checked).attempt(*words)
-        if code:  # git says last what might be wrong, and first what is
-            why = visible(text.partition("\n")[0])[:WHY] or f"git {words[0]} failed"
+        call, environment = Git(self.checkout, variables | checked).command(*words)
+        heard = ssh.listen(call, "its machine", patience, environment=environment, folder=self.checkout)
+        if heard.code:  # git says last what might be wrong, and first what is
+            why = visible(heard.errors.partition("\n")[0]) or f"git {words[0]} failed"
             raise EnvironmentMissing(why, code=ErrorCode.GIT_FAILED)
 
 
@@ -95,7 +98,7 @@ class Guest(Repository):
 
     def receive(self) -> NoReturn:
         """Become the program that takes what home sends."""
-        self._git.serve("receive-pack")
+        self._serve("receive-pack")
 
     def make(self, branch: str) -> Worktree:
         """Make the member's worktree on its branch as home has sent it; one that is there is taken as it is."""
@@ -115,7 +118,7 @@ class Guest(Repository):
             if message and self._tree.exists():
                 self._save(self._tree, message)
             self._git.run("update-ref", f"{BACK}{self._tree.name}", self._newest(branch))
-        self._git.serve("upload-pack")
+        self._serve("upload-pack")
 
     def leave(self, branch: str, tip: str) -> None:
         """Remove the member's worktree, all of which is home up to `tip`, and the repository with its last worktree.
@@ -138,6 +141,9 @@ class Guest(Repository):
         for folder in (self._tree.parent, self.checkout.parent):
             with suppress(OSError):
                 folder.rmdir()
+
+    def _serve(self, service: str) -> NoReturn:
+        os.execvpe("git", *self._git.command(service, str(self.checkout)))
 
     def _refuse_unless_home(self, branch: str, tip: str) -> None:
         if self._beyond(self._newest(branch), tip):

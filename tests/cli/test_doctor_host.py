@@ -58,6 +58,8 @@ def test_a_machine_without_pro0_is_told_what_to_install(build1: Machine, pro0: P
         ("echo broken >&2; exit 1", "pro0", "not installed there: broken"),
         (f"echo 'pro0 {__version__} (x)'", "doctor", "its pro0 does not say how it is"),
         (f"echo 'pro0 {__version__} (x)'; echo '{{\"checks\": [7]}}'", "doctor", "its pro0 does not say how it is"),
+        (f"echo 'pro0 {__version__}'; yes '[' | head -n 99999", "doctor", "its pro0 does not say how it is"),
+        (f"echo 'pro0 {'9' * 5000}'", "pro0", f"{'9' * 40} there, {__version__} here"),
     ],
 )
 def test_a_machine_with_something_else_is_seen(build1: Machine, pro0: Pro0, program: str, name: str, says: str) -> None:

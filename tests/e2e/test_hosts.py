@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -387,80 +386,4 @@ def test_another_machine_gets_a_members_rights_and_no_more(led: Team, build1: Ma
     names = {line.partition("=")[0] for line in (build1.home / "env").read_text().splitlines()}
     assert not names & {"PRO0_MEMBER_OF", "PRO0_GRANT", "SSH_AUTH_SOCK"}
     led("member", "shutdown", "bob", "--force", "--timeout", "0")
-    nothing_left(led, build1)
-
-
-EVIL = """
-import os, sys, time
-from pro0 import __version__
-from pro0.link import streams
-from pro0.terminals import protocol
-
-HOOK, EVENT = ["member", "permission-hook"], '{{"tool_name": "Bash", "tool_input": {{"command": "x"}}}}'
-
-def say(kind, value):
-    os.write(1, protocol.packed(kind, value))
-
-if "end" in sys.argv:
-    print("{{}}")
-    sys.exit()
-say(streams.HELLO, {{"version": __version__}})
-say(streams.BEGUN, {{}})
-time.sleep(0.2)
-{act}
-say(streams.OVER, {{"code": 0, "signal": None, "reason": ""}})
-time.sleep(30)
-"""
-"""A program in the place of pro0 there."""
-ASKED = 'say(streams.ASK, {{"id": "{words}", "words": {words!r}.split(), "input": "- title: evil"}}); time.sleep(0.5)'
-ACTS = {
-    "a command": ASKED.format(words="task create evil"),
-    "tasks from stdin": ASKED.format(words="task create -f -"),
-    "another member": ASKED.format(words="member spawn eve -- touch taken"),
-    "a verdict": ASKED.format(words="task approve task-1"),
-    "another's claim": ASKED.format(words="task complete task-1"),
-    "another team": ASKED.format(words="task list -t other"),
-    "forged ends": 'say(streams.REPORT, {"state": "crashed", "task": "task-1", "note": "x"})',
-    "odd reports": 'say(streams.REPORT, {"state": 7, "task": [], "note": {}}); say(streams.REPORT, {})',
-    "a long note": 'say(streams.REPORT, {"state": "idle", "task": None, "note": "x" * 100000})',
-    "odd frames": 'say(protocol.FRAME, {"rows": {"x": 1, "-1": "a", "99999999": "b"}, "cursor": ["a", None]})',
-    "odd screens": 'say(protocol.FRAME, {"rows": {"0": "\\x1b]52;c;aGk=\\x07"}, "modes": [9**9], "title": "\\x1b[J"})',
-    "odd asks": 'say(streams.ASK, {"id": 1}); say(streams.ASK, {"id": "a", "words": [1], "input": ""})',
-    "unknown words": 'say(b"?", {}); say(streams.REFUSED, {"why": "no"}); say(streams.BEGUN, {})',
-    "no JSON": 'os.write(1, protocol.message(protocol.FRAME, b"no")); os.write(1, protocol.message(b"o", b"[]"))',
-    "a flood of frames": 'for n in range(3000): say(protocol.FRAME, {"rows": {"0": "x" * 500}})',
-    "a flood of asks": 'for n in range(3000): say(streams.ASK, {"id": str(n), "words": ["mcp"], "input": ""})',
-    "odd usage": 'say(streams.USED, {"input_tokens": -5, "models": [7]}); say(streams.USED, {"cost_usd": 1e999})',
-    "odd states": 'say(streams.SAID, {"state": "crashed"}); say(streams.SAID, {"state": 7, "session": "--x"})',
-    "a flood of states": 'for n in range(3000): say(streams.SAID, {"session": f"s-{n}", "note": "x" * 500})',
-    "a flood of permissions": 'for n in range(300): say(streams.ASK, {"id": str(n), "words": HOOK, "input": EVENT})',
-    "odd permissions": 'say(streams.ASK, {"id": "p", "words": HOOK, "input": "{"}); say(streams.TAKEN, {"id": "p"})',
-    "odd ends": 'say(streams.OVER, {"code": "0", "signal": 999999, "reason": ["x"]})',
-    "a signal that only stops": 'say(streams.OVER, {"code": None, "signal": 20, "reason": ""})',
-    "one that nobody can ignore": 'say(streams.OVER, {"code": None, "signal": 19, "reason": ""})',
-}
-
-
-ENDS = ("exited", "crashed")
-
-
-def test_a_hostile_machine_harms_nothing_here(led: Team, build1: Machine) -> None:
-    """Issue 19, must show 4."""
-    led("task", "create", "one")
-    led("member", "spawn", "ada", "--", "sh", "-c", f"pro0 task claim task-1; {LIVES}")
-    led.until(lambda: led.tasks()["task-1"].get("assignee"), "ada has claimed it")
-    before = led.json("team", "status")["lead"]
-    build1.install(f'exec {sys.executable} {build1.at}/evil.py "$@"')
-    for number, act in enumerate(ACTS.values()):
-        (build1.at / "evil.py").write_text(EVIL.format(act=act))
-        led("member", "spawn", f"bob{number}", "--host", "build1", "--no-wait", "--", "true")
-
-        led.until(lambda name=f"bob{number}": led.state(name) in ENDS, f"the end of {act}")  # type: ignore[misc]
-    assert led.json("team", "status")["lead"] == before
-    assert list(led.tasks()) == ["task-1"]
-    assert led.tasks()["task-1"]["assignee"] == "ada"
-    assert led.state("ada") == "running"
-    assert not (led.project / "taken").exists()
-    assert led.json("team", "cost")["members"] == []
-    led.until(lambda: not [need for need in led.json("needs") if need.get("request")], "nobody is asked any more")
     nothing_left(led, build1)

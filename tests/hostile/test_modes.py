@@ -5,16 +5,20 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import psutil
 import pytest
 
 from pro0.ops.team.members import SeatDraft
+from tests import sshd
 from tests.conftest import Result
 from tests.contracts.stand_in import terminal_for
+from tests.e2e.hostile.home import installed
 from tests.engine.crew import Crew, crew
 from tests.hostile.payloads import PAYLOADS
+from tests.sshd import machine
 from tests.view.person import SECONDS, Person
 from tests.waiting import wait_until
 
@@ -43,22 +47,40 @@ OUR_TITLE = re.compile("pro0 alpha( · [0-9]+ waits?)?( · [0-9]+ mail)?")
 """The one text that the view sets as a title: the team's name, and numbers."""
 
 
-@pytest.fixture(params=MODES)
-def mode(request: pytest.FixtureRequest, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+ELSEWHERE = pytest.mark.skipif(bool(sshd.lacks()), reason=sshd.lacks())
+HERE_AND_THERE = [*((mode, False) for mode in MODES), *(pytest.param((m, True), marks=ELSEWHERE) for m in MODES[::2])]
+
+
+@pytest.fixture(params=HERE_AND_THERE, ids=lambda given: f"{given[0]}, elsewhere" if given[1] else given[0])
+def printing(
+    request: pytest.FixtureRequest, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[str, SeatDraft]]:
+    """Where a team is shown, and one who prints everything that could do harm, then, on a clear screen, that is all."""
     monkeypatch.setenv("PRO0_END_GRACE_SECONDS", "1")
     monkeypatch.setenv("PRO0_REVIVE_LEAD", "0")
-    with terminal_for(request.param, tmp_path):
-        yield request.param
+    mode, elsewhere = request.param
+    with terminal_for(mode, tmp_path), machine(tmp_path / "build1") if elsewhere else nullcontext() as there:
+        if there:
+            monkeypatch.setenv("PRO0_SSH", there.ssh)
+            installed(there, serve=("draws", list(PAYLOADS.values()), END))
+            yield mode, SeatDraft(name="w1", agent="command", argv=("true",), host=there.name)
+            return
+        (tmp_path / "payloads").write_bytes(b"\r\n".join(text.encode(errors="replace") for text in PAYLOADS.values()))
+        prints = f"stty -echo; cat {tmp_path}/payloads; printf '\\033\\\\\\033[201~\\033c\\n{END}\\n'; exec sleep 600"
+        yield mode, SeatDraft(name="w1", agent="command", argv=("sh", "-c", prints))
 
 
 @pytest.fixture
-def alpha(mode: str, home: Path, tmp_path: Path) -> Iterator[Crew]:
-    """A team with one who prints everything that could do harm, and then, on a clear screen, that it is over."""
-    (tmp_path / "payloads").write_bytes(b"\r\n".join(text.encode(errors="replace") for text in PAYLOADS.values()))
-    prints = f"stty -echo; cat {tmp_path}/payloads; printf '\\033\\\\\\033[201~\\033c\\n{END}\\n'; exec sleep 600"
+def mode(printing: tuple[str, SeatDraft]) -> str:
+    return printing[0]
+
+
+@pytest.fixture
+def alpha(mode: str, printing: tuple[str, SeatDraft], home: Path, tmp_path: Path) -> Iterator[Crew]:
+    """A team with that member."""
     with crew(home, tmp_path, mode) as made:
         made.lead()
-        made.spawn(SeatDraft(name="w1", agent="command", argv=("sh", "-c", prints)))
+        made.spawn(printing[1])
         yield made
 
 
@@ -75,6 +97,8 @@ def leave(person: Person, mode: str) -> None:
 
 
 def test_it_is_only_drawn(alpha: Crew, mode: str, cli: Callable[..., Result], tmp_path: Path) -> None:
+    """Issue 19, must show 4, for one on another machine."""
+
     def peek() -> str:
         return cli("member", "peek", "w1", "-t", "alpha").out
 

@@ -12,6 +12,8 @@ from pro0.link import asks as asks_module
 from pro0.link.asks import (
     AT_ONCE,
     DONE_FOR_OTHERS,
+    FORGOTTEN,
+    KEPT,
     PERMISSIONS_AT_ONCE,
     REMEMBERED,
     TOOLS_FOR_OTHERS,
@@ -106,6 +108,56 @@ def test_what_is_no_ask_is_passed_over(done: tuple[Asks, "queue.Queue[None]"], a
     asks, _ = done
     asks.take(ask)
     assert not asks.answers()
+
+
+def test_what_no_command_can_be_given_is_passed_over(done: tuple[Asks, "queue.Queue[None]"]) -> None:
+    """Issue 19, must show 4: JSON may hold half a character; nothing of it waits for ever."""
+    asks, rings = done
+    half = "\ud800"
+    for words, given in ((["send", "human", "-"], half), (HOOK, half), (["inbox", "--wait", "9"], half)):
+        asks.take({"id": f"{words}"[:64], "words": words, "input": given})
+    asks.take({"id": half, "words": ["inbox"], "input": ""})
+    assert not asks.answers()
+    assert not waiting(asks)
+    asks.take({"id": "word", "words": ["send", "human", half], "input": ""})
+    assert answered(asks, rings)["code"] == Refused.exit_code
+
+
+def test_a_long_input_reaches_a_command(done: tuple[Asks, "queue.Queue[None]"]) -> None:
+    """Issue 19, build 1: more than a pipe takes, for one that needs a while until it reads."""
+    asks, rings = done
+    asks.take({"id": "long", "words": ["mcp", "--call", "message"], "input": "x" * 300_000})
+    assert "cannot be read" in str(answered(asks, rings)["errors"])
+
+
+def test_a_refusal_names_no_more_than_a_line(done: tuple[Asks, "queue.Queue[None]"]) -> None:
+    """Issue 19, must show 4: what is remembered is not as long as what was asked."""
+    asks, rings = done
+    asks.take({"id": "a", "words": ["x" * 1_000_000, "y"], "input": ""})
+    assert len(str(answered(asks, rings)["errors"])) < 300
+
+
+class Printing(Doing):
+    """Prints a mebibyte, whatever it is asked for."""
+
+    def __init__(self) -> None:
+        pass
+
+    def do(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
+        tell(CommandEnd(0, "x" * (1 << 20), ""))
+
+
+def test_what_is_remembered_is_bounded_and_still_known_as_done() -> None:
+    """Issue 19, must show 2 and 4: who asks again late is told that it was done, and it is not done again."""
+    rings: queue.Queue[None] = queue.Queue()
+    asks = Asks(Printing(), lambda: rings.put(None))
+    for number in range(2 * KEPT >> 20):
+        asks.take({"id": str(number), "words": ["team", "status"], "input": ""})
+        assert len(str(answered(asks, rings)["out"])) == 1 << 20
+        wait_until(lambda: not waiting(asks), STUCK, "it is over")
+    assert sum(len(str(kept["out"])) for kept in asks._answers.values()) <= KEPT
+    asks.take({"id": "0", "words": ["team", "status"], "input": ""})
+    assert answered(asks, rings)["errors"] == FORGOTTEN
 
 
 def test_a_flood_of_asks_is_bounded(done: tuple[Asks, "queue.Queue[None]"]) -> None:

@@ -53,6 +53,18 @@ def test_new_sessions_of_that_agent_wait_and_others_start() -> None:
     assert decision.wake_at <= at(30)
 
 
+def test_a_login_of_another_machine_is_limited_for_itself() -> None:
+    """Issue 19, must show 4: what an agent there shows holds back nobody here, and the other way round."""
+    there = team(1, error())
+    seats = tuple(replace(one, host="build1") if one.agent_id == "w1" else one for one in there.wanted.seats)
+    w8 = seat("w8", agent="claude", host="build1")
+    decision = decided(replace(there, wanted=replace(there.wanted, seats=(*seats, w8))))
+    assert starts(decision) == ["w9"]
+    assert told(decision)[0].startswith("no new session of claude@build1 starts at least until ")
+    here = replace(there.wanted, seats=(*there.wanted.seats, w8))
+    assert starts(decided(replace(there, wanted=here))) == ["w8"]
+
+
 def test_it_is_told_once_and_over_by_itself() -> None:
     first = team(1, error())
     runtime = decided(first).runtime

@@ -10,6 +10,8 @@ from pro0.cli.doctor.checks import Check, Health
 from pro0.decoding import decode
 from pro0.errors import EnvironmentMissing
 
+MOST = 100
+"""Rows of what it says."""
 PATIENCE = 60.0
 """Seconds for its doctor, which starts every agent's program there once."""
 _ASKED = ("/bin/sh", "-c", "pro0 --version && exec pro0 doctor --json")
@@ -44,7 +46,7 @@ def host(name: str, command: str) -> Iterator[Check]:
 
 def _pro0(name: str, answer: ssh.Heard, said: str) -> Check:
     """Check that pro0 is there, in this version: what one version sends another need not understand."""
-    version = re.match(r"pro0 (\S+)", said)
+    version = re.match(r"pro0 (\S{1,40})", said)
     mend = f"install pro0 {__version__} there, until this says so: ssh {name} '~/.local/bin/pro0 --version'"
     if version is None:
         why = answer.errors.splitlines()[-1:] if answer.code not in (0, ssh.NO_PROGRAM) else []
@@ -57,9 +59,9 @@ def _pro0(name: str, answer: ssh.Heard, said: str) -> Check:
 def _machine(name: str, text: str) -> Iterator[Check]:
     try:
         told = decode(text, _Told)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         yield Check("doctor", Health.FAIL, "its pro0 does not say how it is", f"look there: ssh {name} pro0 doctor")
         return
-    for row in told.checks:
+    for row in told.checks[:MOST]:
         if _CONCERNS.fullmatch(row.name):
-            yield Check(row.name, row.state, row.what, row.mend)
+            yield Check(row.name, row.state, row.what[: ssh.WHY], row.mend[: ssh.WHY])

@@ -9,7 +9,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, local, mapping, name_option, pairs, say, table, write, write_json
-from pro0.errors import Pro0Error
+from pro0.errors import Pro0Error, Refused
 from pro0.model.runtime import ENDED, SeatState, TurnEnd
 from pro0.model.team import placed
 from pro0.ops.context import Context
@@ -139,7 +139,10 @@ def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:
 
     if work is None or not work.commits:
         return ""
-    conflicts = diffs.predict(context, agent_id)
+    try:
+        conflicts = diffs.predict(context, agent_id)
+    except Refused as error:
+        return error.message
     return f"would conflict in {', '.join(conflicts)}" if conflicts else "without conflicts"
 
 

@@ -12,7 +12,7 @@ from pro0.model.caller import ANYONE
 from pro0.model.need import Need
 from pro0.model.runtime import ENDED, Phase, Process, Runtime, SeatState, State, TurnEnd
 from pro0.model.task import Archived, Status
-from pro0.model.team import Seat
+from pro0.model.team import Seat, placed
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
 from pro0.ops.team.machines import where
@@ -185,7 +185,7 @@ def _member(
         permission_mode=permission_mode(seat, team_roster.wanted, context.team.config.read()) if _limited(seat) else "",
     )
     if state is None:
-        held = next((limit for limit in limits if limit.agent == seat.agent), None)
+        held = next((limit for limit in limits if limit.agent == placed(seat.agent, seat.host)), None)
         return msgspec.structs.replace(basic, note=_held_back(held)) if held else basic
     now, note = _unnoticed_end(context, state) if _has_died(state) else (state.state, state.note)
     return msgspec.structs.replace(

@@ -12,10 +12,10 @@ from pro0.ops.seats import roster
 from pro0.store.paths import trees_of
 from pro0.store.teams import TeamStore
 from pro0.worktrees import branch_of
-from pro0.worktrees.travels import Travelling
+from pro0.worktrees.travels import TRANSFER, Travelling
 
-PATIENCE = 600.0
-"""Seconds for a machine to make or to remove a worktree."""
+PATIENCE, FORCED = 600.0, 60.0
+"""Seconds for a machine to make or to remove a worktree, and for all that a cleanup asks of it with force."""
 
 
 class MemberCode:
@@ -48,28 +48,30 @@ class MemberCode:
         self._do("make", "--branch", self.branch)
         return self.branch
 
-    def bring(self, *, save: bool = False) -> str:
+    def bring(self, *, save: bool = False, patience: float = TRANSFER) -> str:
         """Bring its commits home, and return the newest; with `save` it commits there what is not committed."""
         if not self.branch:
             raise NotFound(f"{self._seat.agent_id} has no worktree yet", hint=f"pro0 member show {self._seat.agent_id}")
         words = ("--branch", self.branch, *(("--save",) if save else ()))
         try:
-            return self._repository.bring(self.branch, self._seat.agent_id, self._command("give", *words))
+            command = self._command("give", *words)
+            return self._repository.bring(self.branch, self._seat.agent_id, command, patience)
         except EnvironmentMissing as error:
             raise self._unreached(error) from error
 
-    def leave(self, *, save: bool) -> str:
+    def leave(self, *, save: bool, force: bool) -> str:
         """Bring all home and remove what is there; return the branch unless it is merged, "" for none.
 
-        Raises Kept for what cannot come home.
+        Raises Kept for what cannot come home. With `force` a machine that says nothing is not waited for.
         """
         if not self.branch:
             return ""
-        self._do("leave", "--branch", self.branch, "--tip", self.bring(save=save))
+        tip = self.bring(save=save, patience=FORCED if force else TRANSFER)
+        self._do("leave", "--branch", self.branch, "--tip", tip, patience=FORCED if force else PATIENCE)
         return "" if self._repository.drop(self.branch) else self.branch
 
-    def _do(self, act: str, *words: str) -> None:
-        heard = ssh.run(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words), PATIENCE)
+    def _do(self, act: str, *words: str, patience: float = PATIENCE) -> None:
+        heard = ssh.run(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words), patience)
         if heard.code:
             said = heard.errors.splitlines()[:1] or [f"pro0 hosted {act} ends with {heard.code}"]
             text = f"{self._seat.host}: {said[0].removeprefix('pro0: ')}"
@@ -101,7 +103,7 @@ def clear(team: TeamStore, show: Callable[[str], None], *, save: bool, force: bo
     kept = []
     for seat in (seat for seat in team.wanted.read().seats if travels(seat) and seat.machine == team.machine):
         try:
-            kept.append(MemberCode(team, seat).leave(save=save))
+            kept.append(MemberCode(team, seat).leave(save=save, force=force))
         except Pro0Error as error:
             if not (force or isinstance(error, Kept) or error.code is ErrorCode.NO_REPOSITORY):
                 error.hint = f"reach it again, or leave it there: pro0 team cleanup {team.name} --force"

@@ -86,14 +86,14 @@ def restart(client: RpcClient, name: str, fresh: bool = False) -> MemberStatus:
     return next(member for member in status(context).members if member.agent_id == seat.agent_id)
 
 
-@method("member.merge", "member.merge")
+@method("member.merge", "member.merge", waits=True)
 def merge(client: RpcClient, name: str) -> Merged:
     """Merge what a member has committed into the project's checkout; one that would conflict changes nothing."""
     work, commit = work_of.merge(client.context, name)
     return Merged(name=work.name, commit=commit)
 
 
-@method("diff.show", "diff.show")
+@method("diff.show", "diff.show", waits=True)
 def diff(client: RpcClient, name: Worker) -> Diff:
     """List what somebody changed: commits, and files with their lines, committed or not."""
     work, difference = work_of.show(client.context, name)
@@ -113,7 +113,7 @@ def diff(client: RpcClient, name: Worker) -> Diff:
     )
 
 
-@method("diff.show", "diff.patch")
+@method("diff.show", "diff.patch", waits=True)
 def patch(client: RpcClient, name: Worker) -> Patch:
     """Return what somebody changed as a patch, at most 1 MiB of it."""
     work, _ = work_of.show(client.context, name)

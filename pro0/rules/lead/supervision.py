@@ -27,7 +27,7 @@ from pro0.model.decision import (
 from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
 from pro0.model.task import Status, Task
-from pro0.model.team import Seat, Wish
+from pro0.model.team import Seat, Wish, placed
 from pro0.rules.lead import (
     announcing,
     budget,
@@ -190,7 +190,7 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan
     if budget.exhausted(view.snapshot) or (seat.task and view.snapshot.wanted.paused):
         return plan
-    if limit := throttling.holding(view, seat.agent):
+    if limit := throttling.holding(view, placed(seat.agent, seat.host)):
         return plan.wake(throttling.ends(view, limit))
     # The unread tasks may still belong to the last session.
     if state and view.blind:

@@ -6,7 +6,8 @@ changes nothing. Its laws:
 1. Only an error that began after the last hold counts as another one; each doubles the hold, up to a bound.
 2. An end named by the error counts before any guess, within reason.
 3. A turn that ended well after the error ends the hold.
-4. A member whose turn such an error stopped is told once to go on, when the end that the provider named has come.
+4. A login of another machine is limited for itself: what an agent there shows holds back no session here.
+5. A member whose turn such an error stopped is told once to go on, when the end that the provider named has come.
 """
 
 from collections.abc import Iterable
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from pro0.model.decision import Seen, Snapshot, Tell
 from pro0.model.ids import LEAD
 from pro0.model.runtime import RateLimit, Runtime, State
+from pro0.model.team import placed
 from pro0.rules.lead.plan import MEMORY, Plan, View
 from pro0.rules.screens.rate_limits import is_limit, named_end
 from pro0.rules.words import prompts
@@ -55,7 +57,8 @@ def go_on(view: View, plan: Plan) -> Plan:
     state, seat = plan.living, plan.seat
     if state is None or seat.agent_id == LEAD or view.stopping or not view.snapshot.policy.continue_after_limit:
         return plan
-    limit = next((limit for limit in view.snapshot.runtime.limits if limit.agent == seat.agent), None)
+    agent = placed(seat.agent, seat.host)
+    limit = next((limit for limit in view.snapshot.runtime.limits if limit.agent == agent), None)
     stopped = state.state is State.ERROR and is_limit(state.note)
     if limit is None or not stopped or not limit.named or state.since >= limit.until:
         return plan
@@ -95,7 +98,7 @@ def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
 
 
 def _readings(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
-    agents = {seat.agent_id: seat.agent for seat in snapshot.wanted.seats}
+    agents = {seat.agent_id: placed(seat.agent, seat.host) for seat in snapshot.wanted.seats}
     for state in snapshot.runtime.seats:
         reading = snapshot.seen.get(state.incarnation)
         if reading and state.agent_id in agents:
