@@ -143,7 +143,8 @@ class Guest(Repository):
                 folder.rmdir()
 
     def _serve(self, service: str) -> NoReturn:
-        os.execvpe("git", *self._git.command(service, str(self.checkout)))
+        words, variables = self._git.command(service, str(self.checkout))
+        os.execvpe(words[0], words, variables)
 
     def _refuse_unless_home(self, branch: str, tip: str) -> None:
         if self._beyond(self._newest(branch), tip):
