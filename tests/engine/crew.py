@@ -80,8 +80,9 @@ class Crew:
 
     def spawn(self, *drafts: SeatDraft | str) -> list[SeatState]:
         """Start members and wait until they are up."""
-        host = self.machine.name if self.machine else ""
-        asked = [replace(SeatDraft(name=draft) if isinstance(draft, str) else draft, host=host) for draft in drafts]
+        asked = [SeatDraft(name=draft) if isinstance(draft, str) else draft for draft in drafts]
+        if self.machine:
+            asked = [replace(draft, host=self.machine.name) for draft in asked]
         up = outcomes.started(self.team, members.spawn(self.context, asked, 10), self.shown.append)
         self.remember()
         return up
