@@ -84,10 +84,10 @@ class Faults:
         """Kill the lead; a guard starts the next one, but not more often than a lead may come back by itself."""
         while len(revival.lately(self._killed, datetime.now(UTC))) >= revival.LIMIT:
             time.sleep(1)
-        self._killed.append(datetime.now(UTC))
         lead = self._team.json("team", "status")["lead"]["pid"]
         os.kill(lead, signal.SIGKILL)
         wait_until(lambda: self._has_another_lead(lead), PATIENCE, "there is another lead", every=0.2)
+        self._killed.append(datetime.now(UTC))  # by now: when it came back is what counts
 
     def reboot(self, _seconds: float) -> None:
         """Take one machine down with all that runs on it, and start its members again."""
