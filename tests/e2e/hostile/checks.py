@@ -80,6 +80,12 @@ def harmless(home: Home, name: str, _told: Told) -> None:
     home.shows_nothing(name)
 
 
+def drawn(home: Home, name: str, told: Told) -> None:
+    """Hold the same, and of what is on its screen."""
+    harmless(home, name, told)
+    assert is_harmless(home.shown(name))
+
+
 def held_back(_home: Home, _name: str, told: Told) -> None:
     """Hold that home stopped reading, since what it said was not taken."""
     assert told["is_held_back"]

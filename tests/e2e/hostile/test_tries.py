@@ -29,7 +29,7 @@ ROWS = [pytest.param(name, marks=[pytest.mark.soak] * row.soak) for name, row in
 def test_a_hostile_machine_gets_a_members_rights_and_harms_nothing(person: Home, name: str) -> None:
     """Issue 19, must show 4."""
     row = TRIES[name]
-    before, letters = person.seen(), person.letters()
+    before, letters, person.known = person.known or person.seen(), person.letters(), None
     if row.gives:
         person.bring(row.gives, comes=row.comes)
         row.check(person, CODED, {})
@@ -37,7 +37,8 @@ def test_a_hostile_machine_gets_a_members_rights_and_harms_nothing(person: Home,
         person.works()
     else:
         joined(person, row)
-    assert person.seen() == before, row.wants
+    person.known = person.seen()
+    assert person.known == before, row.wants
     person.got_nothing_forged(letters)
 
 

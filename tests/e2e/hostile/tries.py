@@ -8,6 +8,7 @@ from tests.e2e.hostile.checks import (
     PAINT,
     Try,
     asked,
+    drawn,
     few_threads,
     harmless,
     held_back,
@@ -338,7 +339,7 @@ MESSAGES = {
     "a painted screen": Try(
         "commands for the person's terminal",
         sends(("FRAME", {"rows": {"0": PAINT, "1": "x" * 90_000}, "title": PAINT, "modes": [9**9, 1049]})),
-        check=harmless,
+        check=drawn,
     ),
     "a painted note": Try(
         "commands for the person's terminal", sends(report(state="waiting", note=PAINT, task=PAINT)), check=harmless
@@ -411,7 +412,7 @@ MESSAGES = {
     ),
     "an odd end": Try("a guard that fails", ("ends", {"code": "0", "signal": 999999, "reason": ["x"]}), after=harmless),
     "a painted end": Try(
-        "commands for the person's terminal", ("ends", {"code": 7, "reason": PAINT * 9000}), after=harmless
+        "commands for the person's terminal", ("ends", {"code": 7, "reason": PAINT * 9000}), after=drawn
     ),
     "an end by a signal that only stops": Try("a link that waits for good", ("ends", {"code": None, "signal": 20})),
     "an end by one that nobody can ignore": Try("a link that waits for good", ("ends", {"code": None, "signal": 19})),
@@ -446,7 +447,7 @@ FLOODS = {
         "others who get no mail",
         ("floods_and_reads", "ASK", {"id": "", "words": ["send", "ada", "x"], "input": ""}, 60),
     ),
-    "errors without end": Try("memory without bound", ("errors_without_end",), check=harmless),
+    "errors without end": Try("memory without bound", ("errors_without_end",), check=drawn, soak=True),
 }
 
 CONNECTIONS = {
@@ -454,8 +455,8 @@ CONNECTIONS = {
     "silence": Try("a start that keeps others waiting", ("silent",), ends_itself=False),
     "deafness": Try("an end that never comes", ("deaf",), ends_itself=False),
     "half open": Try("a link that waits for good", ("half_open",)),
-    "garbage first": Try("a login's words that are taken for more", ("garbage",), check=harmless),
-    "leaves at once": Try("a link that starts without a pause", ("leaves_at_once", 0), check=harmless),
+    "garbage first": Try("a login's words that are taken for more", ("garbage",), check=drawn),
+    "leaves at once": Try("a link that starts without a pause", ("leaves_at_once", 0), check=harmless, soak=True),
     "a deep version": Try("a link that ends with a fault", ("deep_version",), check=harmless),
     "an end with a deep reason": Try("a link that ends with a fault", ("deep_reason",)),
     "never says whether it is over": Try(
@@ -476,7 +477,11 @@ CONNECTIONS = {
         after=not_over_in_words,
     ),
     "never over": Try(
-        "a task that is given to another meanwhile", ("refuses",), end=("says_over", "no"), after=not_over_in_words
+        "a task that is given to another meanwhile",
+        ("refuses",),
+        end=("says_over", "no"),
+        after=not_over_in_words,
+        soak=True,
     ),
 }
 COMMITS = {
@@ -484,12 +489,14 @@ COMMITS = {
     "other branches, tags and a HEAD elsewhere": Try("a ref of the person's", gives=("everything",)),
     "hooks and settings there": Try("a program of theirs, run here", gives=("programs", "MARK"), after=merged),
     "a path upwards": Try("a file outside of the checkout", gives=("a_path", "../../taken"), comes=False),
-    "a path from the root": Try("a file outside of the checkout", gives=("a_path", "/taken"), comes=False),
+    "a path from the root": Try("a file outside of the checkout", gives=("a_path", "/taken"), comes=False, soak=True),
     "settings of git as a file": Try("a program that git is told to run", gives=("a_path", ".git/config"), comes=False),
     "hooks of git as a file": Try(
         "a program that git runs", gives=("a_path", "src/.GIT/hooks/post-checkout", "x", "100755"), comes=False
     ),
-    "git's folder by its short name": Try("a program that git runs", gives=("a_path", "git~1/config"), comes=False),
+    "git's folder by its short name": Try(
+        "a program that git runs", gives=("a_path", "git~1/config"), comes=False, soak=True
+    ),
     "git's folder with a letter that is none": Try(
         "a program that git runs", gives=("a_path", ".g\u200cit/config"), comes=False
     ),
@@ -528,7 +535,7 @@ COMMITS = {
     "many commits and files": Try("a diff without end", gives=("many", 20_000, 20_000), soak=True),
     "no repository": Try("a branch that goes", gives=("says", "hello\n", "\x1b[2Jno\x07\n", 1), comes=False),
     "nothing at all": Try("a branch that goes", gives=("says", "", "", 0), comes=False),
-    "an end at once": Try("a branch that goes", gives=("says", "0000", "", 0), comes=False),
+    "an end at once": Try("a branch that goes", gives=("says", "0000", "", 0), comes=False, soak=True),
     "lines without end": Try(
         "memory without bound",
         gives=("says", "003f" + "1" * 40 + " refs/heads/x\0side-band\n", "\x1b[2Jx\n", 1, 100_000),
