@@ -68,9 +68,11 @@ function Answers({ need, answered }) {
   const own = team.value;
   const all = answersOf(need, own.requests.value[need.request]);
   const [asked, setAsked] = useState(all[0]?.text === "required" ? all[0] : null);
+  const task = useRef(null);
+  task.current = own.tasks.get(need.subject) ?? task.current;
+  // A need may be told before its task; a task that goes takes its need along a moment later.
+  if (all.some(({ call }) => call && isUnseen(task.current, call(need, "")[0]))) return html`<p class="soft" role="status">One moment …</p>`;
   if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
-  // A need may be told before its task is.
-  if (all.some(({ call }) => call && isUnseen(own.tasks.get(need.subject), call(need, "")[0]))) return html`<p class="soft" role="status">One moment …</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
   const called = async (answer, text) => {
     const [method, params] = answer.call(need, text);
