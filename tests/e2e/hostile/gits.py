@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from tests.e2e.hostile.attacker import Attacker
@@ -59,9 +60,8 @@ class Repository:
             "tree", b"".join(b"%b %b\0%b" % (mode, name, bytes.fromhex(id)) for mode, name, id in entries)
         )
 
-    def commit(
-        self, tree: str, message: bytes = b"evil\n", *, parent: str = "", who: bytes = WHO, more: bytes = b""
-    ) -> str:
+    def commit(self, tree: str, message: bytes = b"", *, parent: str = "", who: bytes = WHO, more: bytes = b"") -> str:
+        message = message or b"evil %d\n" % time.time_ns()  # the same commit once more would move nothing
         ahead = b"parent %b\n" % (parent or self.sent).encode() if parent != "none" else b""
         head = b"tree %b\n%bauthor %b\ncommitter %b\n%b\n" % (tree.encode(), ahead, who, who, more)
         return self.object("commit", head + message)
@@ -190,7 +190,8 @@ def no_commit(attacker: Attacker, kind: str) -> None:
     """Give something else than a commit."""
     repository = Repository(attacker)
     blob = repository.object("blob", b"evil\n")
-    tag = b"object %b\ntype commit\ntag v9\ntagger %b\n\nevil\n" % (repository.sent.encode(), WHO)
+    tagged = repository.commit(_path(repository, b"x", b"x")).encode()
+    tag = b"object %b\ntype commit\ntag v9\ntagger %b\n\nevil\n" % (tagged, WHO)
     made = {"blob": blob, "tree": _path(repository, b"x", b"x"), "tag": repository.object("tag", tag)}
     repository.give(made[kind])
 
