@@ -127,8 +127,8 @@ def end_all(team: TeamStore) -> None:
 def _only_team(store: Store, url: str) -> str:
     names = in_database(store.home, "any", url).names()
     if len(names) != 1:
-        known = ", ".join(names) or "none"
-        raise BadInput("which team?", hint=f"pro0 host join URL TEAM; there: {known}")
+        teams = ", ".join(names) or "none"
+        raise BadInput("which team?", hint=f"pro0 host join URL TEAM; there: {teams}")
     return names[0]
 
 
@@ -174,8 +174,8 @@ def _put_code_away(store: Store, team: TeamStore, show: Show, *, force: bool) ->
 def _reports(team: TeamStore) -> list[Report]:
     """Return what the guards of this machine have reported."""
     names = [path.name.removesuffix(DOCUMENT) for path in entries(team.paths.sessions) if path.suffix == DOCUMENT]
-    found = (team.report(name) for name in names if ids.is_incarnation(name))
-    return [report for report in found if report]
+    reports = (team.report(name) for name in names if ids.is_incarnation(name))
+    return [report for report in reports if report]
 
 
 def _uid(team: TeamStore) -> str:

@@ -94,7 +94,7 @@ def _give_back(team: TeamStore, machine: str) -> None:
         how = f"was on {machine}, which takes no part any more"
         tasks.free(lead_context(team), agent_id, incarnation, how, keep=agent_id in moved)
     requests = open_requests(team.permissions.read())
-    permissions.settle(lead_context(team), {one.id: "ended" for one in requests if one.machine == machine})
+    permissions.settle(lead_context(team), {request.id: "ended" for request in requests if request.machine == machine})
 
 
 def where(team: TeamStore, seat: Seat) -> str:

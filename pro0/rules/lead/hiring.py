@@ -128,8 +128,8 @@ def dismiss(view: View, plans: list[Plan]) -> list[Action]:
     """Return the seats of tasks to remove."""
     if view.blind or view.stopping:
         return []
-    wanted = {task.id for task in _to_start(view)}
-    gone = [plan.seat for id, plan in _seats(plans).items() if id not in wanted and _is_done_with(view, plan)]
+    to_start = {task.id for task in _to_start(view)}
+    gone = [plan.seat for id, plan in _seats(plans).items() if id not in to_start and _is_done_with(view, plan)]
     return [Dismiss(seat.agent_id, seat.generation) for seat in gone]
 
 

@@ -37,8 +37,8 @@ class WholeRuntime(File[Runtime]):
         records = self.records()
         if self._machine not in records:
             return super().read()  # which says what is missing
-        own = records.pop(self._machine)
-        return whole(own, records, self._documents.present(records))
+        record = records.pop(self._machine)
+        return whole(record, records, self._documents.present(records))
 
     def find(self) -> Runtime | None:
         """Return the record, or None when it is missing."""
@@ -48,8 +48,8 @@ class WholeRuntime(File[Runtime]):
 
     def records(self) -> dict[str, Runtime]:
         """Return the records of all machines that share the team, by their names."""
-        found = self._documents.records()
-        return {machine: self._file(machine).decoded(data) for machine, data in found.items()}
+        documents = self._documents.records()
+        return {machine: self._file(machine).decoded(data) for machine, data in documents.items()}
 
     def _file(self, machine: str) -> File[Runtime]:
         return self._files.setdefault(machine, record_in(self._documents.team, machine))
@@ -97,8 +97,8 @@ def others_of(documents: "Documents") -> list[str]:
     """Return the other machines that share a team; "" is the one that made it."""
     if documents.database is None:
         return []
-    own = documents.share.machine if documents.share else ""
-    return sorted(machine for machine in documents.database.records() if machine != own)
+    this_machine = documents.share.machine if documents.share else ""
+    return sorted(machine for machine in documents.database.records() if machine != this_machine)
 
 
 def record_in(place: "DocumentPlace", machine: str) -> File[Runtime]:
@@ -147,8 +147,8 @@ def _newest(states: tuple[SeatState, ...]) -> tuple[SeatState, ...]:
     """Return one state for each member, the newest: a member may have been on another machine before."""
     newest: dict[str, SeatState] = {}
     for state in states:
-        known = newest.get(state.agent_id)
-        if known is None or state.generation > known.generation:
+        newest_state = newest.get(state.agent_id)
+        if newest_state is None or state.generation > newest_state.generation:
             newest[state.agent_id] = state
     return tuple(newest.values())
 
