@@ -61,11 +61,11 @@ def look(adapter: Adapter) -> Callable[[SessionView, Memory], Reading | None]:
     sources = {"transcript", *(words.source for words in adapter.words)}
 
     def read(session_view: SessionView, _memory: Memory) -> Reading | None:
-        said = _said(session_view)
-        if said.state and said.source in sources:
-            return Reading(state=said.state, source=said.source, rule=said.rule, note=said.note, session=said.session)
+        news = _said(session_view)
+        if news.state and news.source in sources:
+            return Reading(state=news.state, source=news.source, rule=news.rule, note=news.note, session=news.session)
         # A process tells nothing of its work: this one, which conversation it has.
-        return Reading(state=State.UNKNOWN, source="process", session=said.session) if said.session else None
+        return Reading(state=State.UNKNOWN, source="process", session=news.session) if news.session else None
 
     return read
 

@@ -78,16 +78,16 @@ class AgentThere:
             return
         if self._view.agent is None:
             self._view = replace(self._view, agent=agent, started_at=_started(agent))
-        said = self._said if ended else self._now()
-        if said != self._said:
-            self._said = said
-            yield streams.SAID, msgspec.to_builtins(said)
+        reading = self._said if ended else self._now()
+        if reading != self._said:
+            self._said = reading
+            yield streams.SAID, msgspec.to_builtins(reading)
         if now >= self._count_at or ended:
             self._count_at = now + COUNT
-            used = self._usage(self._view, self._memory) if self._usage else None
-            if used and used != self._used:
-                self._used = used
-                yield streams.USED, msgspec.to_builtins(used)
+            usage = self._usage(self._view, self._memory) if self._usage else None
+            if usage and usage != self._used:
+                self._used = usage
+                yield streams.USED, msgspec.to_builtins(usage)
         self.due = time.monotonic() + max(LOOK, SPARING * (time.monotonic() - now))
 
     def _now(self) -> SaidThere:

@@ -73,7 +73,7 @@ def test_it_begins_once_however_often_it_is_asked_to(place: Path) -> None:
         session.begin(LASTING)
     agent = up(first).agent
     assert up(second).agent == agent
-    wait_until(Path("begun").exists, STUCK, "it has begun")
+    wait_until(lambda: Path("begun").exists() and Path("begun").read_text(), STUCK, "it has begun")
     assert Path("begun").read_text() == "begun\n"
     assert first.over() is second.over() is None
 
