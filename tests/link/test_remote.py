@@ -18,7 +18,8 @@ from pro0.store import paths
 from tests.agents import placed
 from tests.waiting import STUCK, wait_until
 
-THERE = "there-1"
+THERE = f"there-{os.getpid()}"
+"""Another worker's sessions of one name would be taken for leftovers of this one's, and ended."""
 
 
 def order(*argv: str, again: bool = False) -> Order:
