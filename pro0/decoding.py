@@ -18,10 +18,10 @@ _DECODERS: dict[object, "msgspec.json.Decoder[Any]"] = {}
 
 def decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
     """Return the decoder of a type, made once."""
-    if (found := _DECODERS.get(kind)) is None:
+    if (made_decoder := _DECODERS.get(kind)) is None:
         with _preparing:
-            found = _DECODERS.get(kind) or _DECODERS.setdefault(kind, msgspec.json.Decoder(kind))
-    return cast("msgspec.json.Decoder[T]", found)
+            made_decoder = _DECODERS.get(kind) or _DECODERS.setdefault(kind, msgspec.json.Decoder(kind))
+    return cast("msgspec.json.Decoder[T]", made_decoder)
 
 
 def decode(data: bytes | str | msgspec.Raw, kind: type[T]) -> T:

@@ -56,15 +56,15 @@ class Inotify:
 
     def _read(self) -> list[str] | None:
         try:
-            told = os.read(self._descriptor, _ROOM)
+            records = os.read(self._descriptor, _ROOM)
         except BlockingIOError:
             return []
         names: list[str] | None = []
         place = 0
-        while place < len(told):
-            watch, what, _, length = _HEAD.unpack_from(told, place)
+        while place < len(records):
+            watch, what, _, length = _HEAD.unpack_from(records, place)
             start, place = place + _HEAD.size, place + _HEAD.size + length
-            name = os.fsdecode(told[start:place].rstrip(b"\0"))
+            name = os.fsdecode(records[start:place].rstrip(b"\0"))
             if what & OVERFLOW:
                 names = None
             elif names is not None:

@@ -39,8 +39,8 @@ def adding(extra: str) -> str:
 
 def about() -> str:
     """Return the commit, as far as it is known, and how this pro0 was installed."""
-    known, by = commit(), _installer(Path(sys.prefix), clone())
-    return f"commit {known[:12]}, {by}" if known else by
+    commit_hash, by = commit(), _installer(Path(sys.prefix), clone())
+    return f"commit {commit_hash[:12]}, {by}" if commit_hash else by
 
 
 def of_prefix(prefix: Path, source: Path | None = None, origin: Callable[[], str] = str) -> Installation:
@@ -76,11 +76,11 @@ def clone() -> Path | None:
 
 def commit() -> str:
     """Return the commit of this pro0, "" when nothing tells it."""
-    text = _told()
+    text = _commit_text()
     return text if _HEX.fullmatch(text) else ""
 
 
-def _told() -> str:
+def _commit_text() -> str:
     if source := clone():
         return _head(source)
     with suppress(OSError):
@@ -106,8 +106,8 @@ def _origin(recorded: dict[str, Any]) -> str:
 
 
 def _mapping(of: dict[str, Any], key: str) -> dict[str, Any]:
-    found = of.get(key)
-    return found if isinstance(found, dict) else {}
+    entry = of.get(key)
+    return entry if isinstance(entry, dict) else {}
 
 
 def _head(source: Path) -> str:

@@ -114,8 +114,8 @@ def listen(
             raise
         finally:
             process.stdin.close()
-    said = "\n".join(row[:WHY] for row in errors.decode(errors="replace").strip().splitlines())
-    return Heard(process.returncode, out, said, time.monotonic() - began)
+    error_text = "\n".join(row[:WHY] for row in errors.decode(errors="replace").strip().splitlines())
+    return Heard(process.returncode, out, error_text, time.monotonic() - began)
 
 
 def _read(
@@ -149,8 +149,8 @@ def _unheard(why: str, hint: str | None) -> EnvironmentMissing:
     return EnvironmentMissing(why, code=ErrorCode.UNREACHED, hint=hint)
 
 
-def _unreached(name: str, said: str) -> EnvironmentMissing:
-    why = said.splitlines()[-1].strip() if said else "ssh says nothing"
+def _unreached(name: str, error_text: str) -> EnvironmentMissing:
+    why = error_text.splitlines()[-1].strip() if error_text else "ssh says nothing"
     return EnvironmentMissing(f"{name} is not reached: {why}", code=ErrorCode.UNREACHED, hint=_try(name))
 
 

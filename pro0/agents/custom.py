@@ -82,15 +82,15 @@ def _takes(definition: Definition) -> tuple[Literal["model", "effort"], ...]:
 
 def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Invocation:
     prompt, files = first_prompt.words(brief)
-    told = {"prompt": prompt, "prompt_file": f"{brief.folder}/{first_prompt.FILE}"}
+    prompts = {"prompt": prompt, "prompt_file": f"{brief.folder}/{first_prompt.FILE}"}
     is_read = words == definition.turn or definition.instructed
-    return Invocation(argv=_filled(definition, brief, words, told), files=files if is_read else {})
+    return Invocation(argv=_filled(definition, brief, words, prompts), files=files if is_read else {})
 
 
-def _filled(definition: Definition, brief: Brief, words: tuple[str, ...], told: dict[str, str]) -> tuple[str, ...]:
+def _filled(definition: Definition, brief: Brief, words: tuple[str, ...], prompts: dict[str, str]) -> tuple[str, ...]:
     """Return the words of a definition with what its session is given."""
     seat = brief.seat
-    values = {**told, "model": seat.model, "effort": seat.effort}
+    values = {**prompts, "model": seat.model, "effort": seat.effort}
     mode = (definition.modes and definition.modes.words(brief.mode)) or ()
     own_options = [word.replace(COMMAND, command) for command in COMMANDS for word in definition.own_commands]
     options = (

@@ -74,5 +74,5 @@ def _content(path: Path) -> object:
 
 
 def _table(content: object, key: str) -> Mapping[str, object]:
-    found = content.get(key) if isinstance(content, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    table = content.get(key) if isinstance(content, Mapping) else None
+    return table if isinstance(table, Mapping) else {}

@@ -52,8 +52,8 @@ def started(program: str, line: str, files: Mapping[str, str], *words: str) -> t
 
     `line` is the script's last one. In it `"$@"` are the words, and FOLDER/NAME is a file.
     """
-    given = [part for name, text in files.items() for part in (name, text)]
-    return ("/bin/sh", "-c", f"{installed(program)}{_FILES}{line}\n", program, *given, "--", *words)
+    file_arguments = [part for name, text in files.items() for part in (name, text)]
+    return ("/bin/sh", "-c", f"{installed(program)}{_FILES}{line}\n", program, *file_arguments, "--", *words)
 
 
 def look(adapter: Adapter) -> Callable[[SessionView, Memory], Reading | None]:

@@ -46,10 +46,10 @@ class _Event(msgspec.Struct, rename={"claude": "last_assistant_message", "gemini
 def keep_words(event: bytes, folder: Path) -> None:
     """Keep the agent's words that came with its event."""
     try:
-        told = decode(event, _Event)
+        event_fields = decode(event, _Event)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return
-    if words := last_words(told.claude or told.gemini, str(time.time_ns()), source="hook"):
+    if words := last_words(event_fields.claude or event_fields.gemini, str(time.time_ns()), source="hook"):
         new = folder / f"{WORDS}.{os.getpid()}"
         new.write_bytes(msgspec.json.encode(words))
         new.replace(folder / WORDS)

@@ -129,8 +129,8 @@ def _open_streams() -> None:
 def _usage(error: click.ClickException) -> BadInput:
     context = getattr(error, "ctx", None)
     hint = f"{context.command_path} --help" if context else "pro0 --help"
-    said = " ".join(error.format_message().split())
-    return BadInput(f"{said[:1].lower()}{said[1:].removesuffix('.')}", code=ErrorCode.USAGE, hint=hint)
+    message = " ".join(error.format_message().split())
+    return BadInput(f"{message[:1].lower()}{message[1:].removesuffix('.')}", code=ErrorCode.USAGE, hint=hint)
 
 
 def _known(error: Exception) -> Pro0Error:

@@ -145,11 +145,11 @@ def _reminders(context: Context, option: str) -> list[str]:
         return []
     from pro0.ops.team import needs
 
-    found = needs.list_needs(context)
-    if not found:
+    open_needs = needs.list_needs(context)
+    if not open_needs:
         return []
-    others = f", and {len(found) - 1} more" if found[1:] else ""
-    return [f"{line(found[0].sentence).removesuffix('.')}{others}: pro0 needs{option}"]
+    others = f", and {len(open_needs) - 1} more" if open_needs[1:] else ""
+    return [f"{line(open_needs[0].sentence).removesuffix('.')}{others}: pro0 needs{option}"]
 
 
 def quiet() -> None:

@@ -117,9 +117,9 @@ def is_short(arguments: list[str]) -> bool:
     """Return True if a warm process may do this: the command asks nothing, opens nothing and does not wait."""
     if "_PRO0_COMPLETE" in os.environ:
         return True
-    known = SHORT.get(arguments[0] if arguments else "")
+    subcommands = SHORT.get(arguments[0] if arguments else "")
     return (
-        known is not None
-        and (not known or (arguments[1:2] != [] and arguments[1] in known.split()))
+        subcommands is not None
+        and (not subcommands or (arguments[1:2] != [] and arguments[1] in subcommands.split()))
         and not any(argument.startswith(("--wait", "--watch")) for argument in arguments)
     )

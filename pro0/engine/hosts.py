@@ -29,8 +29,8 @@ def end(hosted: Hosted) -> None:
             return
     except (ValueError, RecursionError):
         pass
-    said = answer.errors.splitlines()[-1:] or ["it does not say that it is over"]
-    raise EnvironmentMissing(f"{hosted.host}: {said[0]}", code=ErrorCode.UNREACHED)
+    last_line = answer.errors.splitlines()[-1:] or ["it does not say that it is over"]
+    raise EnvironmentMissing(f"{hosted.host}: {last_line[0]}", code=ErrorCode.UNREACHED)
 
 
 def end_all(team: TeamStore) -> None:

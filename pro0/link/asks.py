@@ -176,8 +176,8 @@ def refusal(words: list[str]) -> str:
     if words[:2] == ["mcp", "--call"]:
         known_tool = len(words) == 3 and words[2] in TOOLS_FOR_OTHERS
         return "" if known_tool else f"the tool {' '.join(words[2:])[:NAMED]} is not there for another machine"
-    known = DONE_FOR_OTHERS.get(words[0]) if words else None
-    if known is None or (known and (len(words) < 2 or words[1] not in known.split())):
+    subcommands = DONE_FOR_OTHERS.get(words[0]) if words else None
+    if subcommands is None or (subcommands and (len(words) < 2 or words[1] not in subcommands.split())):
         named = " ".join(words[:2])[:NAMED]
         return f"`pro0 {named}` is not done from another machine; ask for it at home: pro0 send lead TEXT"
     if any("\0" in word for word in words):

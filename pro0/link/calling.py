@@ -32,10 +32,10 @@ Answer = dict[str, object]
 
 def call_home(folder: str, words: list[str]) -> int:
     """Let home do a command; print what it printed, and return its exit code."""
-    given = sys.stdin.buffer.read(INPUT + 1) if "-" in words else b""
-    if len(given) > INPUT:
+    stdin = sys.stdin.buffer.read(INPUT + 1) if "-" in words else b""
+    if len(stdin) > INPUT:
         return _refused(f"stdin holds more than {INPUT} bytes")
-    answer = ask_home(folder, words, given.decode(errors="surrogateescape"), _print)
+    answer = ask_home(folder, words, stdin.decode(errors="surrogateescape"), _print)
     code = answer.get("code")
     return code if isinstance(code, int) else 1
 

@@ -161,12 +161,12 @@ class Doing:
         import tempfile  # late: many links do no command
 
         try:
-            with tempfile.TemporaryFile() as given:  # a pipe may be full, and the command slow to read
-                given.write(request.stdin.encode(errors="surrogateescape"))
-                given.seek(0)
+            with tempfile.TemporaryFile() as stdin:  # a pipe may be full, and the command slow to read
+                stdin.write(request.stdin.encode(errors="surrogateescape"))
+                stdin.seek(0)
                 with subprocess.Popen(
                     (sys.executable, "-I", "-m", "pro0", *words),
-                    stdin=given,
+                    stdin=stdin,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     cwd=self._project if self._project.is_dir() else "/",

@@ -101,8 +101,8 @@ class Far:
             self._reported = report
             self._exits.add(report.guard)
             if report.state not in ENDED:
-                told = {"state": str(report.state), "task": report.task, "note": report.note}
-                self._home.send(streams.REPORT, told)
+                report_news = {"state": str(report.state), "task": report.task, "note": report.note}
+                self._home.send(streams.REPORT, report_news)
         if report and report.agent and self._terminal is None and self._size:
             self._show()
         if report:

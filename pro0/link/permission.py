@@ -30,8 +30,8 @@ def ask_from_there(folder: str) -> int:
     from pro0 import processes
     from pro0.agents.claude import permission as claude
 
-    given = sys.stdin.buffer.read()
-    event = claude.read(given)
+    event_text = sys.stdin.buffer.read()
+    event = claude.read(event_text)
     if event is None:
         return 0
     if claude.is_own(event):
@@ -50,7 +50,7 @@ def ask_from_there(folder: str) -> int:
         sys.stdout.flush()
         return True
 
-    ask_home(folder, HOOK, given.decode(errors="surrogateescape"), take, is_over)
+    ask_home(folder, HOOK, event_text.decode(errors="surrogateescape"), take, is_over)
     return 0
 
 

@@ -128,8 +128,8 @@ class Remote:
         end = report.exit
         has_run = report.agent or not end.reason  # what ended at once may be too quick to be seen
         code = end.code if has_run else NOT_BEGUN
-        said = end.output.strip().splitlines()[-1:] if code == NOT_BEGUN else []  # it may be too quick to be shown
-        return self._end_as({"code": code, "signal": end.signal, "reason": end.reason or "".join(said)})
+        last_line = end.output.strip().splitlines()[-1:] if code == NOT_BEGUN else []  # it may be too quick to be shown
+        return self._end_as({"code": code, "signal": end.signal, "reason": end.reason or "".join(last_line)})
 
     def end(self) -> None:
         """Ask it to end; call it again until `over`."""

@@ -56,8 +56,8 @@ def pair(home: Path, code: str, name: str) -> tuple[Device, Credentials]:
     now = datetime.now(UTC)
     with _made(home).change("try a pairing code") as change:
         change.value = before = rules.tried(change.value, now)
-    given = _hash(code)
-    right = [known_code for known_code in before.codes if hmac.compare_digest(known_code.hash, given)]
+    code_hash = _hash(code)
+    right = [known_code for known_code in before.codes if hmac.compare_digest(known_code.hash, code_hash)]
     if not right:
         left = rules.TRIES - before.wrong
         hint = f"{left} tries are left; a new code: pro0 web pair" if left else "no device is paired for a while"
@@ -79,12 +79,12 @@ def pair(home: Path, code: str, name: str) -> tuple[Device, Credentials]:
 def recognised(home: Path, cookie: str, secret: str) -> Device | None:
     """Return the device that both belong to, None for no one's; the time it takes says nothing about them."""
     cookie_hash, secret_hash = _hash(cookie), _hash(secret)
-    found = None
+    owner = None
     for device in known(home).devices:
         same_cookie = hmac.compare_digest(device.cookie, cookie_hash)
         if same_cookie & hmac.compare_digest(device.secret, secret_hash):
-            found = device
-    return found
+            owner = device
+    return owner
 
 
 def revoke(home: Path, name: str) -> Device:

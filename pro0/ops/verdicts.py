@@ -53,8 +53,8 @@ def by_program(home: Path, project: Callable[[], Path], act: str) -> None:
 
 def by_device(home: Path, _project: Callable[[], Path], act: str, *, pin: str) -> None:
     """Raise Refused unless a paired device gives the PIN, where one is set; it was paired on the person's terminal."""
-    if (file := _pin_file(home)) and (known := file.read()).hash:
-        rules.require_open(known, datetime.now(UTC))
+    if (file := _pin_file(home)) and (pin_record := file.read()).hash:
+        rules.require_open(pin_record, datetime.now(UTC))
         if not pin:
             raise Refused(f"to {act} asks for your PIN", code=ErrorCode.PIN_NEEDED, hint="give it on the page")
         _try(file, pin)

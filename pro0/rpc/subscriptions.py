@@ -124,9 +124,9 @@ class Subscription(Reader):
 
     def changes(self) -> list[ListChange]:
         """Return what has changed since the last call."""
-        return [self._told(number - self._began, change) for number, change in self._list.news(self)]
+        return [self._change(number - self._began, change) for number, change in self._list.news(self)]
 
-    def _told(self, seq: int, change: Change) -> ListChange:
+    def _change(self, seq: int, change: Change) -> ListChange:
         kind, field = CHANGES[self.topic]
         operation, key, value = change
         now = {"deleted": key} if operation == "delete" else {field: _shown(value)}

@@ -36,9 +36,9 @@ class ModelRequest:
     @property
     def opening(self) -> str:
         """Return all that was said before the model's first answer: the instructions and the first prompt."""
-        said = [entry.who for entry in self.entries]
+        authors = [entry.who for entry in self.entries]
         return "\n".join(
-            entry.text for entry in self.entries[: said.index("assistant") if "assistant" in said else None]
+            entry.text for entry in self.entries[: authors.index("assistant") if "assistant" in authors else None]
         )
 
     @property
@@ -49,8 +49,8 @@ class ModelRequest:
     @property
     def news(self) -> tuple[Utterance, ...]:
         """Return the pieces after the model's last answer: results of tools and words of the user."""
-        said = [entry.who for entry in reversed(self.entries)]
-        return self.entries[len(said) - said.index("assistant") :] if "assistant" in said else self.entries
+        authors = [entry.who for entry in reversed(self.entries)]
+        return self.entries[len(authors) - authors.index("assistant") :] if "assistant" in authors else self.entries
 
     def results(self) -> list[str]:
         """Return the answers of the last tool calls."""

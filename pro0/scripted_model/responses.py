@@ -12,8 +12,8 @@ from pro0.scripted_model.turns import TurnUsage
 def read(body: Json, _path: str) -> ModelRequest:
     """Return what a request asks for."""
     entries = [Utterance("system", body.get("instructions") or "")]
-    said = body.get("input", [])
-    for item in [{"role": "user", "content": said}] if isinstance(said, str) else said:
+    items = body.get("input", [])
+    for item in [{"role": "user", "content": items}] if isinstance(items, str) else items:
         entries += _entries(item)
     tools = dict(_tools(body.get("tools") or []))
     return ModelRequest("responses", body.get("model", ""), tuple(entries), tools, bool(body.get("stream")), body)

@@ -81,8 +81,8 @@ class Provider:
         """Ask the script for its turn and keep both; return its number, from 1, too."""
         with self._lock:
             number = next(self._numbers)
-            known = (one for text in (request.opening, request.heard) for one in self._scripts if one in text)
-            marker = next(known, "")
+            script_names = (one for text in (request.opening, request.heard) for one in self._scripts if one in text)
+            marker = next(script_names, "")
             if request.aside or not marker:
                 exchange = Exchange("", request, say("A title"), TurnUsage(1, 0, 1))
             else:

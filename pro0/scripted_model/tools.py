@@ -65,5 +65,5 @@ def is_offered(call: ToolCall, offered: dict[str, str]) -> bool:
 
 def _as_command(call: ToolCall) -> Arguments:
     command, *words = COMMANDS[call.tool]
-    given = (str(call.arguments.get(word, word)) for word in words)
-    return {"command": shlex.join(("pro0", command, *given)), "outside": False}
+    words_of_call = (str(call.arguments.get(word, word)) for word in words)
+    return {"command": shlex.join(("pro0", command, *words_of_call)), "outside": False}

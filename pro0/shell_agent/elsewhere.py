@@ -43,10 +43,10 @@ class HomeCommands:
             return json.loads(str(answer["out"]))
         lines = str(answer.get("errors")).strip().splitlines() or ["home says nothing"]
         try:
-            told = json.loads(lines[-1])["error"]
+            refusal = json.loads(lines[-1])["error"]
         except (ValueError, KeyError, TypeError):
-            told = {"message": lines[0].removeprefix("pro0: ")}
-        message, codes = str(told.get("message")), [code for code in ErrorCode if code == told.get("code")]
+            refusal = {"message": lines[0].removeprefix("pro0: ")}
+        message, codes = str(refusal.get("message")), [code for code in ErrorCode if code == refusal.get("code")]
         kind = Refused if answer["code"] in (BadInput.exit_code, NotFound.exit_code, Refused.exit_code) else Pro0Error
         raise kind(message, code=codes[0] if codes else None)
 

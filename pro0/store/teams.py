@@ -118,8 +118,8 @@ class TeamStore:
 
     def all_hosted(self) -> list[Hosted]:
         """Return what other machines run for sessions, as far as it is not proven over."""
-        found = (self.hosted(incarnation) for incarnation in self.elsewhere())
-        return [hosted for hosted in found if hosted]
+        records = (self.hosted(incarnation) for incarnation in self.elsewhere())
+        return [hosted for hosted in records if hosted]
 
     def drop_hosted(self, incarnation: str) -> None:
         """Take what another machine runs for a session for over, durably."""

@@ -53,8 +53,8 @@ class Page:
             device, credentials = await anyio.to_thread.run_sync(devices.pair, self._address.home, code, name)
         except Pro0Error as error:
             return JSONResponse({"error": {"message": error.message, "code": error.code, "hint": error.hint}}, 403)
-        found = {"id": device.id, "name": device.name, "rights": device.rights, "secret": credentials.secret}
-        response = JSONResponse(found)
+        pairing = {"id": device.id, "name": device.name, "rights": device.rights, "secret": credentials.secret}
+        response = JSONResponse(pairing)
         response.set_cookie(
             cookie_name(self._address),
             credentials.cookie,

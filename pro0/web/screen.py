@@ -43,8 +43,8 @@ class BrowserScreen:
         self.put({int(index): str(row) for index, row in rows.items() if str(index).isdecimal()})
         place = [number for number in cursor if isinstance(number, int)] if isinstance(cursor, list) else []
         self._cursor = (place[0], place[1]) if len(place) == 2 and values.get("visible") else None
-        known = modes if isinstance(modes, list) else []
-        self._modes = frozenset(mode for mode in known if isinstance(mode, int)) & MODES
+        all_modes = modes if isinstance(modes, list) else []
+        self._modes = frozenset(mode for mode in all_modes if isinstance(mode, int)) & MODES
         return True
 
     def show(self, rows: Iterable[str], columns: int, cursor: tuple[int, int] | None) -> bool:

@@ -144,9 +144,9 @@ class Captured:
             return False
         try:
             looked = {} if self._session.over else backend.look([handle])
-            if found := looked.get(handle.incarnation):
-                rows = found.styled or found.rows
-                return screen.show(rows, found.columns or max(map(len, found.rows), default=80), found.cursor)
+            if look := looked.get(handle.incarnation):
+                rows = look.styled or look.rows
+                return screen.show(rows, look.columns or max(map(len, look.rows), default=80), look.cursor)
             text = backend.peek(handle, TAIL).split("\n")
         except Pro0Error:
             return False

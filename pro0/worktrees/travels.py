@@ -166,5 +166,5 @@ class Guest(Repository):
 
     def _beyond(self, commit: str, tip: str = "") -> str:
         """Return a commit of a history that home does not have, "" for none; home has all of `tip` too."""
-        known = self._git.run("for-each-ref", "--format=^%(objectname)", SENT, HOME).split()
-        return self._git.run("rev-list", "--max-count=1", commit, *known, *([f"^{tip}"] if tip else []))
+        sent_refs = self._git.run("for-each-ref", "--format=^%(objectname)", SENT, HOME).split()
+        return self._git.run("rev-list", "--max-count=1", commit, *sent_refs, *([f"^{tip}"] if tip else []))

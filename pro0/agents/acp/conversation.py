@@ -166,11 +166,11 @@ class AcpConversation:
 
     def _notified(self, message: AcpMessage) -> None:
         if message.method == "session/update":
-            told = decode(message.params, messages.SessionNews)
-            if told.session_id == self._session:
-                self._news(told.update)
+            news = decode(message.params, messages.SessionNews)
+            if news.session_id == self._session:
+                self._news(news.update)
             elif self.opened:
-                self._is_strange(message.method, f"of {told.session_id}, which is not ours")
+                self._is_strange(message.method, f"of {news.session_id}, which is not ours")
         elif message.method == "$/cancel_request":
             withdrawn = decode(message.params, messages.Cancelled)
             if leave := self.leaves.of(id=withdrawn.request_id):
@@ -184,13 +184,13 @@ class AcpConversation:
             if not message.method.startswith(("_", "fs/", "terminal/", "elicitation/")):
                 self._is_strange(message.method, "a request that is not known")
             return
-        asked = decode(message.params, messages.AskedLeave)
-        if asked.session_id != self._session or not isinstance(asked.tool_call.get("toolCallId"), str):
+        request = decode(message.params, messages.AskedLeave)
+        if request.session_id != self._session or not isinstance(request.tool_call.get("toolCallId"), str):
             raise ValueError("not of this session")
-        if len(self.leaves.open) >= OPEN or not asked.options:
+        if len(self.leaves.open) >= OPEN or not request.options:
             self._send(messages.failure(id, messages.INVALID_PARAMS, "too many open requests, or none of the answers"))
             return
-        self._draw(self.leaves.ask(id, asked.tool_call, asked.options))
+        self._draw(self.leaves.ask(id, request.tool_call, request.options))
 
     def _news(self, update: msgspec.Raw) -> None:
         news = news_of(update)

@@ -56,8 +56,8 @@ class Leaves:
     def tell(self, call: Mapping[str, object]) -> list[Leave]:
         """Take in what is told of a tool call; return the open requests that are about something else now."""
         id = str(call.get("toolCallId"))
-        known = self._calls.pop(id, {})
-        self._calls[id] = known | {name: value for name, value in call.items() if value is not None}
+        call_so_far = self._calls.pop(id, {})
+        self._calls[id] = call_so_far | {name: value for name, value in call.items() if value is not None}
         while len(self._calls) > CALLS:
             del self._calls[next(iter(self._calls))]
         return [leave for leave in self.open if leave.call == id and self._name(leave)]
@@ -80,8 +80,8 @@ class Leaves:
 
     def title(self, call: str) -> str:
         """Return the title of a tool call, as it was last told."""
-        known = self._calls.get(call, {})
-        return str(known.get("title") or known.get("name") or known.get("kind") or call)
+        call_so_far = self._calls.get(call, {})
+        return str(call_so_far.get("title") or call_so_far.get("name") or call_so_far.get("kind") or call)
 
     def _name(self, leave: Leave) -> bool:
         """Give a request its key, by all that it asks; return True when that is another one."""
@@ -100,7 +100,7 @@ def _as_shown(call: Mapping[str, object], options: list[Option]) -> dict[str, ob
     """Return all that a request is about: what the tool gets, how the agent tells it, what it offers."""
     own = {name: call[name] for name in _SHOWN if name in call}
     own["offers"] = [f"{option.name} ({option.kind})" for option in options]
-    given = call.get("rawInput")
-    if isinstance(given, dict) and not set(given) & set(own):
-        return {**given, **own}
-    return own | ({} if given is None else {"rawInput": given})
+    raw_input = call.get("rawInput")
+    if isinstance(raw_input, dict) and not set(raw_input) & set(own):
+        return {**raw_input, **own}
+    return own | ({} if raw_input is None else {"rawInput": raw_input})

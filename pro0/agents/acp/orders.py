@@ -46,8 +46,8 @@ class LeadOrders:
             conversation.prompt("mail", text.decode(errors="replace"))
         for name, text in self._taken(ANSWERS):
             with suppress(ValueError, msgspec.MsgspecError):
-                given = _ANSWER.decode(text)
-                conversation.answer(bytes.fromhex(name).decode(), given.choice, given.text)
+                answer = _ANSWER.decode(text)
+                conversation.answer(bytes.fromhex(name).decode(), answer.choice, answer.text)
         with suppress(OSError):
             (self._folder / STOP).unlink()
             conversation.cancel()

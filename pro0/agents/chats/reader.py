@@ -135,14 +135,14 @@ def part(value: object, *keys: str) -> object:
 
 def text(value: object, *keys: str) -> str:
     """Return the text at the end of some keys, "" for none there."""
-    found = part(value, *keys)
-    return found if isinstance(found, str) else ""
+    end = part(value, *keys)
+    return end if isinstance(end, str) else ""
 
 
 def parts(value: object, *keys: str) -> list[object]:
     """Return the list at the end of some keys, an empty one for none there."""
-    found = part(value, *keys)
-    return found if isinstance(found, list) else []
+    end = part(value, *keys)
+    return end if isinstance(end, list) else []
 
 
 def words(content: object) -> str:

@@ -184,7 +184,7 @@ def _begun(session_view: SessionView) -> Path | None:
     prompt = first_prompt.load(session_view.folder)
     if not prompt:
         return None
-    told, *places = [
+    prompt_text, *places = [
         msgspec.json.encode(text)[1:-1]
         for text in (prompt.strip(), session_view.cwd, os.path.realpath(session_view.cwd))
     ]
@@ -193,7 +193,7 @@ def _begun(session_view: SessionView) -> Path | None:
     fresh = sorted(path for folder in days for path in folder.glob("rollout-*.jsonl") if _since(path, since))
     for path in fresh[-_CANDIDATES:]:
         begin = head(path, FAR)
-        if told in begin and any(place in begin for place in places):
+        if prompt_text in begin and any(place in begin for place in places):
             return path
     return None
 

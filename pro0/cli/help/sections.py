@@ -19,9 +19,9 @@ class SectionedCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections, then what is in none."""
         options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
-        found = {option.opts[-1]: record for option in options if (record := option.get_help_record(ctx))}
-        width = min(WIDEST, max(len(spelt) for spelt, _ in found.values()))
-        rows = {name: (spelt.ljust(width), about) for name, (spelt, about) in found.items()}
+        help_records = {option.opts[-1]: record for option in options if (record := option.get_help_record(ctx))}
+        width = min(WIDEST, max(len(spelt) for spelt, _ in help_records.values()))
+        rows = {name: (spelt.ljust(width), about) for name, (spelt, about) in help_records.items()}
         shown = [(title, [rows.pop(name) for name in names]) for title, names in self.sections.items()]
         for title, records in (*shown, ("Other options", list(rows.values()))):
             with formatter.section(title):

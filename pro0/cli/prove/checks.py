@@ -116,11 +116,11 @@ def usage(stage: ProofStage) -> None:
     def counted() -> bool:
         rows = json.loads(stage.pro0("team", "cost", "--json"))["members"]
         row = next((row for row in rows if row["agentId"] == MEMBER), None)
-        said = stage.provider.spent(MARKER)
+        spent = stage.provider.spent(MARKER)
         return row is not None and (row["inputTokens"], row["cacheReadTokens"], row["outputTokens"]) == (
-            said.fresh,
-            said.cached,
-            said.output,
+            spent.fresh,
+            spent.cached,
+            spent.output,
         )
 
     stage.until(counted, "its tokens are counted otherwise than its model said")

@@ -38,11 +38,11 @@ class ProofModel:
         self.last = request
         results = "\n".join(request.results())
         self.heard += results
-        told = _said(request.news)
-        self._named |= {int(number) for number in _STEP.findall(told)}
+        news = _said(request.news)
+        self._named |= {int(number) for number in _STEP.findall(news)}
         if _ASKED_TO_LEAVE in results:
             return use("approve_shutdown")
-        if _MAIL.search(told):
+        if _MAIL.search(news):
             return use("check_messages")
         for number in sorted(self._named & self._turns.keys()):
             self.taken.add(number)

@@ -75,8 +75,8 @@ class ProofStage:
             raise NotHeld(f"pro0 {' '.join(words[:2])} does not end") from error
         if done.returncode:
             lines = done.stderr.strip().splitlines() or ["it fails"]
-            said = next((line for line in lines if line.startswith("pro0: ")), lines[0])
-            raise NotHeld(f"pro0 {' '.join(words[:2])}: {said}")
+            reason = next((line for line in lines if line.startswith("pro0: ")), lines[0])
+            raise NotHeld(f"pro0 {' '.join(words[:2])}: {reason}")
         return done.stdout
 
     def letter(self, text: str = "") -> str:
@@ -146,9 +146,9 @@ class ProofStage:
         """Return the processes that run in the member's sessions."""
         return [
             process
-            for found in processes.tagged("PRO0_AGENT_ID", [MEMBER]).values()
-            for process in found
-            if process.pid in {known.pid for known in processes.tagged("PRO0_TEAM", [TEAM])[TEAM]}
+            for member_processes in processes.tagged("PRO0_AGENT_ID", [MEMBER]).values()
+            for process in member_processes
+            if process.pid in {team_process.pid for team_process in processes.tagged("PRO0_TEAM", [TEAM])[TEAM]}
         ]
 
     def _ends_with(self) -> str:

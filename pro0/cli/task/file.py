@@ -66,8 +66,8 @@ def _draft(item: object, where: str) -> Draft:
 
 
 def _hint(fields: Iterable[str]) -> str:
-    known = Draft.__struct_encode_fields__
-    near = next((nearest(name, known) for name in fields if name not in known), "")
+    draft_fields = Draft.__struct_encode_fields__
+    near = next((nearest(name, draft_fields) for name in fields if name not in draft_fields), "")
     return f"did you mean {near}?" if near else "pro0 task create --help lists the fields"
 
 

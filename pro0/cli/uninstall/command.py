@@ -44,13 +44,13 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
     home, project = store(), project_here()
     if not only_show:
         refuse_while_running(home)
-    found = traces(home, project)
+    found_traces = traces(home, project)
     if as_json:
-        write_json(found)
+        write_json(found_traces)
         return
-    if not only_show and by_fate(found).get(TraceFate.REMOVED):
+    if not only_show and by_fate(found_traces).get(TraceFate.REMOVED):
         by_terminal(home.home, lambda: project, "take pro0 away")
-    _print(found)
+    _print(found_traces)
     if only_show or not _agreed(yes=yes):
         return
     for trace in take_away(home, project, talk()):
@@ -71,8 +71,8 @@ def _agreed(*, yes: bool) -> bool:
     return False
 
 
-def _print(found: list[Trace]) -> None:
-    for fate, group in by_fate(found).items():
+def _print(all_traces: list[Trace]) -> None:
+    for fate, group in by_fate(all_traces).items():
         if group:
             write(HEADS[fate])
             pairs(

@@ -94,8 +94,8 @@ class ChatFeed:
         whole = "" if self._first else first_prompt.whole(str(folder))
         if whole:
             self._first = first_prompt.load(str(folder))
-            told, at = asked(whole)[:LETTERS], self._session.started_at or first_prompt.written(str(folder))
-            yield from self._new(ChatItem(id=FIRST, type="first", at=at, text=told, cut=told != whole.strip()))
+            text, at = asked(whole)[:LETTERS], self._session.started_at or first_prompt.written(str(folder))
+            yield from self._new(ChatItem(id=FIRST, type="first", at=at, text=text, cut=text != whole.strip()))
 
     def _of_transcript(self) -> Iterator[ChatItem]:
         if self._reader is None:
@@ -118,8 +118,8 @@ class ChatFeed:
 
     def _is_first(self, prompt: str) -> bool:
         """Return True for what the session was told first: agents wrap it as they like, and readers cut it."""
-        given, told = "".join(self._first.split()), "".join(prompt.split())
-        return given == told or (len(prompt) > LETTERS and given.startswith(told))
+        first_text, prompt_text = "".join(self._first.split()), "".join(prompt.split())
+        return first_text == prompt_text or (len(prompt) > LETTERS and first_text.startswith(prompt_text))
 
     def _of_screen(self) -> Iterator[ChatItem]:
         """Yield the last words of an agent without a transcript: those that its screen or its hook told."""

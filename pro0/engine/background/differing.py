@@ -31,11 +31,11 @@ class Differences:
 
     def note(self, state: SeatState, readings: Collection[Reading], counted: Reading) -> None:
         """Note what the sources of one session say now."""
-        found = difference(readings)
-        if found is None:
+        differing_readings = difference(readings)
+        if differing_readings is None:
             self._lasting.pop(state.incarnation, None)
             return
-        own, drawn = found
+        own, drawn = differing_readings
         before = self._lasting.get(state.incarnation)
         if before is None or before.states != (own.state, drawn.state):
             self._lasting[state.incarnation] = _Lasting((own.state, drawn.state), time.monotonic())

@@ -57,15 +57,15 @@ def runs(team: TeamStore) -> bool:
 
 def projects(store: Store) -> list[Path]:
     """Return the existing projects of teams and archives, and those a person agreed to."""
-    known = set[Path]()
+    project_folders = set[Path]()
     homes = [(store.home, name) for name in store.names()]
     homes += [(archive.path, archive.name) for archive in store.archives()]
     for home, name in homes:
         with suppress(Pro0Error):
-            known.add(Path(Store(home).team(name).config.read().project))
+            project_folders.add(Path(Store(home).team(name).config.read().project))
     with suppress(Pro0Error):
-        known |= agreed_projects(store.home)
-    return sorted(path for path in known if path.is_dir())
+        project_folders |= agreed_projects(store.home)
+    return sorted(path for path in project_folders if path.is_dir())
 
 
 def _team(team: TeamStore) -> Trace:

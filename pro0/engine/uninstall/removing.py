@@ -27,17 +27,17 @@ def uninstall(store: Store, here: Path, show: Show) -> list[Trace]:
     Raises Refused, and changes nothing, while anything of the home runs; and Kept, at the end, for work that stays.
     """
     refuse_while_running(store)
-    found = traces(store, here)
+    all_traces = traces(store, here)
     kept = _home(store, show) if store.home.exists() else []
-    for trace in found:
+    for trace in all_traces:
         if trace.fate is TraceFate.REMOVED and trace.kind in _OUTSIDE:
             _remove(trace)
             show(f"{trace.kind} {trace.name}: removed")
-    kept += [trace.name for trace in found if trace.fate is TraceFate.KEPT and trace.kind == "branch"]
+    kept += [trace.name for trace in all_traces if trace.fate is TraceFate.KEPT and trace.kind == "branch"]
     if kept:
         hint = "it holds work: merge it or take it away yourself"
         raise Kept(f"pro0 is taken away; not merged, so kept: {', '.join(kept)}", hint=hint)
-    return [trace for trace in found if trace.fate is not TraceFate.REMOVED]
+    return [trace for trace in all_traces if trace.fate is not TraceFate.REMOVED]
 
 
 def refuse_while_running(store: Store) -> None:

@@ -12,10 +12,10 @@ from pro0.store.teams import Store
 def traces(store: Store, here: Path) -> list[Trace]:
     """Return what pro0 has put into its home, the person's folders, the known projects and the one here."""
     of_home = list(in_home(store))
-    known = sorted({*projects(store), here})
-    return [*of_home, *outside(store, Path.home(), known, os.environ)]
+    folders = sorted({*projects(store), here})
+    return [*of_home, *outside(store, Path.home(), folders, os.environ)]
 
 
-def by_fate(found: list[Trace]) -> dict[TraceFate, list[Trace]]:
+def by_fate(all_traces: list[Trace]) -> dict[TraceFate, list[Trace]]:
     """Return the traces by what becomes of them."""
-    return {fate: [trace for trace in found if trace.fate is fate] for fate in TraceFate}
+    return {fate: [trace for trace in all_traces if trace.fate is fate] for fate in TraceFate}

@@ -57,14 +57,14 @@ def cleanup_team(tool_context: ToolContext) -> views.Answered:
     if teams.dismiss(context):
         waiting.led(context)
         return views.Answered(answered="call approve_shutdown now: when your session has ended, the team is removed")
-    told = list[str]()
+    removed = list[str]()
     try:
-        cleanup(tool_context.store, context.team.name, force=False, show=told.append)
+        cleanup(tool_context.store, context.team.name, force=False, show=removed.append)
         answered = f"{context.team.name} is removed"
     except Kept as kept:
         answered = kept.message
     tool_context.lead(None)
-    return views.Answered(answered="\n".join((answered, *told)))
+    return views.Answered(answered="\n".join((answered, *removed)))
 
 
 @tool("member.list", LEADS)

@@ -104,7 +104,7 @@ def hostable(name: str, host: str, agent: str, definition: Definition | None, le
     if leads:
         raise BadInput("a lead agent cannot be on another machine", hint="let another member be there")
     if defined(agent, definition).elsewhere is None:
-        able = ", ".join(sorted(known for known in offered() if defined(known, None).elsewhere))
+        able = ", ".join(sorted(agent_name for agent_name in offered() if defined(agent_name, None).elsewhere))
         hint = f"one of {able}; any program: pro0 member spawn {name} --host {host} -- PROGRAM [ARG ...]"
         raise BadInput(f"the agent {agent} cannot be on another machine", hint=hint)
     if definition and any("{prompt_file}" in word for word in definition.argv):

@@ -58,16 +58,16 @@ class EventFeed:
         """Yield lines as events; one that is not sound JSON is passed over."""
         for line in lines:
             with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                known = decode(line, dict[str, object])
-                at = convert(known.pop("at", None), datetime)
+                fields = decode(line, dict[str, object])
+                at = convert(fields.pop("at", None), datetime)
                 if at.tzinfo and not repeated(line):
-                    yield self._event(line, at, known)
+                    yield self._event(line, at, fields)
 
-    def _event(self, line: bytes, at: datetime, known: dict[str, object]) -> TeamEvent:
-        actor, event = str(known.pop("actor", "lead")), str(known.pop("event", ""))
-        known.pop("pid", None)
+    def _event(self, line: bytes, at: datetime, fields: dict[str, object]) -> TeamEvent:
+        actor, event = str(fields.pop("actor", "lead")), str(fields.pop("event", ""))
+        fields.pop("pid", None)
         cut = len(line) > LONGEST
-        return TeamEvent(id=self._id(line), at=at, actor=actor, event=event, detail={} if cut else known, cut=cut)
+        return TeamEvent(id=self._id(line), at=at, actor=actor, event=event, detail={} if cut else fields, cut=cut)
 
     def _id(self, line: bytes) -> str:
         """Return an id that every reader of the log finds; identical lines get a number."""

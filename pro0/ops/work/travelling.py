@@ -73,8 +73,8 @@ class MemberCode:
     def _do(self, act: str, *words: str, patience: float = PATIENCE) -> None:
         heard = ssh.run(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words), patience)
         if heard.code:
-            said = heard.errors.splitlines()[:1] or [f"pro0 hosted {act} ends with {heard.code}"]
-            text = f"{self._seat.host}: {said[0].removeprefix('pro0: ')}"
+            reason = heard.errors.splitlines()[:1] or [f"pro0 hosted {act} ends with {heard.code}"]
+            text = f"{self._seat.host}: {reason[0].removeprefix('pro0: ')}"
             if heard.code == Kept.exit_code:
                 raise Kept(text, code=ErrorCode.KEPT)
             raise EnvironmentMissing(text, hint=f"pro0 doctor --host {self._seat.host}")

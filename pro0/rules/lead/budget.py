@@ -22,8 +22,8 @@ def tell(view: View, runtime: Runtime) -> tuple[Runtime, list[Tell]]:
     if not (key := reached(snapshot)):
         return runtime, []
     text = prompts.spent(snapshot.spent, snapshot.wanted.max_cost)
-    told = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
-    return told, [Tell(f"{key}:{to}", to, text) for to in view.supervisors]
+    noted_runtime = replace(runtime, told=(*runtime.told, key)[-MEMORY:])
+    return noted_runtime, [Tell(f"{key}:{to}", to, text) for to in view.supervisors]
 
 
 def reached(snapshot: Snapshot) -> str:

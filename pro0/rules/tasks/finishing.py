@@ -23,8 +23,8 @@ def finished(tasks: tuple[Task, ...]) -> str:
         return f"All done: {len(batch)} tasks completed."
     failed = [task.id for task in reversed(batch) if task.status is Status.FAILED]
     named = f" ({', '.join(failed[:NAMED])}{' …' if len(failed) > NAMED else ''})" if failed else ""
-    told = ", ".join(f"{counts[s]} {s}{named if s is Status.FAILED else ''}" for s in SETTLED_ORDER if counts[s])
-    return f"No task is open any more: {told}."
+    summary = ", ".join(f"{counts[s]} {s}{named if s is Status.FAILED else ''}" for s in SETTLED_ORDER if counts[s])
+    return f"No task is open any more: {summary}."
 
 
 def _newest_batch(tasks: list[Task]) -> list[Task]:

@@ -29,11 +29,11 @@ def persons_prefix() -> str:
     """Return the prefix in the person's own configuration of tmux; it is only read, never run."""
     home = Path(os.environ.get("HOME") or "/")
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-    found = ""
+    own_prefix = ""
     for path in (Path("/etc/tmux.conf"), home / ".tmux.conf", settings / "tmux" / "tmux.conf"):
         with suppress(OSError):
-            found = prefix_in(path.read_text(encoding="utf-8", errors="replace")) or found
-    return found or USUAL_PREFIX
+            own_prefix = prefix_in(path.read_text(encoding="utf-8", errors="replace")) or own_prefix
+    return own_prefix or USUAL_PREFIX
 
 
 def prefix(key: str) -> list[Command]:

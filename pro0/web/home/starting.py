@@ -78,22 +78,22 @@ def start(
     options += [f"--member={m.name}={m.agent}{f':{m.role}' if m.role else ''}" for m in members]
     options += [f"--task={task}" for task in tasks] + ["--worktrees"] * worktrees
     words = [ids.team_name(name), *([goal] if goal else [])]
-    _, said = _command(client, _folder(project), ["team", "start", "--detach", *options, "--", *words])
-    return Started(team=name, said=said)
+    _, lines = _command(client, _folder(project), ["team", "start", "--detach", *options, "--", *words])
+    return Started(team=name, said=lines)
 
 
 @of_home("team.resume", Rights.ALL, waits=True)
 def resume(client: HomeClient, team: str) -> Started:
     """Let a stopped team run again."""
-    _, said = _command(client, Path("/"), ["team", "resume", "--", ids.team_name(team)])
-    return Started(team=team, said=said)
+    _, lines = _command(client, Path("/"), ["team", "resume", "--", ids.team_name(team)])
+    return Started(team=team, said=lines)
 
 
 @of_home("team.cleanup", Rights.ALL, waits=True)
 def cleanup(client: HomeClient, team: str, force: bool = False) -> Started:
     """Remove a stopped team; what is worth keeping is kept, and said. With `force` its sessions end first."""
-    _, said = _command(client, Path("/"), ["team", "cleanup", *["--force"] * force, "--", ids.team_name(team)])
-    return Started(team=team, said=said)
+    _, lines = _command(client, Path("/"), ["team", "cleanup", *["--force"] * force, "--", ids.team_name(team)])
+    return Started(team=team, said=lines)
 
 
 def _folder(project: str) -> Path:
@@ -125,19 +125,19 @@ def _command(client: HomeClient, folder: Path, words: Iterable[str]) -> tuple[st
         out: list[str] = []
         reader = Thread(target=lambda stream: out.append(stream.read()), args=(process.stdout,))
         reader.start()
-        said = []
+        lines = []
         for line in process.stderr:
-            said.append(line.rstrip("\n"))
-            client.show(said[-1])
+            lines.append(line.rstrip("\n"))
+            client.show(lines[-1])
         reader.join()
     if process.returncode:
-        raise _error(process.returncode, said)
-    return "".join(out), tuple(said)
+        raise _error(process.returncode, lines)
+    return "".join(out), tuple(lines)
 
 
-def _error(code: int, said: list[str]) -> Pro0Error:
+def _error(code: int, lines: list[str]) -> Pro0Error:
     """Return the error that a command ended with."""
-    message = next((line.removeprefix("pro0: ") for line in reversed(said) if line.startswith("pro0: ")), "it failed")
-    hint = next((line.removeprefix("hint: ") for line in reversed(said) if line.startswith("hint: ")), None)
+    message = next((line.removeprefix("pro0: ") for line in reversed(lines) if line.startswith("pro0: ")), "it failed")
+    hint = next((line.removeprefix("hint: ") for line in reversed(lines) if line.startswith("hint: ")), None)
     kind = _KINDS.get(code, Pro0Error)
     return kind(message, hint=hint)

@@ -145,18 +145,18 @@ def _devices(client: HomeClient) -> list[DeviceView]:
 
 def _entry(client: HomeClient, name: str) -> TeamEntry:
     try:
-        found: TeamStatus = status(Context(client.store.team(name).require(), THE_HUMAN, vouch=by_device))
+        team_status: TeamStatus = status(Context(client.store.team(name).require(), THE_HUMAN, vouch=by_device))
     except Pro0Error as error:
         return TeamEntry(name=name, error=error.message)
     return TeamEntry(
         name=name,
-        project=found.project,
-        mode=found.mode,
-        phase=found.phase,
-        paused=found.paused,
-        lead=found.lead.state,
-        members=len(found.members),
-        living=sum(member.state not in ENDED for member in found.members),
-        needs=len(found.attention),
-        tasks=found.tasks,
+        project=team_status.project,
+        mode=team_status.mode,
+        phase=team_status.phase,
+        paused=team_status.paused,
+        lead=team_status.lead.state,
+        members=len(team_status.members),
+        living=sum(member.state not in ENDED for member in team_status.members),
+        needs=len(team_status.attention),
+        tasks=team_status.tasks,
     )
