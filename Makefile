@@ -18,10 +18,10 @@ test-agents: setup     # the real agent programs, in a box without a network
 	@$(BIN)/python -m tools.agents.install
 	@$(BOXED) -n 2 --dist worksteal -m "agents and not soak" tests/real_agents
 
-test-machines: setup   # members on three machines apart, cut, asleep and rebooted; takes root, namespaces and sshd
+test-machines: setup services # members on three machines apart, cut, asleep and rebooted; takes root, namespaces and sshd
 	@unshare --net sh -c 'ip link set lo up && exec "$$@"' sh $(PYTEST) -m "machines and not soak" tests/machines
 
-soak-machines: setup   # the same at two hundred drawn moments, one of them for ten minutes; takes half an hour
+soak-machines: setup services # the same at two hundred drawn moments, one of them for ten minutes; takes half an hour
 	@unshare --net sh -c 'ip link set lo up && exec "$$@"' sh $(PYTEST) -m "machines and soak" tests/machines
 
 soak-agents: setup     # the same for an hour: two hundred messages to each of them, at any moment

@@ -4,6 +4,7 @@ The home is in a network of its own too, which `make test-machines` gives to all
 """
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,7 +29,8 @@ def lacks() -> str:
         return "namespaces with cables between them take Linux and root"
     if len(socket.if_nameindex()) > 1:
         return "this is a network of others: make test-machines gives the tests one of their own"
-    return ""
+    missing = [name for name in ("ip", "nsenter", "sshd", "ssh", "ssh-keygen") if not shutil.which(name, path=PATH)]
+    return f"not installed: {', '.join(missing)}" if missing else ""
 
 
 class Apart(Machine):
