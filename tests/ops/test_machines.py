@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +28,7 @@ from pro0.store.database import lease as lease_module
 from pro0.store.database.documents import DatabaseDocuments
 from pro0.store.database.server import DatabaseServer
 from pro0.store.database.sharing import others_of, record_in
+from pro0.store.places.place import OpenPlace
 from pro0.store.teams import TeamStore
 from tests import crowd
 from tests.faults import DONE, KILLED
@@ -208,6 +209,41 @@ def test_what_its_lead_did_last_counts(alpha: TeamStore, two: TeamStore, monkeyp
     free = next(task.id for task in alpha.tasks.read().tasks if task.title == "free")
     monkeypatch.setattr(DatabaseDocuments, "led_by_nobody", late)
     give_up(human(alpha), "two")
+    assert holders(alpha) == KEPT | dict.fromkeys(TAKEN)
+
+
+def test_a_member_that_claims_meanwhile_holds_nothing(
+    alpha: TeamStore, two: TeamStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sessions of a machine without a lead go on, until they hear of it."""
+    made = at_work(alpha, two)
+    real = DatabaseDocuments.drop_record
+
+    def late(documents: DatabaseDocuments, opened: OpenPlace, machine: str) -> None:
+        tasks.claim(member(two, "w2"), made["held by w2"])
+        real(documents, opened, machine)
+
+    monkeypatch.setattr(DatabaseDocuments, "drop_record", late)
+    give_up(human(alpha), "two")
+    assert holders(alpha) == KEPT | dict.fromkeys(TAKEN)
+    assert tasks.show(human(alpha), made["held by w2"]).claim is None
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param(lambda w2: tasks.claim(w2, tasks.list_tasks(w2)[-1].id), id="claim"),
+        pytest.param(tasks.take, id="take"),
+    ],
+)
+def test_a_claim_that_has_begun_before_comes_too_late(
+    alpha: TeamStore, two: TeamStore, monkeypatch: pytest.MonkeyPatch, claim: Callable[[Context], object]
+) -> None:
+    """It was looked at while its machine took part, and is done after that machine's tasks were given back."""
+    at_work(alpha, two)
+    monkeypatch.setattr(tasks, "claiming", lambda _: give_up(human(alpha), "two"))
+    with pytest.raises(NotFound, match="two takes no part in this team any more"):
+        claim(member(two, "w2"))
     assert holders(alpha) == KEPT | dict.fromkeys(TAKEN)
 
 

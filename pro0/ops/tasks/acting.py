@@ -12,7 +12,7 @@ from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Wish
-from pro0.ops.context import Context
+from pro0.ops.context import Context, require_living
 from pro0.ops.mail.messages import addresses, pay_if_possible
 from pro0.rules import text
 from pro0.rules.tasks import archive, changes
@@ -74,7 +74,12 @@ def make_request(context: Context, act: Act, reason: str = "") -> Request:
 
 
 def in_turn(context: Context, request: Request) -> Request:
-    """Stamp a request with the time under the lock; a caller kept waiting comes later in the history too."""
+    """Stamp a request with the time under the lock; a caller kept waiting comes later in the history too.
+
+    A claim from another machine is checked again: that machine may have been given up, and its claims given back.
+    """
+    if request.act is Act.CLAIM and context.team.machine and context.caller.who is Who.MEMBER:
+        require_living(context)
     return replace(request, now=context.now())
 
 

@@ -63,7 +63,8 @@ def take(context: Context, *, runnable: bool = False) -> Task | None:
         offers = _offers(context, change.value, runnable=runnable)
         if not offers:
             return None
-        change.value, task = changes.act(change.value, offers[0].id, make_request(context, Act.CLAIM))
+        request = in_turn(context, make_request(context, Act.CLAIM))
+        change.value, task = changes.act(change.value, offers[0].id, request)
     log(context, Act.CLAIM, task)
     return task
 

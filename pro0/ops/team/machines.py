@@ -72,24 +72,30 @@ def give_up(context: Context, machine: str) -> tuple[str, ...]:
     if machine not in records:
         raise NotFound(f"no machine called {machine} takes part in {team.name}", hint="pro0 host list")
     with database.led_by_nobody(machine):
-        _give_back(team, machine)
+        sessions = _sessions(team, machine)
+        _give_back(team, machine, sessions)
         with team.wanted.change(f"{machine} leaves") as change:
             gone = tuple(seat.agent_id for seat in change.value.seats if seat.machine == machine)
             change.value = replace(change.value, seats=tuple(s for s in change.value.seats if s.machine != machine))
             database.drop_record(change.place, machine)
+        _give_back(team, machine, sessions)  # its members run on, and may have claimed until now
     team.log_event(context.now(), context.caller.agent_id, "host.leave", machine=machine)
     return gone
 
 
-def _give_back(team: TeamStore, machine: str) -> None:
+def _sessions(team: TeamStore, machine: str) -> dict[str, str]:
+    """Return the sessions of a machine's members, by their agent ids; "" for none yet."""
+    unopened = {seat.agent_id: "" for seat in team.wanted.read().seats if seat.machine == machine}
+    record = record_in(team.documents.team, machine).read()
+    return unopened | {state.agent_id: state.incarnation for state in record.seats}
+
+
+def _give_back(team: TeamStore, machine: str, sessions: dict[str, str]) -> None:
     """Give back what members of a machine hold or have reserved, and let nobody answer what they ask.
 
     A member that is elsewhere by now keeps what it has reserved.
     """
-    seats, record = team.wanted.read().seats, record_in(team.documents.team, machine).read()
-    moved = {seat.agent_id for seat in seats if seat.machine != machine}
-    unopened = {seat.agent_id: "" for seat in seats if seat.machine == machine}
-    sessions = unopened | {state.agent_id: state.incarnation for state in record.seats}
+    moved = {seat.agent_id for seat in team.wanted.read().seats if seat.machine != machine}
     for agent_id, incarnation in sessions.items():
         how = f"was on {machine}, which takes no part any more"
         tasks.free(lead_context(team), agent_id, incarnation, how, keep=agent_id in moved)
