@@ -23,6 +23,7 @@ from tests.crash.lanes import now_running
 from tests.leftovers import end, still_under
 from tests.postgres import Postgres, postgres, require
 from tests.repositories import repository_in
+from tests.sampling import leave_to_soak
 from tests.waiting import STUCK
 
 SHORT = Path("/tmp")
@@ -57,6 +58,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let counts know for which lane they are."""
     now_running(item)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the long lane what is long, before the lane is chosen."""
+    leave_to_soak(items)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -276,21 +276,20 @@ def test_a_removed_team_ends_on_every_machine(founded: Team, other: OtherMachine
     assert not (other.home / "teams" / "alpha").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (("alpha", "--as", "two"), 4, "a machine called two takes part already"),
-        (("beta",), 3, "there is no team beta"),
-        (("alpha", "--as", "Two!"), 2, "cannot be a machine name"),
-    ],
-)
+REFUSED = [
+    (("alpha", "--as", "two"), 4, "a machine called two takes part already"),
+    (("beta",), 3, "there is no team beta"),
+    (("alpha", "--as", "Two!"), 2, "cannot be a machine name"),
+]
+
+
 def test_who_cannot_join_changes_nothing(
-    founded: Team, other: OtherMachine, server: Postgres, cli: Cli, tmp_path: Path, words: tuple[str, ...], code: int,
-    says: str,
-) -> None:  # fmt: skip
+    founded: Team, other: OtherMachine, server: Postgres, cli: Cli, tmp_path: Path
+) -> None:
     third = OtherMachine(cli, tmp_path / "three")
     before = founded.json("host", "list")
-    assert says in third("host", "join", server.url(server.latest), *words, code=code).err
+    for words, code, reason in REFUSED:
+        assert reason in third("host", "join", server.url(server.latest), *words, code=code).err
     assert third.json("team", "list") == []
     assert founded.json("host", "list") == before
 

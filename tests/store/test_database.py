@@ -32,9 +32,6 @@ from tests.postgres import Postgres, postgres
 from tests.teams import NOW, human, make_team, member, set_state
 from tests.waiting import STUCK, wait_until
 
-CLAIMERS, TASKS = 20, 200
-SENDERS, MESSAGES = 10, 500
-
 
 @pytest.fixture
 def url(server: Postgres) -> str:
@@ -52,48 +49,6 @@ def send(box: Box, id: str) -> None:
 def received(team: TeamStore) -> list[str]:
     box = team.mailbox("w1")
     return [message.id for message in box.since(box.head.read(), 0)]
-
-
-def claim_all(home: Path, name: str, said: Path) -> None:
-    """Claim and complete until there is nothing left; note each claim that was won."""
-    context, won = member(Store(home).team("alpha"), name), list[str]()
-    while True:
-        taken = tasks.take(context)
-        if taken is None:
-            break
-        won.append(f"{taken.id} {taken.epoch}\n")
-        tasks.complete(context, taken.id, "done")
-    said.write_text("".join(won))
-
-
-def test_no_task_is_claimed_twice(home: Path, url: str, tmp_path: Path) -> None:
-    """Issue 19: 20 claimers and 200 tasks, each done once by one of them."""
-    names = [f"w{number}" for number in range(CLAIMERS)]
-    team = team_at(home, url, *names)
-    tasks.create(human(team), [Draft(title=f"task {number}") for number in range(TASKS)])
-    crowd.run(claim_all, [(home, name, tmp_path / name) for name in names], STUCK)
-    won = [line for name in names for line in (tmp_path / name).read_text().splitlines()]
-    assert sorted(won) == sorted(f"task-{number} 1" for number in range(1, TASKS + 1))
-    assert {task.status for task in team.tasks.read().tasks} == {Status.COMPLETED}
-
-
-def send_many(home: Path, sender: int) -> None:
-    box = Store(home).team("alpha").mailbox("w1")
-    for number in range(MESSAGES):
-        send(box, f"s{sender}-{number}")
-
-
-def test_no_message_is_lost_or_out_of_order(home: Path, url: str) -> None:
-    """Issue 19: 5,000 messages from 10 processes."""
-    team = team_at(home, url, "w1")
-    crowd.run(send_many, [(home, sender) for sender in range(SENDERS)], STUCK)
-    found = received(team)
-    assert len(found) == SENDERS * MESSAGES
-    for sender in range(SENDERS):
-        mine = [id for id in found if id.startswith(f"s{sender}-")]
-        assert mine == [f"s{sender}-{number}" for number in range(MESSAGES)]
-    box = team.mailbox("w1")
-    assert [message.seq for message in box.since(box.head.read(), 0)] == list(range(1, len(found) + 1))
 
 
 def send_until_killed(home: Path, said: Path, turn: int) -> None:
