@@ -76,6 +76,8 @@ class Asks:
         request = CommandRequest(id, texts, stdin)
         with self._lock:
             self._missing.discard(id)
+            for earlier in self._requests:
+                earlier.is_cut_off &= earlier.id != id
             if id in self._answers:
                 self._new.append(self._answers[id])
             elif any(earlier.id == id and not earlier.is_undone for earlier in self._requests):
@@ -107,11 +109,16 @@ class Asks:
         self._give_up(lambda request: request.id == id)
 
     def cut_off(self) -> None:
-        """Note that no answer arrives any more; a dialog there goes on, and asks again when the link is back."""
-        self._give_up(lambda request: not request.asks_permission)
+        """Note that no answer arrives any more.
+
+        A dialog there goes on, and asks again when the link is back. Who may have its answer says so then.
+        """
         with self._lock:
             self._cuts += 1
             self._missing |= {request.id for request in self._requests}
+            for request in self._requests:
+                request.is_cut_off = request.id in self._answers
+        self._give_up(lambda request: not (request.asks_permission or request.is_cut_off))
 
     def connected(self) -> None:
         """Note that the link is back: who waited there asks again now, or is gone."""
@@ -139,7 +146,7 @@ class Asks:
     def _tell(self, request: CommandRequest, done: CommandEnd) -> None:
         with self._lock:
             if not request.is_undone:
-                self._keep(_answer(request.id, done))
+                self._keep(_answer(request.id, done, held=request.takes_mail))
         self._ring()
 
     def _keep(self, answer: Answer) -> None:
@@ -187,8 +194,8 @@ def refusal(words: list[str]) -> str:
     return ""
 
 
-def _answer(id: str, done: CommandEnd) -> Answer:
-    return {"id": id, "code": done.code, "out": done.out, "errors": done.errors}
+def _answer(id: str, done: CommandEnd, *, held: bool = False) -> Answer:
+    return {"id": id, "code": done.code, "out": done.out, "errors": done.errors, "held": held}
 
 
 def _is_writable(text: str) -> bool:

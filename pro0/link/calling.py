@@ -59,7 +59,9 @@ def ask_home(
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             if answer := _asked(connection, f"{folder}/{paths.HOSTED_SOCKET}", message, is_over):
                 if use(answer):
-                    with suppress(OSError):  # cut off now: home hands out again what is here
+                    if answer.get("held"):
+                        _note_taken(folder, id)
+                    with suppress(OSError):  # cut off now: the next connection passes on what is noted
                         connection.sendall(protocol.packed(TAKEN, {"id": id}))
                 return answer
         if is_over and is_over():
@@ -72,6 +74,13 @@ def ask_home(
             sys.stderr.write("pro0: home is out of reach; this waits until it is back\n")
             sys.stderr.flush()
         time.sleep(AGAIN)
+
+
+def _note_taken(folder: str, id: str) -> None:
+    """Note that mail is here: what is sent to home now may be lost, and then home would hand it out again."""
+    with suppress(OSError):  # a full disk: then it is told once
+        os.makedirs(f"{folder}/{paths.HOSTED_TAKEN}", mode=0o700, exist_ok=True)  # noqa: PTH103
+        os.close(os.open(f"{folder}/{paths.HOSTED_TAKEN}/{id}", os.O_CREAT | os.O_WRONLY, 0o600))
 
 
 def _print(answer: Answer) -> bool:

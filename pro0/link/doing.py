@@ -23,8 +23,9 @@ LIMIT = 4 << 20
 """Bytes that a command may print."""
 PATIENCE = 600.0
 """Seconds that a command may take which does not wait."""
-HELD = 10.0
-"""Seconds until mail is handed out again whose asker does not say that it has it."""
+HELD = 30.0
+"""Seconds in reach until mail is handed out again whose asker does not say that it has it: more than a cut needs to be
+noticed, and what was sent meanwhile to arrive."""
 LOOK = 0.1
 """Seconds between two looks whether there is mail, or nobody waits for it any more."""
 LOOK_AT_DIALOG = 0.5
@@ -55,6 +56,8 @@ class CommandRequest:
         self.takes_mail = is_inbox or words == CHECK
         self.asks_permission = words == HOOK
         self.settled = threading.Event()
+        self.is_cut_off = False
+        """Whether its asker cannot say now that it has the answer."""
         self._is_taken = False
 
     @property
@@ -139,7 +142,9 @@ class Doing:
 
     def _hand_over(self, request: CommandRequest, done: CommandEnd, tell: Callable[[CommandEnd], None]) -> None:
         tell(done)
-        request.settled.wait(HELD)
+        patience = HELD
+        while patience > 0 and not request.settled.wait(LOOK):  # by its own looks: while home sleeps nobody is heard
+            patience -= 0 if request.is_cut_off else LOOK
         request.settle(taken=False)
         if done.code == 0:
             with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox

@@ -136,6 +136,9 @@ class Far:
                 answer = protocol.unpacked(payload)
                 if asker := self._askers.get(str(answer.get("id"))):
                     self._write(asker, kind, payload)
+            case streams.NOTED:
+                with suppress(OSError, ValueError):
+                    (self._taken / Path(str(protocol.unpacked(payload).get("id"))).name).unlink()
             case protocol.INPUT | protocol.SIZE if self._terminal:
                 self._write(self._terminal, kind, payload)
 
@@ -151,6 +154,8 @@ class Far:
         self._order = order
         self._size = {"columns": order.columns, "lines": order.lines}
         self._home.send(streams.BEGUN, {})
+        for taken in sorted(self._taken.glob("*")):
+            self._home.send(streams.TAKEN, {"id": taken.name})
 
     def _listen(self) -> None:
         """Listen for commands of pro0, instead of an earlier connection."""
@@ -162,6 +167,11 @@ class Far:
         self._number = new.stat().st_ino
         new.replace(folder / paths.HOSTED_SOCKET)
         self._watch = Watch([folder], paths.HOSTED_NEWS)
+
+    @property
+    def _taken(self) -> Path:
+        """Return the folder of what askers have noted as taken, by their ids."""
+        return self._remote.folder / paths.HOSTED_TAKEN
 
     def _is_newest(self) -> bool:
         try:
@@ -233,7 +243,8 @@ class Far:
         self._sockets.pop(stream).close()
         for id in [id for id, asker in self._askers.items() if asker is stream]:
             del self._askers[id]
-            self._home.send(streams.GONE, {"id": id})
+            has_taken = (self._taken / Path(id).name).is_file()  # and ended before it could say so
+            self._home.send(streams.TAKEN if has_taken else streams.GONE, {"id": id})
         if stream is self._terminal:
             self._terminal = None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pro0 import __version__
 from pro0.link import streams
-from pro0.link.asks import Asks
+from pro0.link.asks import NAMED, Asks
 from pro0.link.doing import Doing
 from pro0.link.mail import OwnMail
 from pro0.link.own import OwnSession
@@ -158,6 +158,7 @@ class Link:
                 self._tell(self._report)
             case streams.TAKEN:
                 self._asks.taken(_text(value.get("id")))
+                stream.send(streams.NOTED, {"id": _text(value.get("id"))[:NAMED]})
             case streams.GONE:
                 self._asks.gone(_text(value.get("id")))
             case streams.REFUSED if not self._begun:

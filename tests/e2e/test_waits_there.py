@@ -82,6 +82,25 @@ def test_a_wait_goes_on_after_a_cut(led: Team, build1: Machine) -> None:
     assert said(build1, "second").count("the second") == 1
 
 
+def test_mail_that_has_arrived_before_a_cut_is_not_given_again(led: Team, build1: Machine) -> None:
+    """Issue 19, must show 2: who has it cannot say so before the link is back, and has ended by then."""
+    waits = f"{WAIT} > second & echo $! > pid; wait; while ! test -e go; do sleep 0.1; done"
+    begun(led, build1, f"{waits}; pro0 inbox > third; echo over > over")
+    asker = led.until(lambda: number(build1), "it waits")
+    os.kill(asker, signal.SIGSTOP)
+    assert led("send", "bob", "the second", "--wait", "60").out
+    cut(build1)
+    led.until(lambda: unreached(led, "bob"), "home notices")
+    os.kill(asker, signal.SIGCONT)
+    led.until(lambda: "the second" in said(build1, "second"), "it is read there")
+    build1.start()
+    (build1.home / "go").touch()
+    led.until(lambda: said(build1, "over"), "the next one has looked")
+    assert "the second" not in said(build1, "third")
+    assert is_read(led, "the second")
+    assert not list(build1.home.rglob("taken/*")), "home has noted it"
+
+
 @pytest.mark.parametrize("stopped", [False, True], ids=["waiting", "about to take it"])
 @pytest.mark.parametrize("acknowledges", ["", " --ack"])
 def test_mail_whose_asker_is_killed_is_given_again(
