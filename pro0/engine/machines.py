@@ -13,12 +13,12 @@ from pro0.config.database import checked
 from pro0.engine import hosts
 from pro0.engine.opening.environment import kept_environment
 from pro0.engine.places import backend_of, choose_mode, place_of
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
 from pro0.model.runtime import Process, Report
 from pro0.model.team import Share
 from pro0.ops import ownership
-from pro0.ops.context import Context
+from pro0.ops.context import Context, new_id
 from pro0.ops.team import machines
 from pro0.ops.work import checkouts, travelling
 from pro0.processes.ending import FIRM
@@ -61,6 +61,7 @@ def join(
         inside_tmux=os.environ.get("TMUX", "") if mode == "tmux" else "",
         iterm2_session=it2.own_session(os.environ) if mode == "iterm2" else "",
         sockets=os.environ.get("TMUX_TMPDIR", ""),
+        joined=new_id(),
     )
     environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     return joining.join(store, name, url, share, environment)
@@ -88,7 +89,13 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
 def is_gone(team: TeamStore) -> bool:
     """Return True when a team was removed, or this machine takes no part in it any more."""
     place = team.documents.team
-    return not (team.exists() and place.is_there() and place.holds(team.record.path.name))
+    if not (team.exists() and place.is_there() and place.holds(team.record.path.name)):
+        return True
+    try:
+        team.record.read()
+    except NotFound:  # it was given up, and another machine has its name by now
+        return True
+    return False
 
 
 def require_clock(team: TeamStore) -> None:

@@ -273,7 +273,7 @@ def test_whoever_leaves_again_after_an_interruption_has_left(alpha: TeamStore, m
 # Given up, or without a team
 
 
-@pytest.mark.parametrize("how", ["given up", "removed"])
+@pytest.mark.parametrize("how", ["given up", "given up, and its name another's", "removed"])
 def test_what_runs_for_a_team_that_is_gone_ends(alpha: TeamStore, two: JoinedCrew, how: str) -> None:
     """A lead that begins there ends all of it, and nothing else; what its members hold they hold no more."""
     alive = at_work(two)
@@ -281,11 +281,14 @@ def test_what_runs_for_a_team_that_is_gone_ends(alpha: TeamStore, two: JoinedCre
     lead.kill()
     lead.wait()
     wait_until(lambda: not giving_up.list_machines(human(alpha))[1].present, STUCK, "its lead is missed")
-    if how == "given up":
+    if how != "removed":
         assert giving_up.give_up(human(alpha), "two") == ("w2",)
         assert tasks.show(human(alpha), "1").claim is None
     else:
         Store(alpha.paths.home).discard(alpha.name, f"uid-{alpha.name}")
+    if "another" in how:
+        store = Store(two.store.home.with_name("another"))
+        machines.join(store, pointer_of(alpha).url, alpha.name, "two", two.project, HEADLESS, terminal=False)
     there = two.store.team(alpha.name)
     assert machines.is_gone(there)
     assert [process for process in alive if processes.alive(process)] == alive
@@ -294,6 +297,7 @@ def test_what_runs_for_a_team_that_is_gone_ends(alpha: TeamStore, two: JoinedCre
     assert two.store.names() == [alpha.name], "the person takes it out"
     assert machines.leave(two.store, there, human(there), quietly, force=False) == []
     assert two.store.names() == []
+    assert others_of(alpha.documents) == ["two"] * ("another" in how)
 
 
 def test_a_lead_that_hears_of_it_ends_its_members_and_itself(alpha: TeamStore, two: JoinedCrew) -> None:
