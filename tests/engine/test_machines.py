@@ -1,6 +1,7 @@
 """How a machine begins and ends to take part in a team that another one has made (issue 19, build 5)."""
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -13,19 +14,20 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.config import Settings
 from pro0.engine import loop, machines
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, State
 from pro0.model.task import Draft, Status
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team import machines as giving_up
+from pro0.store.database.server import server_of
 from pro0.store.database.sharing import others_of
 from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
 from tests.engine.crew import Crew
 from tests.postgres import Postgres
-from tests.sharing import founded, joined, pointer_of
+from tests.sharing import founded, joined, led, pointer_of
 from tests.teams import files, human, make_team
 from tests.waiting import STUCK, wait_until
 
@@ -307,6 +309,40 @@ def test_a_lead_that_hears_of_it_ends_its_members_and_itself(alpha: TeamStore, t
     wait_until(lambda: two.leads[0].poll() is not None, STUCK, "the lead ends")
     assert [process for process in alive if processes.alive(process)] == []
     assert "team gone" in two.log()
+
+
+_CUT = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = %s"
+
+
+def test_a_lead_that_finds_another_one_in_its_place_ends_its_members(alpha: TeamStore, two: JoinedCrew) -> None:
+    """Its machine slept, was given up, and another one with its name is at work by now."""
+    alive, lead = at_work(two), two.leads[0]
+    lead.send_signal(signal.SIGSTOP)
+    server_of(pointer_of(alpha).url).ask("the lead", _CUT, (f"pro0 pid {lead.pid}",))
+    wait_until(lambda: not giving_up.list_machines(human(alpha))[1].present, STUCK, "its lead is missed")
+    giving_up.give_up(human(alpha), "two")
+    store = Store(two.store.home.with_name("another"))
+    another = machines.join(store, pointer_of(alpha).url, alpha.name, "two", two.project, HEADLESS, terminal=False)
+    with led(another):
+        lead.send_signal(signal.SIGCONT)
+        assert lead.wait(STUCK) == 0
+    assert [process for process in alive if processes.alive(process)] == []
+
+
+def test_a_lead_to_which_a_server_does_not_answer_goes_on(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something of the team was not to be found, and whether the team is gone cannot be asked at that moment."""
+
+    def fails(*_: object) -> None:
+        raise Unwritable("the store's server cannot be reached")
+
+    def misses(*_: object) -> None:
+        raise NotFound("the mailbox is gone")
+
+    lead = loop.Lead(alpha, HEADLESS, alpha.documents.lease())
+    monkeypatch.setattr(machines, "is_gone", fails)
+    monkeypatch.setattr(lead, "_keep_the_lease", misses)
+    assert lead._round() == (None, False)
+    assert "cannot be reached" in (alpha.paths.logs / "lead.jsonl").read_text()
 
 
 def test_what_cannot_be_ended_is_named(alpha: TeamStore, two: JoinedCrew, monkeypatch: pytest.MonkeyPatch) -> None:
