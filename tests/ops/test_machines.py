@@ -131,6 +131,25 @@ def holders(team: TeamStore) -> dict[str, str | None]:
     return {task.title: task.assignee for task in team.tasks.read().tasks}
 
 
+def test_what_a_member_takes_while_its_machine_is_given_up_is_given_back(
+    alpha: TeamStore, two: TeamStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lead is away, but it works, and its seat is there until it is not: else nobody could have the task."""
+    tasks.create(human(alpha), [Draft(title="late")])
+    settle = permissions.settle
+
+    def meanwhile(*arguments: object) -> None:
+        settle(*arguments)  # type: ignore[arg-type]
+        monkeypatch.setattr(permissions, "settle", settle)
+        tasks.claim(member(two, "w2"), "1")
+        permissions.ask(member(two, "w2"), ASKED)
+
+    monkeypatch.setattr(permissions, "settle", meanwhile)
+    assert give_up(human(alpha), "two") == ("w2",)
+    assert holders(alpha) == {"late": None}
+    assert permissions.waiting(alpha) == ()
+
+
 @pytest.mark.parametrize("by", ["the first machine", "a third machine", "itself"])
 def test_a_machine_that_is_given_up_leaves_nothing_behind(alpha: TeamStore, two: TeamStore, by: str) -> None:
     """Issue 19, build 5: its members go, and their tasks are free; nobody else's is touched."""

@@ -1,5 +1,6 @@
 """The machines that share a team in a database: which there are, and giving one up."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -72,27 +73,34 @@ def give_up(context: Context, machine: str) -> tuple[str, ...]:
     if machine not in records:
         raise NotFound(f"no machine called {machine} takes part in {team.name}", hint="pro0 host list")
     with database.led_by_nobody(machine):
-        _give_back(team, machine)
+        sessions = _sessions_on(team, machine)
+        _give_back(team, machine, sessions)
         with team.wanted.change(f"{machine} leaves") as change:
             gone = tuple(seat.agent_id for seat in change.value.seats if seat.machine == machine)
             change.value = replace(change.value, seats=tuple(s for s in change.value.seats if s.machine != machine))
             database.drop_record(change.place, machine)
+        _give_back(team, machine, sessions)  # what one of them took meanwhile: its lead may be away, but it works
     team.log_event(context.now(), context.caller.agent_id, "host.leave", machine=machine)
     return gone
 
 
-def _give_back(team: TeamStore, machine: str) -> None:
-    """Give back what members of a machine hold or have reserved, and let nobody answer what they ask.
-
-    A member that is elsewhere by now keeps what it has reserved.
-    """
+def _sessions_on(team: TeamStore, machine: str) -> dict[tuple[str, str], bool]:
+    """Return the members of a machine with their sessions, "" for none; True for one that is elsewhere by now."""
     seats, record = team.wanted.read().seats, record_in(team.documents.team, machine).read()
     moved = {seat.agent_id for seat in seats if seat.machine != machine}
     unopened = {seat.agent_id: "" for seat in seats if seat.machine == machine}
     sessions = unopened | {state.agent_id: state.incarnation for state in record.seats}
-    for agent_id, incarnation in sessions.items():
+    return {(agent_id, incarnation): agent_id in moved for agent_id, incarnation in sessions.items()}
+
+
+def _give_back(team: TeamStore, machine: str, sessions: Mapping[tuple[str, str], bool]) -> None:
+    """Give back what members of a machine hold or have reserved, and let nobody answer what they ask.
+
+    A member that is elsewhere by now keeps what it has reserved.
+    """
+    for (agent_id, incarnation), has_moved in sessions.items():
         how = f"was on {machine}, which takes no part any more"
-        tasks.free(lead_context(team), agent_id, incarnation, how, keep=agent_id in moved)
+        tasks.free(lead_context(team), agent_id, incarnation, how, keep=has_moved)
     requests = open_requests(team.permissions.read())
     permissions.settle(lead_context(team), {request.id: "ended" for request in requests if request.machine == machine})
 
