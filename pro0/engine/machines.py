@@ -77,12 +77,15 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
     gone, uid = is_gone(team), _uid(team)
     if not force:
         _refuse_if_live(team)
-    _end_own_lead(team)
-    end_all(team)
-    kept = [] if gone else _put_code_away(store, team, show, force=force)
-    if not gone:
-        machines.give_up(context, team.machine)
-    store.discard(team.name, uid)
+    lease = _take_over(team)
+    try:
+        end_all(team)
+        kept = [] if gone else _put_code_away(store, team, show, force=force)
+        if not gone:
+            machines.give_up(context, team.machine)
+        store.discard(team.name, uid)
+    finally:
+        lease.drop()
     return kept
 
 
@@ -154,7 +157,8 @@ def _refuse_if_live(team: TeamStore) -> None:
         raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=hint)
 
 
-def _end_own_lead(team: TeamStore) -> None:
+def _take_over(team: TeamStore) -> Lease:
+    """End the lead of this machine, and return its lease, which keeps others from beginning."""
     lease, deadline = Lease(team.paths.team), time.monotonic() + _PATIENCE
     while not lease.take("leave"):
         if time.monotonic() > deadline:
@@ -163,7 +167,7 @@ def _end_own_lead(team: TeamStore) -> None:
             processes.end(partial(_if_alive, holder.process), LEAD_GRACE)
         time.sleep(_PAUSE)
     lease.rest("leave")
-    lease.drop()
+    return lease
 
 
 def _if_alive(process: Process) -> list[Process]:

@@ -253,6 +253,21 @@ def test_a_lease_that_is_nobodys_to_end_is_named(alpha: TeamStore, monkeypatch: 
     assert machines.leave(Store(there.paths.home), there, human(there), quietly, force=False) == []
 
 
+def test_no_lead_begins_on_a_machine_that_leaves(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for a command that somebody gives meanwhile: it would start members, and keep the machine from leaving."""
+    there, begun = joined(alpha, "two"), list[bool]()
+    put_away = machines._put_code_away
+
+    def meanwhile(*arguments: object, **options: object) -> list[str]:
+        begun.append(there.documents.lease().take("a test"))
+        return put_away(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(machines, "_put_code_away", meanwhile)
+    assert machines.leave(Store(there.paths.home), there, human(there), quietly, force=False) == []
+    assert begun == [False]
+    assert others_of(alpha.documents) == []
+
+
 def test_whoever_leaves_again_after_an_interruption_has_left(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between giving itself up and removing its folder."""
     there = joined(alpha, "two")
