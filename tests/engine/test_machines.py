@@ -16,13 +16,15 @@ from pro0.config import Settings
 from pro0.engine import loop, machines
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model.caller import THE_HUMAN
-from pro0.model.runtime import Process, State
+from pro0.model.runtime import Hosted, Process, State
 from pro0.model.task import Draft, Status
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team import machines as giving_up
+from pro0.ops.work import sessions
 from pro0.store.database.server import server_of
 from pro0.store.database.sharing import others_of
+from pro0.store.files import File
 from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
 from tests.engine.crew import Crew
@@ -315,6 +317,24 @@ def test_what_runs_for_a_team_that_is_gone_ends(alpha: TeamStore, two: JoinedCre
     assert machines.leave(two.store, there, human(there), quietly, force=False) == []
     assert two.store.names() == []
     assert others_of(alpha.documents) == ["two"] * ("another" in how)
+
+
+def test_a_machine_that_was_given_up_gives_up_what_it_has_elsewhere(alpha: TeamStore) -> None:
+    """A machine over ssh that never says that a session is over there keeps nobody from leaving for good."""
+    there = joined(alpha, "two")
+    store, file = Store(there.paths.home), there.paths.hosted("inc-1")
+    hosted = Hosted(
+        agent_id="w2", incarnation="inc-1", there="t-1", host="h", ssh="false", team="a", project="/", argv=("x",)
+    )
+    File(there.paths.sessions, file, Hosted).create(hosted)
+    giving_up.give_up(human(alpha), "two")
+    with pytest.raises(Refused, match="w2 may still run on h") as refused:
+        machines.leave(store, there, human(there), quietly, force=True)
+    assert (refused.value.hint or "").endswith("pro0 member forget w2")
+    with pytest.raises(NotFound, match="runs anything for w3"):
+        sessions.forget(human(there), "w3")
+    assert [given_up.host for given_up in sessions.forget(human(there), "W2")] == ["h"]
+    assert machines.leave(store, there, human(there), quietly, force=True) == []
 
 
 def test_a_lead_that_hears_of_it_ends_its_members_and_itself(alpha: TeamStore, two: JoinedCrew) -> None:
