@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.config import Settings
-from pro0.engine import loop, machines
+from pro0.engine import force, loop, machines
+from pro0.engine.room import Room
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Hosted, Process, State
@@ -21,6 +22,7 @@ from pro0.model.task import Draft, Status
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team import machines as giving_up
+from pro0.ops.team import members
 from pro0.ops.work import sessions
 from pro0.store.database.server import server_of
 from pro0.store.database.sharing import others_of
@@ -29,7 +31,7 @@ from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
 from tests.engine.crew import Crew
 from tests.postgres import Postgres
-from tests.sharing import founded, joined, led, pointer_of
+from tests.sharing import founded, joined, led, pointer_of, seated
 from tests.teams import files, human, make_team
 from tests.waiting import STUCK, wait_until
 
@@ -406,3 +408,31 @@ def test_whether_a_team_is_gone_is_not_guessed(
         machines.is_gone(Store(there.paths.home).team("alpha"))
     there.paths.team.rename(tmp_path / "elsewhere")
     assert machines.is_gone(there)
+
+
+# What is said when nothing can be recorded
+
+
+def test_nobody_says_of_a_member_elsewhere_that_it_has_ended(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lives, and only its own machine's lead knows its guard: a server without room changes nothing about that."""
+    two = joined(alpha, "two")
+    seated(two, "w2")
+    full = Unwritable("the server has no room")
+
+    def refuses(*_: object, **__: object) -> None:
+        raise full
+
+    monkeypatch.setattr(alpha.runtime, "try_room", refuses)
+    monkeypatch.setattr(members, "shutdown", refuses)
+    with led(two):
+        states = {state.agent_id: state for state in alpha.runtime.read().seats}
+        room = Room(alpha)
+        monkeypatch.setattr(room, "_look_at", 0.0)
+        room.look([states["w2"]], "w2")
+        with pytest.raises(Unwritable) as refused:
+            force.end_member(human(alpha), "w2", full, quietly)
+    assert refused.value is full
+    for name, ended in {"w1": states["w1"], "w2": replace(states["w2"], state=State.CRASHED)}.items():
+        monkeypatch.setattr(room, "_look_at", 0.0)
+        with pytest.raises(Unwritable, match=f"{name} has ended, but that is not recorded"):
+            room.look([ended], name)
