@@ -180,7 +180,7 @@ def test_a_machine_whose_lead_is_at_work_is_not_given_up(
     monkeypatch.setattr(lease_module, "_ENDING", 0.05)
     at_work(alpha, two)
     before = holders(alpha)
-    with led(two), pytest.raises(Refused) as refused:
+    with led(two), pytest.raises(Refused, match="two is not given up: its lead is at work") as refused:
         give_up(human(alpha), "two")
     assert refused.value.code == ErrorCode.LEAD_ALIVE
     assert (holders(alpha), len(alpha.wanted.read().seats), others_of(alpha.documents)) == (before, 4, ["two"])
