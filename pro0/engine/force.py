@@ -24,6 +24,7 @@ from pro0.ops.context import Context
 from pro0.ops.seats import roster
 from pro0.ops.team import members, teams
 from pro0.processes.ending import FIRM
+from pro0.store.database.sharing import others_of
 from pro0.store.teams import TeamStore
 
 _PAUSE = 0.02
@@ -33,10 +34,12 @@ def end_member(context: Context, name: str, why: Unwritable, show: Show) -> Seat
     """End a member without a written request, then try to write one; return its seat.
 
     The seat has no shutdown request when the lead has recorded the end. Raises Unwritable, naming the ended member,
-    when there is still no room.
+    when there is still no room. Of one on another machine only its lead there knows its guard: raises `why`.
     """
     team_roster = roster(context.team)
     seat = team_roster.find(name)
+    if seat.machine != context.team.machine:
+        raise why
     state = team_roster.state(seat.agent_id)
     show(f"{why.message}: ending {seat.agent_id} unasked")
     _end(context.team, [state] if state else [])
@@ -55,6 +58,7 @@ def end_team(context: Context, why: Unwritable, show: Show) -> ShutdownWish | No
     """
     team = context.team
     show(f"{why.message}: ending all of {team.name} unasked")
+    where = " here" if others_of(team.documents) else ""
     lease = take_over(team, show, force=True)
     try:
         _end(team, team.runtime.read().seats)
@@ -65,7 +69,7 @@ def end_team(context: Context, why: Unwritable, show: Show) -> ShutdownWish | No
         return teams.stop(context, timeout=0.0, force=True).stop
     except Unwritable as error:
         hint = f"free some space, then once more: pro0 team stop -t {team.name}"
-        raise Unwritable(unrecorded(f"all of {team.name}", error).message, hint=hint) from error
+        raise Unwritable(unrecorded(f"all of {team.name}{where}", error).message, hint=hint) from error
     finally:
         lease.drop()
 

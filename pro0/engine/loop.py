@@ -117,7 +117,7 @@ class Lead:
             over = self._applier.apply(snapshot, decision)
             self._services.relay.follow(snapshot)
         except Exception as error:  # no file is worth losing the lead
-            if isinstance(error, NotFound) and machines.is_gone(self._team):
+            if isinstance(error, NotFound) and self._is_gone():
                 raise
             self._complain(*self._observer.trouble, *self._applier.trouble, error)
             return None, False
@@ -129,9 +129,19 @@ class Lead:
         try:
             with suppress(Unwritable):  # safe: the locked folder keeps others from the lease
                 self._lease.keep()
-        except Refused:
+        except Refused as error:
             self._asked_to_end = True
+            if self._is_gone():
+                raise NotFound(error.message) from error
             raise
+
+    def _is_gone(self) -> bool:
+        """Return True when the team is proven to be gone; a server out of reach proves nothing."""
+        try:
+            return machines.is_gone(self._team)
+        except Pro0Error as error:
+            self._complain(error)
+            return False
 
     def _leave(self) -> None:
         self._services.hooking.finish()

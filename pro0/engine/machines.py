@@ -13,12 +13,12 @@ from pro0.config.database import checked
 from pro0.engine import hosts
 from pro0.engine.opening.environment import kept_environment
 from pro0.engine.places import backend_of, choose_mode, place_of
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
 from pro0.model.runtime import Process, Report
 from pro0.model.team import Share
 from pro0.ops import ownership
-from pro0.ops.context import Context
+from pro0.ops.context import Context, new_id
 from pro0.ops.team import machines
 from pro0.ops.work import checkouts, travelling
 from pro0.processes.ending import FIRM
@@ -61,6 +61,7 @@ def join(
         inside_tmux=os.environ.get("TMUX", "") if mode == "tmux" else "",
         iterm2_session=it2.own_session(os.environ) if mode == "iterm2" else "",
         sockets=os.environ.get("TMUX_TMPDIR", ""),
+        joined=new_id(),
     )
     environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     return joining.join(store, name, url, share, environment)
@@ -76,19 +77,28 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
     gone, uid = is_gone(team), _uid(team)
     if not force:
         _refuse_if_live(team)
-    _end_own_lead(team)
-    end_all(team)
-    kept = [] if gone else _put_code_away(store, team, show, force=force)
-    if not gone:
-        machines.give_up(context, team.machine)
-    store.discard(team.name, uid)
+    lease = _take_over(team)
+    try:
+        end_all(team)
+        kept = [] if gone else _put_code_away(store, team, show, force=force)
+        if not gone:
+            machines.give_up(context, team.machine)
+        store.discard(team.name, uid)
+    finally:
+        lease.drop()
     return kept
 
 
 def is_gone(team: TeamStore) -> bool:
     """Return True when a team was removed, or this machine takes no part in it any more."""
     place = team.documents.team
-    return not (team.exists() and place.is_there() and place.holds(team.record.path.name))
+    if not (team.exists() and place.is_there() and place.holds(team.record.path.name)):
+        return True
+    try:
+        team.record.read()
+    except NotFound:  # it was given up, and another machine has its name by now
+        return True
+    return False
 
 
 def require_clock(team: TeamStore) -> None:
@@ -147,7 +157,8 @@ def _refuse_if_live(team: TeamStore) -> None:
         raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=hint)
 
 
-def _end_own_lead(team: TeamStore) -> None:
+def _take_over(team: TeamStore) -> Lease:
+    """End the lead of this machine, and return its lease, which keeps others from beginning."""
     lease, deadline = Lease(team.paths.team), time.monotonic() + _PATIENCE
     while not lease.take("leave"):
         if time.monotonic() > deadline:
@@ -156,7 +167,7 @@ def _end_own_lead(team: TeamStore) -> None:
             processes.end(partial(_if_alive, holder.process), LEAD_GRACE)
         time.sleep(_PAUSE)
     lease.rest("leave")
-    lease.drop()
+    return lease
 
 
 def _if_alive(process: Process) -> list[Process]:

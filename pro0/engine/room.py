@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from pro0 import processes
 from pro0.errors import Unwritable
-from pro0.model.runtime import SeatState
+from pro0.model.runtime import ENDED, SeatState
 from pro0.store.teams import TeamStore
 
 _PAUSE = 2.0
@@ -31,6 +31,9 @@ class Room:
                 raise unrecorded(subject, error) from error
 
     def _lives(self, state: SeatState) -> bool:
+        """Return True unless a session is known to be dead; of one on another machine, only its lead knows that."""
+        if self._team.record.read().session(state.incarnation) is None:
+            return state.state not in ENDED
         report = self._team.report(state.incarnation)
         guard = report.guard if report else state.guard
         return guard is not None and processes.alive(guard)

@@ -17,8 +17,7 @@ class RateLimit(Stored, frozen=True):
     """When the first of the errors in a row began, and in `at` the last one that counted."""
     at: Moment
     until: Moment
-    named: bool = False
-    """Whether the error named its end; else it is a guess, longer each time."""
+    named: bool = False  # whether the error named its end; else it is a guess, longer each time
     times: Count = 1
     note: str = ""
 
@@ -256,6 +255,7 @@ class Runtime(Document, frozen=True, kw_only=True, omit_defaults=True):
     lead_version: str = written("")
     lead_since: Moment | None = written(None)
     lead_machine: str = ""  # its name, of a team that several machines may share
+    joined: str = ""  # the id of the joining of the machine that records it
     revived: tuple[Moment, ...] = written(())
     phase: Phase = written(Phase.RUNNING)
     seats: tuple[SeatState, ...] = written(())

@@ -253,6 +253,8 @@ class Share(Stored, frozen=True):
     inside_tmux: Argument = ""
     iterm2_session: Argument = ""
     sockets: Argument = ""
+    joined: str = ""
+    """The id of its joining, as in its record: a later machine of its name has another one."""
 
 
 class StorePointer(Document, frozen=True, kw_only=True):

@@ -180,7 +180,8 @@ def test_what_runs_on_a_machine_that_was_given_up_ends_there(
     founded.until(lambda: founded.state("w2") == "working", "it works")
     stopped = psutil.Process(lead(other))
     stopped.suspend()
-    assert "is held by a lead elsewhere" in founded("host", "leave", "alpha", "--machine", "two", code=4).err
+    refused = founded("host", "leave", "alpha", "--machine", "two", code=4)
+    assert "two is not given up: its lead is at work" in refused.err
     server.ask("select pg_terminate_backend(pid) from pg_stat_activity where application_name = "
                f"'pro0 pid {stopped.pid}'")  # fmt: skip
     wait_until(lambda: not founded.json("host", "list")[1]["present"], 20, "the server knows that it is away")

@@ -1,6 +1,7 @@
 """How a machine begins and ends to take part in a team that another one has made (issue 19, build 5)."""
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,20 +13,25 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.config import Settings
-from pro0.engine import loop, machines
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
+from pro0.engine import force, loop, machines
+from pro0.engine.room import Room
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model.caller import THE_HUMAN
-from pro0.model.runtime import Process, State
+from pro0.model.runtime import Hosted, Process, State
 from pro0.model.task import Draft, Status
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team import machines as giving_up
+from pro0.ops.team import members
+from pro0.ops.work import sessions
+from pro0.store.database.server import server_of
 from pro0.store.database.sharing import others_of
+from pro0.store.files import File
 from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
 from tests.engine.crew import Crew
 from tests.postgres import Postgres
-from tests.sharing import founded, joined, pointer_of
+from tests.sharing import founded, joined, led, pointer_of, seated
 from tests.teams import files, human, make_team
 from tests.waiting import STUCK, wait_until
 
@@ -251,6 +257,21 @@ def test_a_lease_that_is_nobodys_to_end_is_named(alpha: TeamStore, monkeypatch: 
     assert machines.leave(Store(there.paths.home), there, human(there), quietly, force=False) == []
 
 
+def test_no_lead_begins_on_a_machine_that_leaves(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for a command that somebody gives meanwhile: it would start members, and keep the machine from leaving."""
+    there, begun = joined(alpha, "two"), list[bool]()
+    put_away = machines._put_code_away
+
+    def meanwhile(*arguments: object, **options: object) -> list[str]:
+        begun.append(there.documents.lease().take("a test"))
+        return put_away(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(machines, "_put_code_away", meanwhile)
+    assert machines.leave(Store(there.paths.home), there, human(there), quietly, force=False) == []
+    assert begun == [False]
+    assert others_of(alpha.documents) == []
+
+
 def test_whoever_leaves_again_after_an_interruption_has_left(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between giving itself up and removing its folder."""
     there = joined(alpha, "two")
@@ -273,7 +294,7 @@ def test_whoever_leaves_again_after_an_interruption_has_left(alpha: TeamStore, m
 # Given up, or without a team
 
 
-@pytest.mark.parametrize("how", ["given up", "removed"])
+@pytest.mark.parametrize("how", ["given up", "given up, and its name another's", "removed"])
 def test_what_runs_for_a_team_that_is_gone_ends(alpha: TeamStore, two: JoinedCrew, how: str) -> None:
     """A lead that begins there ends all of it, and nothing else; what its members hold they hold no more."""
     alive = at_work(two)
@@ -281,11 +302,14 @@ def test_what_runs_for_a_team_that_is_gone_ends(alpha: TeamStore, two: JoinedCre
     lead.kill()
     lead.wait()
     wait_until(lambda: not giving_up.list_machines(human(alpha))[1].present, STUCK, "its lead is missed")
-    if how == "given up":
+    if how != "removed":
         assert giving_up.give_up(human(alpha), "two") == ("w2",)
         assert tasks.show(human(alpha), "1").claim is None
     else:
         Store(alpha.paths.home).discard(alpha.name, f"uid-{alpha.name}")
+    if "another" in how:
+        store = Store(two.store.home.with_name("another"))
+        machines.join(store, pointer_of(alpha).url, alpha.name, "two", two.project, HEADLESS, terminal=False)
     there = two.store.team(alpha.name)
     assert machines.is_gone(there)
     assert [process for process in alive if processes.alive(process)] == alive
@@ -294,6 +318,25 @@ def test_what_runs_for_a_team_that_is_gone_ends(alpha: TeamStore, two: JoinedCre
     assert two.store.names() == [alpha.name], "the person takes it out"
     assert machines.leave(two.store, there, human(there), quietly, force=False) == []
     assert two.store.names() == []
+    assert others_of(alpha.documents) == ["two"] * ("another" in how)
+
+
+def test_a_machine_that_was_given_up_gives_up_what_it_has_elsewhere(alpha: TeamStore) -> None:
+    """A machine over ssh that never says that a session is over there keeps nobody from leaving for good."""
+    there = joined(alpha, "two")
+    store, file = Store(there.paths.home), there.paths.hosted("inc-1")
+    hosted = Hosted(
+        agent_id="w2", incarnation="inc-1", there="t-1", host="h", ssh="false", team="a", project="/", argv=("x",)
+    )
+    File(there.paths.sessions, file, Hosted).create(hosted)
+    giving_up.give_up(human(alpha), "two")
+    with pytest.raises(Refused, match="w2 may still run on h") as refused:
+        machines.leave(store, there, human(there), quietly, force=True)
+    assert (refused.value.hint or "").endswith("pro0 member forget w2")
+    with pytest.raises(NotFound, match="runs anything for w3"):
+        sessions.forget(human(there), "w3")
+    assert [given_up.host for given_up in sessions.forget(human(there), "W2")] == ["h"]
+    assert machines.leave(store, there, human(there), quietly, force=True) == []
 
 
 def test_a_lead_that_hears_of_it_ends_its_members_and_itself(alpha: TeamStore, two: JoinedCrew) -> None:
@@ -303,6 +346,40 @@ def test_a_lead_that_hears_of_it_ends_its_members_and_itself(alpha: TeamStore, t
     wait_until(lambda: two.leads[0].poll() is not None, STUCK, "the lead ends")
     assert [process for process in alive if processes.alive(process)] == []
     assert "team gone" in two.log()
+
+
+_CUT = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = %s"
+
+
+def test_a_lead_that_finds_another_one_in_its_place_ends_its_members(alpha: TeamStore, two: JoinedCrew) -> None:
+    """Its machine slept, was given up, and another one with its name is at work by now."""
+    alive, lead = at_work(two), two.leads[0]
+    lead.send_signal(signal.SIGSTOP)
+    server_of(pointer_of(alpha).url).ask("the lead", _CUT, (f"pro0 pid {lead.pid}",))
+    wait_until(lambda: not giving_up.list_machines(human(alpha))[1].present, STUCK, "its lead is missed")
+    giving_up.give_up(human(alpha), "two")
+    store = Store(two.store.home.with_name("another"))
+    another = machines.join(store, pointer_of(alpha).url, alpha.name, "two", two.project, HEADLESS, terminal=False)
+    with led(another):
+        lead.send_signal(signal.SIGCONT)
+        assert lead.wait(STUCK) == 0
+    assert [process for process in alive if processes.alive(process)] == []
+
+
+def test_a_lead_to_which_a_server_does_not_answer_goes_on(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something of the team was not to be found, and whether the team is gone cannot be asked at that moment."""
+
+    def fails(*_: object) -> None:
+        raise Unwritable("the store's server cannot be reached")
+
+    def misses(*_: object) -> None:
+        raise NotFound("the mailbox is gone")
+
+    lead = loop.Lead(alpha, HEADLESS, alpha.documents.lease())
+    monkeypatch.setattr(machines, "is_gone", fails)
+    monkeypatch.setattr(lead, "_keep_the_lease", misses)
+    assert lead._round() == (None, False)
+    assert "cannot be reached" in (alpha.paths.logs / "lead.jsonl").read_text()
 
 
 def test_what_cannot_be_ended_is_named(alpha: TeamStore, two: JoinedCrew, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,3 +408,31 @@ def test_whether_a_team_is_gone_is_not_guessed(
         machines.is_gone(Store(there.paths.home).team("alpha"))
     there.paths.team.rename(tmp_path / "elsewhere")
     assert machines.is_gone(there)
+
+
+# What is said when nothing can be recorded
+
+
+def test_nobody_says_of_a_member_elsewhere_that_it_has_ended(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lives, and only its own machine's lead knows its guard: a server without room changes nothing about that."""
+    two = joined(alpha, "two")
+    seated(two, "w2")
+    full = Unwritable("the server has no room")
+
+    def refuses(*_: object, **__: object) -> None:
+        raise full
+
+    monkeypatch.setattr(alpha.runtime, "try_room", refuses)
+    monkeypatch.setattr(members, "shutdown", refuses)
+    with led(two):
+        states = {state.agent_id: state for state in alpha.runtime.read().seats}
+        room = Room(alpha)
+        monkeypatch.setattr(room, "_look_at", 0.0)
+        room.look([states["w2"]], "w2")
+        with pytest.raises(Unwritable) as refused:
+            force.end_member(human(alpha), "w2", full, quietly)
+    assert refused.value is full
+    for name, ended in {"w1": states["w1"], "w2": replace(states["w2"], state=State.CRASHED)}.items():
+        monkeypatch.setattr(room, "_look_at", 0.0)
+        with pytest.raises(Unwritable, match=f"{name} has ended, but that is not recorded"):
+            room.look([ended], name)

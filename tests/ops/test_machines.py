@@ -28,7 +28,6 @@ from pro0.store.database import lease as lease_module
 from pro0.store.database.documents import DatabaseDocuments
 from pro0.store.database.server import DatabaseServer
 from pro0.store.database.sharing import others_of, record_in
-from pro0.store.places.place import OpenPlace
 from pro0.store.teams import TeamStore
 from tests import crowd
 from tests.faults import DONE, KILLED
@@ -132,6 +131,25 @@ def holders(team: TeamStore) -> dict[str, str | None]:
     return {task.title: task.assignee for task in team.tasks.read().tasks}
 
 
+def test_what_a_member_takes_while_its_machine_is_given_up_is_given_back(
+    alpha: TeamStore, two: TeamStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lead is away, but it works, and its seat is there until it is not: else nobody could have the task."""
+    tasks.create(human(alpha), [Draft(title="late")])
+    settle = permissions.settle
+
+    def meanwhile(*arguments: object) -> None:
+        settle(*arguments)  # type: ignore[arg-type]
+        monkeypatch.setattr(permissions, "settle", settle)
+        tasks.claim(member(two, "w2"), "1")
+        permissions.ask(member(two, "w2"), ASKED)
+
+    monkeypatch.setattr(permissions, "settle", meanwhile)
+    assert give_up(human(alpha), "two") == ("w2",)
+    assert holders(alpha) == {"late": None}
+    assert permissions.waiting(alpha) == ()
+
+
 @pytest.mark.parametrize("by", ["the first machine", "a third machine", "itself"])
 def test_a_machine_that_is_given_up_leaves_nothing_behind(alpha: TeamStore, two: TeamStore, by: str) -> None:
     """Issue 19, build 5: its members go, and their tasks are free; nobody else's is touched."""
@@ -162,7 +180,7 @@ def test_a_machine_whose_lead_is_at_work_is_not_given_up(
     monkeypatch.setattr(lease_module, "_ENDING", 0.05)
     at_work(alpha, two)
     before = holders(alpha)
-    with led(two), pytest.raises(Refused) as refused:
+    with led(two), pytest.raises(Refused, match="two is not given up: its lead is at work") as refused:
         give_up(human(alpha), "two")
     assert refused.value.code == ErrorCode.LEAD_ALIVE
     assert (holders(alpha), len(alpha.wanted.read().seats), others_of(alpha.documents)) == (before, 4, ["two"])
@@ -210,23 +228,6 @@ def test_what_its_lead_did_last_counts(alpha: TeamStore, two: TeamStore, monkeyp
     monkeypatch.setattr(DatabaseDocuments, "led_by_nobody", late)
     give_up(human(alpha), "two")
     assert holders(alpha) == KEPT | dict.fromkeys(TAKEN)
-
-
-def test_a_member_that_claims_meanwhile_holds_nothing(
-    alpha: TeamStore, two: TeamStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The sessions of a machine without a lead go on, until they hear of it."""
-    made = at_work(alpha, two)
-    real = DatabaseDocuments.drop_record
-
-    def late(documents: DatabaseDocuments, opened: OpenPlace, machine: str) -> None:
-        tasks.claim(member(two, "w2"), made["held by w2"])
-        real(documents, opened, machine)
-
-    monkeypatch.setattr(DatabaseDocuments, "drop_record", late)
-    give_up(human(alpha), "two")
-    assert holders(alpha) == KEPT | dict.fromkeys(TAKEN)
-    assert tasks.show(human(alpha), made["held by w2"]).claim is None
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from pro0.model.team import TeamConfig, Wanted
 from pro0.ops.context import clock
 from pro0.ops.tasks import tasks
 from pro0.store.database import server as server_module
-from pro0.store.database.server import server_of
+from pro0.store.database.server import DatabaseServer, server_of
 from pro0.store.mailbox import Box
 from pro0.store.places.folder import CHANGED_AT_SERVER
 from pro0.store.teams import Store, TeamStore
@@ -156,6 +156,10 @@ class Proxy:
         """Whether all that was sent is passed on, and only the answer is lost."""
         self.is_silent = False
         """Whether nothing of the word is passed on, and the server hears nothing of the cut."""
+        self.keeps_quiet = False
+        """Whether a client hears nothing of the server, and of its end only once it sends something."""
+        self.quiet_ends = 0
+        """How many of the server's ends no client has heard of."""
         self.sent = 0
         self.lets_in = True
         """Whether new connections are served."""
@@ -176,7 +180,8 @@ class Proxy:
     def _serve(self, client: socket.socket) -> None:
         server = socket.socket(socket.AF_UNIX)
         server.connect(str(self._target))
-        threading.Thread(target=self._pass_back, args=(server, client), daemon=True).start()
+        back = threading.Thread(target=self._pass_back, args=(server, client), daemon=True)
+        back.start()
         with suppress(OSError):
             while data := client.recv(65536):
                 self.sent += len(data)
@@ -186,21 +191,27 @@ class Proxy:
                     kept = len(data) if self.answers_too else len(data) - (self.sent - self.cut_after)
                     self.cut_after = None
                     client.shutdown(socket.SHUT_RDWR)
-                    if self.is_silent:
-                        return
-                    server.sendall(data[:kept])
+                    if not self.is_silent:
+                        server.sendall(data[:kept])
+                        server.shutdown(socket.SHUT_WR)
                     break
                 server.sendall(data)
-        with suppress(OSError):
-            server.shutdown(socket.SHUT_WR)
+            else:
+                server.shutdown(socket.SHUT_WR)
+        back.join()
+        for end in (server, client):
+            end.close()
 
     def _pass_back(self, server: socket.socket, client: socket.socket) -> None:
         with suppress(OSError):
             while data := server.recv(65536):
-                client.sendall(data)
-        for end in (server, client):
-            with suppress(OSError):
-                end.close()
+                if not self.keeps_quiet:
+                    client.sendall(data)
+        if self.keeps_quiet:
+            self.quiet_ends += 1
+            return
+        with suppress(OSError):
+            client.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
@@ -241,6 +252,15 @@ def test_wherever_the_connection_is_cut_it_happened_once_or_not_at_all(
             assert received(team) == expected
         assert outcomes >= {"not done, cut"} | ({"done, cut"} if answers_too else set())
         assert "unknown, cut" not in outcomes
+
+
+@pytest.mark.parametrize(("words", "idle"), [("", "10"), ("&keepalives_idle=77", "77")], ids=["ours", "the person's"])
+def test_a_server_out_of_reach_is_not_waited_for_for_long(server: Postgres, words: str, idle: str) -> None:
+    """The system's own times are two hours for a word from the server, and a quarter of one for an answer."""
+    session = DatabaseServer(server.url() + words).connect()
+    known = session.connection.info.get_parameters()
+    session.close()
+    assert (known["keepalives_idle"], known["tcp_user_timeout"]) == (idle, "30000")
 
 
 def test_a_commit_whose_answer_is_lost_has_happened(home: Path, server: Postgres) -> None:

@@ -17,6 +17,7 @@ from pro0.store.database.documents import DatabaseDocuments
 from pro0.store.database.joining import join
 from pro0.store.database.server import server_of
 from pro0.store.database.sharing import others_of, record_in
+from pro0.store.moving.copy import copy
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.faults import KILLED, STEPS, Seen, fail_with, fault_at, in_child, kill_before, temporary_files
@@ -310,3 +311,14 @@ def test_the_first_record_of_a_machine_is_empty(alpha: TeamStore, tmp_path: Path
     joined(alpha, "two", tmp_path / "two")
     record = record_in(alpha.documents.team, "two").read()
     assert record == Runtime(revision=record.revision)
+
+
+def test_a_team_that_another_machine_joins_meanwhile_is_not_moved(alpha: TeamStore, tmp_path: Path) -> None:
+    """Whoever copies has looked before that; else all that runs on the other machine would end as of a removed team."""
+    two = joins(alpha, tmp_path / "two", "two")
+    before = all_of(alpha)
+    with pytest.raises(Refused, match="two shares it") as refused:
+        copy(alpha.paths, f"uid-{alpha.name}", "", lambda _: None)
+    assert refused.value.code == ErrorCode.CONFLICT
+    assert (all_of(alpha), pointer_of(alpha).url) == (before, pointer_of(two).url)
+    assert [path.name for path in (alpha.paths.home / "tasks").glob("*/*")] == []

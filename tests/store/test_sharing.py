@@ -13,14 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.errors import ErrorCode, NotFound, Refused, StoreError
+from pro0.errors import ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.runtime import ENDED, Failure, Handle, Phase, RateLimit, Refusal, Runtime, SeatState, State
-from pro0.model.team import Member, TeamConfig
+from pro0.model.team import Environment, Member, TeamConfig
 from pro0.ops.context import clock
 from pro0.store.database import lease as lease_module
 from pro0.store.database.documents import DatabaseDocuments
+from pro0.store.database.joining import join
 from pro0.store.database.lease import DatabaseLease, lease_key
+from pro0.store.database.server import server_of
 from pro0.store.database.sharing import WholeRuntime, others_of, record_in, whole
 from pro0.store.lease import Lease
 from pro0.store.paths import is_document, machine_of, record_of
@@ -28,8 +30,9 @@ from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.postgres import Postgres
 from tests.rules.supervising import AGENT, GUARD
-from tests.sharing import founded, joined, led, recorded, seated, share, state_of
+from tests.sharing import founded, joined, led, pointer_of, recorded, seated, share, state_of
 from tests.store.raw import all_of, drop
+from tests.store.test_database import cutting
 from tests.teams import NOW, make_team
 from tests.waiting import STUCK, wait_until
 
@@ -464,6 +467,54 @@ def test_who_has_lost_the_lease_has_no_duties(
             lease.keep()
         assert not lease.has_duties()
         other.drop()
+
+
+@pytest.fixture
+def asleep(alpha: TeamStore, server: Postgres, tmp_path: Path) -> Iterator[Callable[[Lease], None]]:
+    """End the connection of a lead on the machine `slept`; no word of it comes, as to a machine that sleeps."""
+    with cutting(server) as proxy:
+        url = pointer_of(alpha).url.replace(str(server.at), str(proxy.at))
+        join(Store(tmp_path / "slept"), alpha.name, url, share("slept"), Environment())
+
+        def sleep(lease: Lease) -> None:
+            assert isinstance(lease, DatabaseLease)
+            assert lease._session
+            proxy.keeps_quiet = True
+            server_of(pointer_of(alpha).url).ask("it", "select pg_terminate_backend(%s)", (lease._session.pid,))
+            wait_until(lambda: proxy.quiet_ends, STUCK, "it has ended at the server")
+            assert shared(alpha).present(["slept"]) == set()
+            proxy.keeps_quiet = False
+
+        yield sleep
+
+
+def test_a_lead_that_slept_asks_before_it_does_what_another_one_does_by_now(
+    alpha: TeamStore, asleep: Callable[[Lease], None], tmp_path: Path
+) -> None:
+    """Its connection looks as it did, but the server has given its lease and its duties away."""
+    slept = Store(tmp_path / "slept").team(alpha.name)
+    with led(slept) as lease, led(alpha) as other:
+        assert (lease.has_duties(), other.has_duties()) == (True, False)
+        asleep(lease)
+        assert other.has_duties()
+        lease.keep()
+        assert not lease.has_duties()
+        assert shared(alpha).present(["slept"]) == {"slept"}
+
+
+def test_a_lead_that_hears_of_its_end_in_the_middle_of_a_round_leads_on(
+    alpha: TeamStore, asleep: Callable[[Lease], None], tmp_path: Path
+) -> None:
+    """The next round takes the lease again."""
+    slept = Store(tmp_path / "slept").team(alpha.name)
+    with led(alpha) as other, led(slept) as lease:
+        assert (other.has_duties(), lease.has_duties()) == (True, False)
+        asleep(lease)
+        with pytest.raises(Unwritable):
+            lease.has_duties()
+        lease.keep()
+        assert not lease.has_duties()
+        assert shared(alpha).present(["slept"]) == {"slept"}
 
 
 def test_a_team_in_files_has_one_lead_that_does_all(home: Path) -> None:

@@ -1,12 +1,14 @@
 """The machines that share a team in a database: which there are, and giving one up."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, NotFound
+from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.runtime import ENDED, Runtime
 from pro0.model.team import Seat
@@ -71,7 +73,7 @@ def give_up(context: Context, machine: str) -> tuple[str, ...]:
         raise BadInput("the machine that made the team cannot leave it", hint="pro0 team cleanup removes the team")
     if machine not in records:
         raise NotFound(f"no machine called {machine} takes part in {team.name}", hint="pro0 host list")
-    with database.led_by_nobody(machine):
+    with _led_by_nobody(database, team, machine):
         sessions = _sessions(team, machine)
         _give_back(team, machine, sessions)
         with team.wanted.change(f"{machine} leaves") as change:
@@ -81,6 +83,18 @@ def give_up(context: Context, machine: str) -> tuple[str, ...]:
         _give_back(team, machine, sessions)  # its members run on, and may have claimed until now
     team.log_event(context.now(), context.caller.agent_id, "host.leave", machine=machine)
     return gone
+
+
+@contextmanager
+def _led_by_nobody(database: "SharedDocuments", team: TeamStore, machine: str) -> Iterator[None]:
+    """Keep a machine's lead from beginning; raises Refused, which names the machine, while it is at work."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(database.led_by_nobody(machine))
+        except Refused as error:
+            text, hint = f"{machine} is not given up: its lead is at work", f"there: pro0 host leave {team.name}"
+            raise Refused(text, code=error.code, hint=hint) from None
+        yield
 
 
 def _sessions(team: TeamStore, machine: str) -> dict[str, str]:

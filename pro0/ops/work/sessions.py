@@ -1,14 +1,18 @@
 """The sessions of a team, present and past; an agent is shown its own alone."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 import msgspec
 
 from pro0.errors import NotFound, Refused
+from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.runtime import ENDED, Hosted, State
+from pro0.ops import ownership
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import roster
+from pro0.store.teams import TeamStore
 
 
 class TeamSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,17 +77,35 @@ def _may_read(context: Context, session: TeamSession) -> bool:
 @operation("member.forget", HUMAN_ONLY, verdict=True)
 def forget(context: Context, name: str) -> list[Hosted]:
     """Give up what a machine runs for an ended member: it counts as over, and nobody ends it there any more."""
-    team, members = context.team.require(), roster(context.team)
-    agent_id = members.find(name).agent_id
+    team = context.team.require()
+    agent_id, ended = _ended_sessions(team, name)
     left = [hosted for hosted in team.all_hosted() if hosted.agent_id == agent_id]
     if not left:
         raise NotFound(f"no other machine runs anything for {agent_id}", hint=f"pro0 member show {agent_id}")
-    for hosted in left:
-        state = members.runtime.session(hosted.incarnation)
-        if state and state.state not in ENDED:
-            hint = f"end it first: pro0 member shutdown {agent_id} --force"
-            raise Refused(f"{agent_id} has not ended here", hint=hint)
+    if not all(ended(hosted) for hosted in left):
+        hint = f"end it first: pro0 member shutdown {agent_id} --force"
+        raise Refused(f"{agent_id} has not ended here", hint=hint)
     for hosted in left:
         team.drop_hosted(hosted.incarnation)
         team.log_event(context.now(), context.caller.agent_id, "member.forget", agent=agent_id, host=hosted.host)
     return left
+
+
+def _ended_sessions(team: TeamStore, name: str) -> tuple[str, Callable[[Hosted], bool]]:
+    """Return a member's id, and what tells whether a session of it has ended here.
+
+    Once this machine takes no part any more, only what is on it says so.
+    """
+    try:
+        members = roster(team)
+    except NotFound:
+        return ids.agent_id_from(name), lambda hosted: not _is_guarded(team, hosted)
+    sessions = {state.incarnation: state for state in members.runtime.seats}
+    return members.find(
+        name
+    ).agent_id, lambda hosted: hosted.incarnation not in sessions or sessions[hosted.incarnation].state in ENDED
+
+
+def _is_guarded(team: TeamStore, hosted: Hosted) -> bool:
+    report = team.report(hosted.incarnation)
+    return report is not None and ownership.is_guard(team, report.guard, hosted.incarnation)

@@ -38,7 +38,7 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
             make_folder(folder)
         File(new, STORE, StorePointer).create(StorePointer(url=url, uid=uid, share=share))
         File(new, ENVIRONMENT, Environment).create(environment)
-        _sign_up(documents, share.machine)
+        _sign_up(documents, share)
         try:
             new.rename(team.paths.team)
         except OSError:
@@ -49,13 +49,14 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
     return store.team(name)
 
 
-def _sign_up(documents: "DatabaseDocuments", machine: str) -> None:
+def _sign_up(documents: "DatabaseDocuments", share: Share) -> None:
     """Begin the machine's record; raises Refused when there is one."""
+    machine = share.machine
     with documents.team.locked(f"{machine} joins") as opened:
         if opened.holds(record_of(machine)):
             hint = "choose another name: --as NAME; or give that one up: pro0 host leave --machine NAME"
             raise Refused(f"a machine called {machine} takes part already", code=ErrorCode.CONFLICT, hint=hint)
-        record_in(documents.team, machine).write(opened, Runtime())
+        record_in(documents.team, machine).write(opened, Runtime(joined=share.joined))
 
 
 def _sign_off(documents: "DatabaseDocuments", machine: str) -> None:

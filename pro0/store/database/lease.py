@@ -62,7 +62,7 @@ class DatabaseLease(Lease):
         Raises Refused when somebody else has it.
         """
         super().keep()
-        if self._session and self._session.is_fresh:
+        if self._session and self._session.answers():
             return
         if self._session:
             self._lost, self._session = self._session, None

@@ -10,6 +10,7 @@ from typing import LiteralString, NamedTuple
 
 import psycopg
 from psycopg.client_cursor import ClientCursor
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pro0.errors import ErrorCode, StoreError, Unwritable
 from pro0.store.database import schema
@@ -20,6 +21,8 @@ CONNECTING = 5.0
 """Seconds to wait for a server that starts, or starts again."""
 IDLE = 4
 """Connections that stay open when nobody uses them."""
+_WATCHED = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30000}
+"""Else an answer from a server that is out of reach would be waited for, for minutes; the URL may say otherwise."""
 _SETTLING = 1.0
 """Seconds until an old connection that the server still takes for open is ended there."""
 _FORGETS = 64
@@ -211,7 +214,7 @@ class DatabaseServer:
             try:
                 return DatabaseSession(
                     psycopg.connect(
-                        self._url,
+                        make_conninfo("", **{**_WATCHED, **conninfo_to_dict(self._url)}),
                         autocommit=True,
                         connect_timeout=int(CONNECTING),
                         application_name=f"pro0 pid {os.getpid()}",

@@ -30,9 +30,18 @@ class DatabaseSession:
     @property
     def is_fresh(self) -> bool:
         """True while the server has not closed it: a server that ended has said so."""
+        if self.is_lost:
+            return False
         poll = select.poll()
         poll.register(self.connection.fileno(), select.POLLIN)
         return not poll.poll(0)
+
+    def answers(self) -> bool:
+        """Return True when the server still has it: of an end while this machine slept, no word comes by itself."""
+        try:
+            return self.is_fresh and bool(self.ask("select 1"))
+        except psycopg.Error:
+            return False
 
     @property
     def is_lost(self) -> bool:

@@ -23,13 +23,29 @@ if TYPE_CHECKING:
     from pro0.store.places.promises import Documents, SharedDocuments
 
 
-class WholeRuntime(File[Runtime]):
+class OwnRecord(File[Runtime]):
+    """The record of this machine's sessions, never that of a later one of its name."""
+
+    def __init__(self, place: "DocumentPlace", share: Share | None) -> None:
+        self._machine, self._joined = (share.machine, share.joined) if share else ("", "")
+        super().__init__(place, record_of(self._machine), Runtime, absent=_absent(self._machine))
+
+    def own(self, record: Runtime) -> Runtime:
+        """Return a record that is this machine's; raises NotFound when it was given up and has its name no more."""
+        if record.joined != self._joined:
+            raise _takes_no_part(self._machine)
+        return record
+
+    def _decoded(self, data: bytes) -> Runtime:
+        return self.own(super()._decoded(data))
+
+
+class WholeRuntime(OwnRecord):
     """The record of this machine's sessions; read, it names those of all machines."""
 
-    def __init__(self, documents: "SharedDocuments", machine: str) -> None:
-        super().__init__(documents.team, record_of(machine), Runtime, absent=_absent(machine))
+    def __init__(self, documents: "SharedDocuments", share: Share | None) -> None:
+        super().__init__(documents.team, share)
         self._documents = documents
-        self._machine = machine
         self._files: dict[str, File[Runtime]] = {}
 
     def read(self) -> Runtime:
@@ -37,7 +53,7 @@ class WholeRuntime(File[Runtime]):
         records = self.records()
         if self._machine not in records:
             return super().read()  # which says what is missing
-        record = records.pop(self._machine)
+        record = self.own(records.pop(self._machine))
         return whole(record, records, self._documents.present(records))
 
     def find(self) -> Runtime | None:
@@ -61,7 +77,7 @@ class LocalConfig(File[TeamConfig]):
     def __init__(self, place: "DocumentPlace", fault: Callable[[TeamConfig], str], share: Share) -> None:
         super().__init__(place, CONFIG, TeamConfig, fault=fault)
         self._own = asdict(share)
-        del self._own["machine"]
+        del self._own["machine"], self._own["joined"]
 
     def read(self) -> TeamConfig:
         """Return it; raises NotFound or StoreError."""
@@ -86,11 +102,10 @@ class MachineFiles(NamedTuple):
 def machine_files(documents: "Documents", fault: Callable[[TeamConfig], str]) -> MachineFiles:
     """Return the documents of a team that differ by machine; of a team in files none do."""
     share, database = documents.share, documents.database
-    machine = share.machine if share else ""
     plain: File[TeamConfig] = File(documents.team, CONFIG, TeamConfig, fault=fault)
     config = LocalConfig(documents.team, fault, share) if share else plain
-    record = record_in(documents.team, machine)
-    return MachineFiles(config, record, WholeRuntime(database, machine) if database else record)
+    record = OwnRecord(documents.team, share)
+    return MachineFiles(config, record, WholeRuntime(database, share) if database else record)
 
 
 def others_of(documents: "Documents") -> list[str]:
@@ -110,9 +125,13 @@ def _absent(machine: str) -> Callable[[], Runtime] | None:
     """Return what to do about a missing record: that of the team's own machine is never missing."""
 
     def refuse() -> Runtime:
-        raise NotFound(f"{machine} takes no part in this team any more", hint="pro0 host leave")
+        raise _takes_no_part(machine)
 
     return refuse if machine else None
+
+
+def _takes_no_part(machine: str) -> NotFound:
+    return NotFound(f"{machine} takes no part in this team any more", hint="pro0 host leave")
 
 
 def whole(own: Runtime, others: Mapping[str, Runtime], present: Collection[str]) -> Runtime:

@@ -15,8 +15,9 @@ from pro0.store import atomic
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.files import File
 from pro0.store.moving.files import FileContents
-from pro0.store.paths import STORE, UNUSED, TeamPaths, is_document
+from pro0.store.paths import STORE, UNUSED, TeamPaths, is_document, machine_of
 from pro0.store.removal import trees
+from pro0.store.root import KINDS
 
 Show = Callable[[str], None]
 
@@ -78,6 +79,7 @@ def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
     switched = False
     try:
         with target.led(), source.held():
+            _refuse_if_shared(paths.name, source)
             with _taken_back(paths, before, target):
                 if url:  # so that whoever removes the team finds what a kill leaves there
                     _point(paths, StorePointer(url="", uid=uid, unused=url))
@@ -99,6 +101,15 @@ def remove_source(paths: TeamPaths) -> None:
         in_database(paths.home, paths.name, pointer.unused).drop(pointer.uid)
         trees.remove(paths.team / UNUSED)
         _forget(paths)
+
+
+def _refuse_if_shared(name: str, source: Contents) -> None:
+    """Raise Refused when another machine takes part by now: it could join until nobody could change anything."""
+    kind, keys = f"{KINDS[0]}/", source.keys()
+    records = [machine_of(key.removeprefix(kind)) for key in keys if key.startswith(kind)]
+    if others := ", ".join(filter(None, records)):
+        text = f"{name} is not copied: {others} shares it"
+        raise Refused(text, code=ErrorCode.CONFLICT, hint=f"pro0 host list -t {name}")
 
 
 @contextmanager
