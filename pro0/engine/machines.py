@@ -4,6 +4,8 @@ import os
 import time
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from pro0 import processes
 from pro0.config import Settings
 from pro0.config.database import checked
@@ -12,7 +14,7 @@ from pro0.engine.cleanup import LEAD_GRACE, PATIENCE, end_grace, end_process, en
 from pro0.engine.force import end_guards
 from pro0.engine.opening.environment import kept_environment
 from pro0.engine.outcomes import Show
-from pro0.engine.places import backend_of, choose_mode, place_of
+from pro0.engine.places import backend_of, display_here, place_of
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused, StoreError
 from pro0.model import ids
 from pro0.model.runtime import Report
@@ -21,7 +23,6 @@ from pro0.ops import ownership
 from pro0.ops.context import Context
 from pro0.ops.team import machines
 from pro0.ops.work import checkouts, travelling
-from pro0.sessions.iterm2 import it2
 from pro0.store.database import joining
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.database.sharing import others_of
@@ -45,16 +46,8 @@ def join(
     checked(url)
     name = name or _only_team(store, url)
     _require_near(in_database(store.home, name, url).clock_difference())
-    mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal)
-    share = Share(
-        machine=machine,
-        project=str(project),
-        mode=mode,
-        mode_reason=reason,
-        inside_tmux=os.environ.get("TMUX", "") if mode == "tmux" else "",
-        iterm2_session=it2.own_session(os.environ) if mode == "iterm2" else "",
-        sockets=os.environ.get("TMUX_TMPDIR", ""),
-    )
+    display = display_here(settings.teammate_mode, terminal=terminal)
+    share = Share(machine=machine, project=str(project), **asdict(display))
     environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     return joining.join(store, name, url, share, environment)
 
