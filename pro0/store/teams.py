@@ -12,10 +12,11 @@ from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreE
 from pro0.model import ids
 from pro0.model.home import Roles
 from pro0.model.need import Announced, PermissionRequests, Troubles
-from pro0.model.runtime import Hosted, Report, Runtime, UsageBook
+from pro0.model.runtime import Hosted, Report, Runtime
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
+from pro0.model.usage import UsageBook
 from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic
 from pro0.store.database.pointer import documents_of, in_database

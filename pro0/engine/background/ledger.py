@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from msgspec.structs import asdict, replace
 
 from pro0.engine.background.agent_states import WatchedSession
-from pro0.model.runtime import SessionUsage
-from pro0.model.usage import Usage
+from pro0.model.usage import SessionUsage, Usage
 from pro0.ops.context import clock
 from pro0.ops.team.costs import spent
 from pro0.store.teams import TeamStore
