@@ -1,8 +1,7 @@
 """The documents of a team that differ by machine: each lead's record, and what the team's configuration means here.
 
-Each lead records its own sessions, and readers see all of them as one record. What another machine's record names is
-not on this one: no process of it, no pane. So these are left out, and every look at processes takes such a session for
-one of which nothing is known.
+Each lead records its own sessions, and readers see all of them as one record. The processes and panes in the record of
+another machine are not on this one. So they are left out, and nothing here takes a stranger's process for a session's.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class WholeRuntime(File[Runtime]):
-    """The record of this machine's sessions; read, it names those of all machines."""
+    """The record of a machine's sessions, which is read as one with those of all other machines."""
 
     def __init__(self, documents: "SharedDocuments", machine: str) -> None:
         super().__init__(documents.team, record_of(machine), Runtime, absent=_absent(machine))
@@ -56,7 +55,7 @@ class WholeRuntime(File[Runtime]):
 
 
 class LocalConfig(File[TeamConfig]):
-    """The configuration of a team that another machine has made; read, it names this one's project and terminals."""
+    """The configuration of a team that another machine has made, read with this one's project and display."""
 
     def __init__(self, place: "DocumentPlace", fault: Callable[[TeamConfig], str], share: Share) -> None:
         super().__init__(place, CONFIG, TeamConfig, fault=fault)
@@ -84,9 +83,8 @@ class MachineFiles(NamedTuple):
 
 
 def machine_files(documents: "Documents", fault: Callable[[TeamConfig], str]) -> MachineFiles:
-    """Return the documents of a team that differ by machine; of a team in files none do."""
-    share, database = documents.share, documents.database
-    machine = share.machine if share else ""
+    """Return the documents of a team that differ by machine; a team in files has one of each."""
+    share, database, machine = documents.share, documents.database, own_machine(documents)
     plain: File[TeamConfig] = File(documents.team, CONFIG, TeamConfig, fault=fault)
     config = LocalConfig(documents.team, fault, share) if share else plain
     record = record_in(documents.team, machine)
@@ -95,10 +93,13 @@ def machine_files(documents: "Documents", fault: Callable[[TeamConfig], str]) ->
 
 def others_of(documents: "Documents") -> list[str]:
     """Return the other machines that share a team; "" is the one that made it."""
-    if documents.database is None:
-        return []
-    this_machine = documents.share.machine if documents.share else ""
-    return sorted(machine for machine in documents.database.records() if machine != this_machine)
+    machines = documents.database.records() if documents.database else ()
+    return sorted({*machines} - {own_machine(documents)})
+
+
+def own_machine(documents: "Documents") -> str:
+    """Return the name under which this machine takes part in a team, "" when it has made the team."""
+    return documents.share.machine if documents.share else ""
 
 
 def record_in(place: "DocumentPlace", machine: str) -> File[Runtime]:
@@ -136,19 +137,19 @@ def whole(own: Runtime, others: Mapping[str, Runtime], present: Collection[str])
 
 
 def _sessions(record: Runtime, machine: str, is_present: bool) -> list[SeatState]:
-    unknown = [replace(state, guard=None, agent=None, handle=None) for state in record.seats]
+    states = [replace(state, guard=None, agent=None, handle=None) for state in record.seats]
     if is_present:
-        return unknown
+        return states
     note = f"{machine or record.lead_machine} takes no part at present"
-    return [s if s.state in ENDED else replace(s, state=State.UNREACHABLE, note=note) for s in unknown]
+    return [s if s.state in ENDED else replace(s, state=State.UNREACHABLE, note=note) for s in states]
 
 
 def _newest(states: tuple[SeatState, ...]) -> tuple[SeatState, ...]:
     """Return one state for each member, the newest: a member may have been on another machine before."""
     newest: dict[str, SeatState] = {}
     for state in states:
-        newest_state = newest.get(state.agent_id)
-        if newest_state is None or state.generation > newest_state.generation:
+        known = newest.get(state.agent_id)
+        if known is None or state.generation > known.generation:
             newest[state.agent_id] = state
     return tuple(newest.values())
 
@@ -157,7 +158,7 @@ def _has_living(record: Runtime) -> bool:
     return any(state.state not in ENDED for state in record.seats)
 
 
-def _phase(phases: Collection[Phase]) -> Phase:
-    if len(set(phases)) == 1:
+def _phase(phases: set[Phase]) -> Phase:
+    if len(phases) == 1:
         return next(iter(phases))
     return Phase.RUNNING if Phase.RUNNING in phases else Phase.STOPPING
