@@ -78,7 +78,7 @@ def is_gone(team: TeamStore) -> bool:
 
 
 def require_clock(team: TeamStore) -> None:
-    """Raise EnvironmentMissing when this machine's clock is not that of the others."""
+    """Raise EnvironmentMissing when others share the team, and this machine's clock is far from the database's."""
     database = team.documents.database
     if database is None or not others_of(team.documents):
         return
@@ -88,7 +88,7 @@ def require_clock(team: TeamStore) -> None:
 def end_all(team: TeamStore) -> None:
     """End every session of this machine, when the team is gone or this machine has been given up.
 
-    Its documents may be gone with it, so only what is on this machine says what there is.
+    The documents may be gone too, so the sessions are those that files of this machine name.
     """
     uid = _uid(team)
     guards, grace = [report.guard for report in _living(team)], end_grace(team)
@@ -109,7 +109,7 @@ def _require_near(difference: float) -> None:
     if abs(difference) > APART:
         which = "behind" if difference > 0 else "ahead of"
         text = f"this machine's clock is {abs(difference):.0f} s {which} the database's"
-        raise EnvironmentMissing(text, code=ErrorCode.CLOCK, hint="set both by NTP: time-outs count by them")
+        raise EnvironmentMissing(text, code=ErrorCode.CLOCK, hint="set both by NTP: time-outs are counted by them")
 
 
 def _refuse_if_live(team: TeamStore) -> None:

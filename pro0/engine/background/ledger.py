@@ -34,7 +34,7 @@ class Ledger:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PAUSE
             if self._team.documents.database:
-                self._known = None
+                self._known = None  # leads of other machines have written since
             due += self._living.values()
         self._note({entry.incarnation: entry for entry in map(_entry, due) if entry})
         return spent(self._entries().values()) if limit else 0.0
