@@ -32,7 +32,7 @@ from pro0.store.removal.trees import entries
 from pro0.store.teams import Store, TeamStore
 
 APART = 5.0
-"""Seconds by which a machine's clock may differ from the database's: one machine's time-outs count another's stamps."""
+"""Seconds by which a machine's clock may differ from the database's: a lead reads moments that others have written."""
 _PAUSE = 0.05
 
 

@@ -34,7 +34,7 @@ from pro0.store.files import add_folder
 LOOK, COUNT = 0.5, 5.0
 """Seconds between two looks at its state, and at its usage."""
 SPARING = 10
-"""After a look nobody looks for so many times as long as it took: the link carries what is typed meanwhile."""
+"""A look is followed by so many times its own duration without one, in which the link carries what is typed."""
 KEEP = 0.2
 """Seconds between two writes at home."""
 MODELS, LETTERS = 16, 100
