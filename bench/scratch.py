@@ -13,6 +13,7 @@ from pathlib import Path
 from pro0.engine import cleanup
 from pro0.model.caller import THE_HUMAN
 from pro0.model.task import Draft
+from pro0.model.team import Display
 from pro0.ops.context import IDENTITY, Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team import teams
@@ -46,7 +47,8 @@ def world() -> Iterator[Path]:
 
 def make_team(folder: Path, mode: str = "headless", name: str = TEAM) -> Context:
     """Make a team without members and without a lead."""
-    return teams.create(Store(folder / "home"), THE_HUMAN, teams.Home(name, folder / "project", mode, "bench"))
+    home = teams.Home(name, folder / "project", Display(mode=mode, mode_reason="bench"))
+    return teams.create(Store(folder / "home"), THE_HUMAN, home)
 
 
 def add_tasks(context: Context, count: int) -> None:

@@ -201,7 +201,7 @@ def _commits(line: Fork) -> tuple[UnmergedCommit, ...]:
 
 
 def _moment(raw: str) -> datetime:
-    """Return a moment as git writes it: a commit may say any number, and a zone that is none."""
+    """Return the moment that git writes as seconds and a zone; the epoch for what is no moment."""
     seconds, _, zone = raw.partition(" ")
     try:
         minutes = int(zone[:1] + "1") * (int(zone[1:3]) * 60 + int(zone[3:5]))

@@ -129,7 +129,7 @@ class Git:
         return tuple(_parsed(entry) for entry in listed.split("\0\0") if entry)
 
     def command(self, *words: str) -> tuple[list[str], dict[str, str]]:
-        """Return the words and the variables of a call."""
+        """Return the argv and the environment of a call of git."""
         return ["git", *_ALWAYS, *words], {**_environment(), **self._variables}
 
     @contextmanager

@@ -18,7 +18,7 @@ CONNECT = 10
 LIMIT = 4 << 20
 """The most bytes that a command there may print."""
 WHY = 500
-"""Characters of a line of its errors that are told."""
+"""Characters of each line of its errors that are kept."""
 FAILED = 255
 """The exit code of ssh itself, when it reaches nobody or is not let in."""
 NO_PROGRAM = 127
@@ -34,7 +34,7 @@ _ALIVE = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2")
 _THERE = 'PATH=$PATH:$HOME/.local/bin; export PATH; exec "$@"'
 """What makes the usual place of installed programs count, which a command over ssh does not have on its PATH."""
 _TIED = 'exec 3<&0; { read -r _ <&3; kill -s KILL 0; } >/dev/null 2>&1 & exec "$@" 3<&- </dev/null'
-"""A command of a group of its own that goes with whoever holds its stdin open, and all that it has started."""
+"""Runs a command, and kills it with all that it has started when whoever holds its stdin open has gone."""
 
 
 class Heard(NamedTuple):

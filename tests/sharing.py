@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,6 +16,9 @@ from pro0.store.database.pointer import pointer_in
 from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
 from tests.teams import NOW, make_team
+
+if TYPE_CHECKING:
+    from pro0.store.database.documents import DatabaseDocuments
 
 _NUMBERS = count()
 
@@ -64,6 +68,14 @@ def recorded(team: TeamStore, *states: SeatState, phase: Phase = Phase.RUNNING) 
     """Let the lead of a machine record these sessions too."""
     with team.record.change("a test") as change:
         change.value = replace(change.value, phase=phase, seats=(*change.value.seats, *states))
+
+
+def shared(team: TeamStore) -> "DatabaseDocuments":
+    """The documents of a team in a database, as such."""
+    from pro0.store.database.documents import DatabaseDocuments  # late: it needs psycopg
+
+    assert isinstance(team.documents, DatabaseDocuments)
+    return team.documents
 
 
 @contextmanager

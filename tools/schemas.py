@@ -9,9 +9,10 @@ from pro0.model.caller import Pin
 from pro0.model.home import Consent, Devices, Proofs, Roles
 from pro0.model.message import Mailbox, Segment
 from pro0.model.need import Announced, Troubles
-from pro0.model.runtime import Hosted, Launch, Report, Runtime, UsageBook
+from pro0.model.runtime import Hosted, Launch, Report, Runtime
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, PortRanges, StorePointer, TeamConfig, Wanted
+from pro0.model.usage import UsageBook
 from tools.file_schemas import WRITTEN
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"

@@ -59,7 +59,7 @@ def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
 
 
 def _there(adapter: "Adapter") -> "Adapter":
-    """Return an adapter for another machine: its agent's screen and hooks are in reach, and what that machine says."""
+    """Return the adapter for an agent elsewhere: home has its screen, its hooks, and what that machine says of it."""
 
     from pro0.agents import there
     from pro0.agents.runner import usage  # that of a runner is read in the same way: from a file at home

@@ -122,7 +122,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     session_ids: Literal["chosen", "learned", "none"] = "none"
     """Where session ids come from: pro0 chooses one, or learns it later, or the agent cannot resume."""
     session_ids_elsewhere: Literal["chosen", "learned", "none"] = "none"
-    """The same on another machine, which goes on with a conversation when it has it (`began`, there)."""
+    """The same for a session on another machine, where `began` says whether it can be resumed."""
     began: Callable[[SessionView], bool] | None = None
     """Return True when the agent has stored the session and can resume it."""
     look: Callable[[SessionView, Memory], Reading | None] | None = None

@@ -64,7 +64,7 @@ def look(adapter: Adapter) -> Callable[[SessionView, Memory], Reading | None]:
         news = _said(session_view)
         if news.state and news.source in sources:
             return Reading(state=news.state, source=news.source, rule=news.rule, note=news.note, session=news.session)
-        # A process tells nothing of its work: this one, which conversation it has.
+        # Nothing tells of its work, and only its conversation is known.
         return Reading(state=State.UNKNOWN, source="process", session=news.session) if news.session else None
 
     return read

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from pro0 import config, processes
@@ -156,7 +156,7 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
         except Pro0Error as error:
             if not force or not _is_in_the_way(error):
                 raise
-            end_lead(team, show, error)
+            _end_lead(team, show, error)
             deadline = time.monotonic() + PATIENCE
         time.sleep(0.02)
     return lease
@@ -177,7 +177,7 @@ def _stop(team: TeamStore, show: Show) -> None:
         stopped(team, wanted.stop, show)
 
 
-def end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
+def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
     """End an unreachable lead; raise Refused when it is not proven to be this team's."""
     holder = team.documents.lease().read()
     if holder is None or not processes.alive(holder.process):
@@ -186,7 +186,7 @@ def end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
         raise Refused(f"{holder} has the lease of {team.name}, but is no lead of it", code=ErrorCode.NOT_OURS)
     why = "which cannot be told" if isinstance(error, Unwritable) else "which does not react"
     show(f"ending the lead (pid {holder.pid}), {why}")
-    if processes.end(lambda: [holder.process] if processes.alive(holder.process) else [], LEAD_GRACE):
+    if not end_process(holder.process, LEAD_GRACE):
         raise Refused(
             f"the lead of {team.name} (pid {holder.pid}) cannot be ended",
             code=ErrorCode.LIVE_SESSIONS,
@@ -194,16 +194,16 @@ def end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
         )
 
 
+def end_process(process: Process, grace: float) -> bool:
+    """End one process; return True when it is gone."""
+    return not processes.end(lambda: [process] if processes.alive(process) else [], grace)
+
+
 def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
     """End leftover sessions, found by their guards and the team's tag; raise Refused without `force`."""
     uid = team.config.read().uid
     guards = [guard for state in team.runtime.read().seats if (guard := living_guard(team, state))]
-
-    def living_processes() -> Iterable[Process]:
-        alive = {guard.pid: guard for guard in guards if processes.alive(guard)}
-        return (alive | {process.pid: process for process in ownership.of_team(team, uid)}).values()
-
-    remaining = list(living_processes())
+    remaining = living_processes(team, uid, guards)
     if remaining and not force:
         raise Refused(
             f"{len(remaining)} processes of {team.name} are left",
@@ -212,12 +212,23 @@ def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
         )
     if remaining:
         show(f"ending {len(remaining)} processes that are left")
-        grace = config.load(team.paths.home, None, os.environ, {}).end_grace_seconds
-        stubborn = processes.end(living_processes, grace)
-        if stubborn:
-            raise Refused(
-                f"cannot end {', '.join(str(process.pid) for process in stubborn)}",
-                code=ErrorCode.LIVE_SESSIONS,
-                hint="pro0 doctor",
-            )
+        end_processes(lambda: living_processes(team, uid, guards), end_grace(team))
     hosts.end_all(team)
+
+
+def living_processes(team: TeamStore, uid: str, guards: Sequence[Process]) -> list[Process]:
+    """Return the living ones of these guards, and the processes that carry the team's tag."""
+    alive = {guard.pid: guard for guard in guards if processes.alive(guard)}
+    return [*(alive | {process.pid: process for process in ownership.of_team(team, uid)}).values()]
+
+
+def end_grace(team: TeamStore) -> float:
+    """Return the seconds that processes get between TERM and KILL."""
+    return config.load(team.paths.home, None, os.environ, {}).end_grace_seconds
+
+
+def end_processes(find: Callable[[], Iterable[Process]], grace: float) -> None:
+    """End all processes that `find` returns; raise Refused for those that stay."""
+    if stubborn := processes.end(find, grace):
+        pids = ", ".join(str(process.pid) for process in stubborn)
+        raise Refused(f"cannot end {pids}", code=ErrorCode.LIVE_SESSIONS, hint="pro0 doctor")

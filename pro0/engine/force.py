@@ -5,18 +5,17 @@ itself. A guard needs no disk to end its tree. For a whole team this happens und
 back.
 """
 
-import os
 import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from pro0 import config, processes
-from pro0.engine.cleanup import end_the_rest, living_guard, take_over
+from pro0 import processes
+from pro0.engine.cleanup import end_grace, end_processes, end_the_rest, living_guard, take_over
 from pro0.engine.outcomes import Show
 from pro0.engine.places import backend_of, place_of
 from pro0.engine.room import unrecorded
-from pro0.errors import ErrorCode, Pro0Error, Refused, Unwritable
+from pro0.errors import Pro0Error, Refused, Unwritable
 from pro0.model.runtime import Process, SeatState
 from pro0.model.team import Seat, ShutdownWish
 from pro0.ops import ownership
@@ -79,11 +78,8 @@ def _end(team: TeamStore, states: Sequence[SeatState]) -> None:
     for state in states:  # without its launch file a pending session cannot start
         with suppress(OSError):
             (team.paths.sessions / team.paths.launch(state.incarnation)).unlink(missing_ok=True)
-    grace = config.load(team.paths.home, None, os.environ, {}).end_grace_seconds
-    _tell(guards := [guard for state in states if (guard := living_guard(team, state))])
-    deadline = time.monotonic() + grace + FIRM + 1
-    while any(map(processes.alive, guards)) and time.monotonic() < deadline:
-        time.sleep(_PAUSE)
+    guards, grace = [guard for state in states if (guard := living_guard(team, state))], end_grace(team)
+    end_guards(guards, grace)
     uid, incarnations = team.config.read().uid, [state.incarnation for state in states]
 
     def remaining_processes() -> list[Process]:
@@ -93,13 +89,17 @@ def _end(team: TeamStore, states: Sequence[SeatState]) -> None:
             *(process for session_processes in tagged.values() for process in session_processes),
         ]
 
-    if stubborn := processes.end(remaining_processes, grace):
-        pids = ", ".join(str(process.pid) for process in stubborn)
-        raise Refused(f"cannot end {pids}", code=ErrorCode.LIVE_SESSIONS, hint="pro0 doctor")
+    end_processes(remaining_processes, grace)
 
 
-def _tell(guards: Sequence[Process]) -> None:
-    """Ask guards to end their trees. A stopped (SIGSTOP) guard is continued first, so it can."""
+def end_guards(guards: Sequence[Process], grace: float) -> None:
+    """Ask guards to end their trees, and wait until they have or their time is up.
+
+    A stopped guard (SIGSTOP) is continued first, so that it can.
+    """
     for guard in guards:
         for number in (signal.SIGTERM, signal.SIGCONT):
             processes.signal_process(guard, number)
+    deadline = time.monotonic() + grace + FIRM + 1
+    while any(map(processes.alive, guards)) and time.monotonic() < deadline:
+        time.sleep(_PAUSE)

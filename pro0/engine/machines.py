@@ -1,28 +1,28 @@
-"""How a machine begins and ends to take part in a team that another one has made."""
+"""A machine joins a team that another one has made, and leaves it."""
 
 import os
-import signal
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
-from pro0 import config, processes
+from msgspec.structs import asdict
+
+from pro0 import processes
 from pro0.config import Settings
 from pro0.config.database import checked
 from pro0.engine import hosts
+from pro0.engine.cleanup import LEAD_GRACE, PATIENCE, end_grace, end_process, end_processes, living_processes
+from pro0.engine.force import end_guards
 from pro0.engine.opening.environment import kept_environment
-from pro0.engine.places import backend_of, choose_mode, place_of
+from pro0.engine.outcomes import Show
+from pro0.engine.places import backend_of, display_here, place_of
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
-from pro0.model.runtime import Process, Report
+from pro0.model.runtime import Report
 from pro0.model.team import Share
 from pro0.ops import ownership
 from pro0.ops.context import Context, new_id
 from pro0.ops.team import machines
 from pro0.ops.work import checkouts, travelling
-from pro0.processes.ending import FIRM
-from pro0.sessions.iterm2 import it2
 from pro0.store.database import joining
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.database.sharing import others_of
@@ -31,14 +31,8 @@ from pro0.store.paths import DOCUMENT, trees_of
 from pro0.store.removal.trees import entries
 from pro0.store.teams import Store, TeamStore
 
-Show = Callable[[str], None]
-
 APART = 5.0
-"""Seconds by which a machine's clock may differ from the database's: one machine's time-outs count another's stamps."""
-LEAD_GRACE = 2.0
-"""Seconds between TERM and KILL for a lead, which takes TERM between two rounds."""
-_PATIENCE = 10.0
-"""Seconds for an ending lead to give up its lease."""
+"""Seconds by which a machine's clock may differ from the database's: a lead reads moments that others have written."""
 _PAUSE = 0.05
 
 
@@ -52,17 +46,8 @@ def join(
     checked(url)
     name = name or _only_team(store, url)
     _require_near(in_database(store.home, name, url).clock_difference())
-    mode, reason = choose_mode(settings.teammate_mode, os.environ, terminal=terminal)
-    share = Share(
-        machine=machine,
-        project=str(project),
-        mode=mode,
-        mode_reason=reason,
-        inside_tmux=os.environ.get("TMUX", "") if mode == "tmux" else "",
-        iterm2_session=it2.own_session(os.environ) if mode == "iterm2" else "",
-        sockets=os.environ.get("TMUX_TMPDIR", ""),
-        joined=new_id(),
-    )
+    display = display_here(settings.teammate_mode, terminal=terminal)
+    share = Share(machine=machine, project=str(project), joined=new_id(), **asdict(display))
     environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     return joining.join(store, name, url, share, environment)
 
@@ -102,7 +87,7 @@ def is_gone(team: TeamStore) -> bool:
 
 
 def require_clock(team: TeamStore) -> None:
-    """Raise EnvironmentMissing when this machine's clock is not that of the others."""
+    """Raise EnvironmentMissing when others share the team, and this machine's clock is far from the database's."""
     database = team.documents.database
     if database is None or not others_of(team.documents):
         return
@@ -112,25 +97,12 @@ def require_clock(team: TeamStore) -> None:
 def end_all(team: TeamStore) -> None:
     """End every session of this machine, when the team is gone or this machine has been given up.
 
-    Its documents may be gone with it, so only what is on this machine says what there is.
+    The documents may be gone too, so the sessions are those that files of this machine name.
     """
     uid = _uid(team)
-    guards = [report.guard for report in _reports(team) if ownership.is_guard(team, report.guard, report.incarnation)]
-    grace = config.load(team.paths.home, None, os.environ, {}).end_grace_seconds
-    for guard in guards:
-        for number in (signal.SIGTERM, signal.SIGCONT):
-            processes.signal_process(guard, number)
-    deadline = time.monotonic() + grace + FIRM
-    while any(map(processes.alive, guards)) and time.monotonic() < deadline:
-        time.sleep(_PAUSE)
-
-    def remaining() -> list[Process]:
-        alive = {guard.pid: guard for guard in filter(processes.alive, guards)}
-        return [*(alive | {process.pid: process for process in ownership.of_team(team, uid)}).values()]
-
-    if stubborn := processes.end(remaining, grace):
-        pids = ", ".join(str(process.pid) for process in stubborn)
-        raise Refused(f"cannot end {pids}", code=ErrorCode.LIVE_SESSIONS, hint="pro0 doctor")
+    guards, grace = [report.guard for report in _living(team)], end_grace(team)
+    end_guards(guards, grace)
+    end_processes(lambda: living_processes(team, uid, guards), grace)
     hosts.end_all(team)
 
 
@@ -146,11 +118,11 @@ def _require_near(difference: float) -> None:
     if abs(difference) > APART:
         which = "behind" if difference > 0 else "ahead of"
         text = f"this machine's clock is {abs(difference):.0f} s {which} the database's"
-        raise EnvironmentMissing(text, code=ErrorCode.CLOCK, hint="set both by NTP: time-outs count by them")
+        raise EnvironmentMissing(text, code=ErrorCode.CLOCK, hint="set both by NTP: time-outs are counted by them")
 
 
 def _refuse_if_live(team: TeamStore) -> None:
-    alive = [report.agent_id for report in _reports(team) if ownership.is_guard(team, report.guard, report.incarnation)]
+    alive = [report.agent_id for report in _living(team)]
     if alive:
         text = f"{', '.join(alive)} still {'runs' if len(alive) == 1 else 'run'} here"
         hint = f"pro0 member shutdown {alive[0]}, or end all of them here: pro0 host leave {team.name} --force"
@@ -159,19 +131,15 @@ def _refuse_if_live(team: TeamStore) -> None:
 
 def _take_over(team: TeamStore) -> Lease:
     """End the lead of this machine, and return its lease, which keeps others from beginning."""
-    lease, deadline = Lease(team.paths.team), time.monotonic() + _PATIENCE
+    lease, deadline = Lease(team.paths.team), time.monotonic() + PATIENCE
     while not lease.take("leave"):
         if time.monotonic() > deadline:
             raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code=ErrorCode.LOCK_TIMEOUT)
         if (holder := lease.read()) and processes.alive(holder.process) and ownership.is_lead(team, holder.process):
-            processes.end(partial(_if_alive, holder.process), LEAD_GRACE)
+            end_process(holder.process, LEAD_GRACE)
         time.sleep(_PAUSE)
     lease.rest("leave")
     return lease
-
-
-def _if_alive(process: Process) -> list[Process]:
-    return [process] if processes.alive(process) else []
 
 
 def _put_code_away(store: Store, team: TeamStore, show: Show, *, force: bool) -> list[str]:
@@ -182,11 +150,11 @@ def _put_code_away(store: Store, team: TeamStore, show: Show, *, force: bool) ->
     return [*elsewhere, *checkouts.clear(trees, Path(settings.project), show, save=True)]
 
 
-def _reports(team: TeamStore) -> list[Report]:
-    """Return what the guards of this machine have reported."""
+def _living(team: TeamStore) -> list[Report]:
+    """Return the reports of this machine's sessions whose guards live."""
     names = [path.name.removesuffix(DOCUMENT) for path in entries(team.paths.sessions) if path.suffix == DOCUMENT]
-    reports = (team.report(name) for name in names if ids.is_incarnation(name))
-    return [report for report in reports if report]
+    reports = [report for name in names if ids.is_incarnation(name) and (report := team.report(name))]
+    return [report for report in reports if ownership.is_guard(team, report.guard, report.incarnation)]
 
 
 def _uid(team: TeamStore) -> str:

@@ -121,7 +121,7 @@ class Observer:
                 yield report.guard
 
     def _looks(self, runtime: Runtime) -> tuple[dict[str, tuple[Report | None, bool]], dict[str, bool]]:
-        """Return what is seen of each session, and those that are not opened."""
+        """Return each session's report and whether it lives, and the sessions that are not opened."""
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
         return looks, self._unopened(looks, runtime)
 

@@ -1,5 +1,6 @@
 """The place of a team: its backend, the reason for it, and its windows and sockets (behaviour 3.13)."""
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 from pro0 import sessions
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.model.runtime import Handle, SeatState
-from pro0.model.team import TeamConfig
+from pro0.model.team import Display, TeamConfig
 from pro0.rules.text import printed
 from pro0.sessions.backend import Backend, Place
 from pro0.sessions.iterm2 import it2
@@ -38,6 +39,18 @@ def choose_mode(requested: str, environment: Mapping[str, str], *, terminal: boo
     if tmux:
         return "tmux", f"this is a terminal, and {lacks}: an own tmux server"
     return "headless", f"tmux is not installed, and {lacks}"
+
+
+def display_here(requested: str, *, terminal: bool) -> Display:
+    """Return where this machine shows the members of a team; `terminal` as for `choose_mode`."""
+    mode, reason = choose_mode(requested, os.environ, terminal=terminal)
+    return Display(
+        mode=mode,
+        mode_reason=reason,
+        inside_tmux=os.environ.get("TMUX", "") if mode == "tmux" else "",
+        iterm2_session=it2.own_session(os.environ) if mode == "iterm2" else "",
+        sockets=os.environ.get("TMUX_TMPDIR", ""),
+    )
 
 
 def backend_of(config: TeamConfig) -> Backend:

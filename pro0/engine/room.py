@@ -1,4 +1,4 @@
-"""What a full disk means to who waits for an end: the session is over, and its end is not recorded."""
+"""A full disk, for whoever waits for an end: the session is over, but its end is not recorded."""
 
 import time
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """What an agent on another machine does, says and uses: read there from its own files, kept at home.
 
-The other machine may say anything. What no agent's files tell is passed over.
+The other machine may say anything. What no agent's files could tell is passed over.
 """
 
 import math
@@ -34,13 +34,13 @@ from pro0.store.files import add_folder
 LOOK, COUNT = 0.5, 5.0
 """Seconds between two looks at its state, and at its usage."""
 SPARING = 10
-"""How many times as long as a look takes the next one waits at least: between them the link carries what is typed."""
+"""A look is followed by so many times its own duration without one, in which the link carries what is typed."""
 KEEP = 0.2
 """Seconds between two writes at home."""
 MODELS, LETTERS = 16, 100
 """The most models of one session, and letters of a name."""
 MOST = 10**12
-"""The most tokens, or US dollars, of one session; what is more is no usage of anybody."""
+"""The most tokens, or US dollars, that one session can have used."""
 TOLD = frozenset(
     {State.STARTING, State.WORKING, State.IDLE, State.WAITING, State.DIALOG, State.ERROR, State.UNKNOWN, None}
 )
@@ -116,7 +116,7 @@ class KeptHere:
         self._next = 0.0
 
     def take(self, kind: bytes, value: dict[str, object]) -> None:
-        """Take a message; one that tells nothing changes nothing."""
+        """Take a message; one that no agent's files could tell changes nothing."""
         try:
             if kind == streams.USED and _is_usage(used := convert(value, Usage)):
                 self._new[USED] = msgspec.json.encode(used)

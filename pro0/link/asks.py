@@ -42,10 +42,10 @@ PERMISSIONS_AT_ONCE = 16
 BACK = 10.0
 """Seconds for who waits there to ask again, once the link is back."""
 REMEMBERED, KEPT = 256, 16 << 20
-"""Answers that are kept for an asker who was cut off, and characters of what these print."""
+"""The most answers kept for askers who were cut off, and the most characters that these may have printed."""
 FORGOTTEN = "pro0: it was done; what it has printed is not kept any longer\n"
 NAMED = 100
-"""Characters of a refused command that are named."""
+"""Characters of a refused command that the refusal names."""
 
 Answer = dict[str, object]
 
@@ -199,8 +199,9 @@ def _answer(id: str, done: CommandEnd, *, held: bool = False) -> Answer:
 
 
 def _is_writable(text: str) -> bool:
-    """Return True for what a command can be given: JSON may hold half a character that no bytes stand for."""
+    """Return True for a text that a command can be given: JSON may hold a lone surrogate, which has no bytes."""
     try:
-        return text.encode(errors="surrogateescape") is not None
+        text.encode(errors="surrogateescape")
     except UnicodeEncodeError:
         return False
+    return True

@@ -166,7 +166,7 @@ class Doing:
         import tempfile  # late: many links do no command
 
         try:
-            with tempfile.TemporaryFile() as stdin:  # a pipe may be full, and the command slow to read
+            with tempfile.TemporaryFile() as stdin:  # a pipe fills up while the command reads nothing
                 stdin.write(request.stdin.encode(errors="surrogateescape"))
                 stdin.seek(0)
                 with subprocess.Popen(

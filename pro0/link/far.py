@@ -25,7 +25,7 @@ from pro0.store.watch import Watch
 from pro0.terminals import address, protocol
 
 LOOK, SOON = 2.0, 0.1
-"""Seconds until it looks without an event, and at the soonest."""
+"""The most seconds until a look without an event, and the fewest."""
 ASKERS = 64
 """Commands that may wait at once."""
 ASK_LIMIT = 1 << 21

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 AGAIN = 1.0
 """Seconds between two tries to reach the machine."""
 TAKES = 10.0
-"""Seconds for the machine to take something of what waits for it, once that is too much."""
+"""Seconds for the machine to take something, once too much waits for it; then the link is cut."""
 STATE = "PRO0_STATE_FD"
 WORD, NOTE = 100, 2000
 """Characters of a state or a task, and of a note, that are passed on."""
@@ -78,7 +78,7 @@ class Link:
         sources = [self._woken]
         if tunnel:
             sources += [tunnel.errors] if self._heard else []
-            if not tunnel.stream.clogged:  # who takes no answer is not heard
+            if not tunnel.stream.clogged:  # a machine that takes no answers is not heard
                 sources += [tunnel.stream.source, *([0] if self._typing and self._joined else [])]
         sinks = [tunnel.stream.sink] if tunnel and tunnel.stream.sending else []
         to_keep = self._kept.patience() if self._kept else None
@@ -266,5 +266,5 @@ class Link:
 
 
 def _text(value: object) -> str:
-    """Return a text as it is, "" for what is none: other values may be of any depth and length."""
+    """Return a text as it is, "" for any other value, which may be of any depth and length."""
     return value if isinstance(value, str) else ""

@@ -111,9 +111,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Wanted
     runtime: Runtime
     machine: str = ""
-    """The machine whose members this lead is for, "" for the one that made the team."""
+    """The lead's machine, "" for the one that made the team; the lead acts for its members alone."""
     has_duties: bool = True
-    """Whether this lead does what concerns the whole team: of several machines' leads one does."""
+    """Whether this lead does what concerns the whole team; of several machines' leads one does."""
     others: Runtime = Runtime()
     """What the leads of other machines have recorded."""
     tasks: TaskList | None

@@ -1,4 +1,4 @@
-"""Sessions as they are: runtime.json, the guards' reports and launch files, and the usage (usage.json)."""
+"""Sessions as they are: runtime.json, the guards' reports and launch files."""
 
 from enum import StrEnum
 
@@ -10,9 +10,10 @@ from pro0.model.team import Seat
 
 
 class RateLimit(Stored, frozen=True):
-    """A provider's rate limit: no session of this agent, or of AGENT@HOST, starts, at least until a moment."""
+    """A provider's rate limit: no session of this agent starts, at least until a moment."""
 
     agent: str
+    """An agent here, or AGENT@HOST on another machine."""
     since: Moment
     """When the first of the errors in a row began, and in `at` the last one that counted."""
     at: Moment
@@ -141,8 +142,9 @@ class Hosted(Document, frozen=True, kw_only=True):
     prompt: str = ""
     """By these three the agent's own files there are known; the conversation is empty when they tell it."""
     earlier: str = ""
+    """The conversation of the session before, empty for none."""
     earlier_argv: tuple[Argument, ...] = ()
-    """The conversation before, empty for none, and how the agent goes on with it where that machine still has it."""
+    """How the agent goes on with that one, when the machine still has it."""
 
 
 class Handle(Stored, frozen=True):
@@ -166,11 +168,13 @@ class TurnEnd(Stored, frozen=True):
     """ended, failed or interrupted"""
     words: str = ""
     source: str = ""
+    """What the words were read from: transcript, hook or screen."""
     id: str = ""
-    """What the words were read from, transcript, hook or screen, and what names the turn there."""
+    """Names the turn in that source."""
     claims: tuple[TaskId, ...] = ()
+    """The tasks that the agent held."""
     running: tuple[str, ...] = ()
-    """The tasks that the agent held, and the programs that it had left running."""
+    """The programs that it had left running."""
 
 
 class SeatState(Stored, frozen=True):
@@ -209,8 +213,9 @@ class SeatState(Stored, frozen=True):
     session: str = ""
     """The agent's own id of its session, with which it can be resumed."""
     worktree: Argument = ""
+    """The folder of its own worktree, empty when it works in the project's checkout."""
     branch: Argument = ""
-    """The folder of its own worktree, empty when it works in the project's checkout, and its branch at the start."""
+    """The branch that this worktree was on when the session began."""
     heard: Count = 0
     """How many of the comments on its task were passed on."""
     warned_at: Moment | None = None
@@ -254,8 +259,10 @@ class Runtime(Document, frozen=True, kw_only=True, omit_defaults=True):
     lead: Process | None = written(None)
     lead_version: str = written("")
     lead_since: Moment | None = written(None)
-    lead_machine: str = ""  # its name, of a team that several machines may share
-    joined: str = ""  # the id of the joining of the machine that records it
+    lead_machine: str = ""
+    """The host name of the lead's machine; empty for a team in files."""
+    joined: str = ""
+    """The id under which the machine that records it has joined; empty for the one that made the team."""
     revived: tuple[Moment, ...] = written(())
     phase: Phase = written(Phase.RUNNING)
     seats: tuple[SeatState, ...] = written(())
@@ -266,7 +273,8 @@ class Runtime(Document, frozen=True, kw_only=True, omit_defaults=True):
     server: Handle | None = written(None)
     limits: tuple[RateLimit, ...] = written(())
     """The last limit of each agent's provider, over or not."""
-    waits: tuple[str, ...] = written(())  # of version 0.1.0, read and kept as it is
+    waits: tuple[str, ...] = written(())
+    """Of version 0.1.0, read and kept as it is."""
 
     def session(self, incarnation: str | None) -> SeatState | None:
         """Return the session of that incarnation, None when it is no longer, or not yet, known."""
@@ -275,26 +283,3 @@ class Runtime(Document, frozen=True, kw_only=True, omit_defaults=True):
     def failed(self, seat: Seat) -> bool:
         """Return True when the session that a seat asks for could not be started."""
         return any((f.agent_id, f.generation) == (seat.agent_id, seat.generation) for f in self.failures)
-
-
-class SessionUsage(Stored, frozen=True):
-    """The tokens of one session so far; figures of a transcript are estimates (behaviour 3.18)."""
-
-    agent_id: AgentId
-    incarnation: Tag
-    agent: str
-    session: str = ""
-    models: tuple[str, ...] = ()
-    input_tokens: Count = 0
-    output_tokens: Count = 0
-    cache_read_tokens: Count = 0
-    cache_write_tokens: Count = 0
-    cost_usd: float | None = None
-    """What the agent itself says; None when it says nothing, and list prices must tell."""
-    at: Moment | None = None
-
-
-class UsageBook(Document, frozen=True, kw_only=True):
-    """usage.json: one entry for each session that ever used a model."""
-
-    sessions: tuple[SessionUsage, ...] = ()

@@ -243,11 +243,9 @@ class Wanted(Document, frozen=True, kw_only=True, omit_defaults=True):
     """The notices that changes of it still owe."""
 
 
-class Share(Stored, frozen=True):
-    """What a machine knows for itself of a team that another one has made; the rest is in the database."""
+class Display(Stored, frozen=True):
+    """Where a machine shows its members of a team, as `TeamConfig` has it."""
 
-    machine: AgentId
-    project: Folder
     mode: str = "headless"
     mode_reason: str = ""
     inside_tmux: Argument = ""
@@ -255,6 +253,13 @@ class Share(Stored, frozen=True):
     sockets: Argument = ""
     joined: str = ""
     """The id of its joining, as in its record: a later machine of its name has another one."""
+
+
+class Share(Display, frozen=True, kw_only=True):
+    """What a machine keeps for itself of a team that another one has made; the rest is in the database."""
+
+    machine: AgentId
+    project: Folder
 
 
 class StorePointer(Document, frozen=True, kw_only=True):

@@ -1,6 +1,8 @@
-"""The tokens and the cost of model calls, and their sums."""
+"""The tokens and the cost of model calls: their sums, and those of sessions as they are stored (usage.json)."""
 
 import msgspec
+
+from pro0.model.stored import AgentId, Count, Document, Moment, Stored, Tag
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,3 +39,26 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
             cost_usd=None if self.cost_usd is None else self.cost_usd - (earlier.cost_usd or 0),
             models=self.models,
         )
+
+
+class SessionUsage(Stored, frozen=True):
+    """The tokens of one session so far; figures of a transcript are estimates (behaviour 3.18)."""
+
+    agent_id: AgentId
+    incarnation: Tag
+    agent: str
+    session: str = ""
+    models: tuple[str, ...] = ()
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cache_read_tokens: Count = 0
+    cache_write_tokens: Count = 0
+    cost_usd: float | None = None
+    """What the agent itself says; None when it says nothing, and list prices must tell."""
+    at: Moment | None = None
+
+
+class UsageBook(Document, frozen=True, kw_only=True):
+    """usage.json: one entry for each session that ever used a model."""
+
+    sessions: tuple[SessionUsage, ...] = ()

@@ -68,7 +68,7 @@ class Roster(msgspec.Struct, frozen=True):
 def led(wanted: Wanted, machine: str) -> bool:
     """Return True when an agent reads the mailbox `lead`: a seated one, or a living one from outside.
 
-    That one is on the machine that made the team; others that share it see no process of it.
+    The one from outside runs on the machine that made the team. Other machines cannot see it, and take it for living.
     """
     outside = wanted.outside
     lives = outside is not None and (bool(machine) or processes.alive(outside.process))

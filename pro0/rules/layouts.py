@@ -146,9 +146,9 @@ def _mapping(value: object, where: str, allowed_keys: frozenset[str] | None) -> 
         if key in _REFUSED:
             raise _wrong(f"{where}: {key!r} means nothing here: {_REFUSED[key]}", hint="leave it out")
         if allowed_keys is not None and key not in allowed_keys:
-            letters = sorted(filter(str.islower, allowed_keys))
-            near = nearest(key, letters)
-            hint = f"did you mean {near}?" if near else f"known: {', '.join(letters)}"
+            lower_case = sorted(filter(str.islower, allowed_keys))
+            near = nearest(key, lower_case)
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(lower_case)}"
             raise _wrong(f"{where}: there is no {key!r}", hint=hint)
     return value
 

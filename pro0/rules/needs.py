@@ -120,8 +120,9 @@ def _out_of_reach(seat: Seat, state: SeatState, picture: Picture) -> Need | None
     """Return the need of a session on a machine out of reach: it goes on there, or it has ended here alone."""
     id, since = seat.agent_id, state.since
     if state.state is State.UNREACHABLE:
-        here = f"pro0 doctor --host {seat.host}" if seat.host else f"pro0 member peek {id}"
-        command = here if state.guard else "pro0 host list"  # no guard is known of a session of another machine
+        command = f"pro0 doctor --host {seat.host}" if seat.host else f"pro0 member peek {id}"
+        if not state.guard:  # another machine's lead has recorded it
+            command = "pro0 host list"
         sentence = f"{id} is out of reach{_with(state.note)}"
         return of_member(NeedKind.UNREACHABLE, id, sentence, command, since, why=state.note)
     if state.incarnation in picture.elsewhere and state.state in ENDED and picture.now - since > UNPROVEN:

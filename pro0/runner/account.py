@@ -7,8 +7,7 @@ from msgspec.structs import asdict, replace
 
 from pro0.agents.runner import USED
 from pro0.errors import Pro0Error
-from pro0.model.runtime import SessionUsage
-from pro0.model.usage import Usage
+from pro0.model.usage import SessionUsage, Usage
 from pro0.ops.context import Context
 from pro0.ops.team import costs
 from pro0.ops.work import runs

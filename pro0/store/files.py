@@ -80,37 +80,29 @@ class File(Generic[T]):
             before = change.value
             yield change
             if change.value is not before:
-                self._save(place, change.value)
+                self.write(place, change.value)
 
     def find(self) -> T | None:
         """Return the document, or None when its file or folder is missing."""
         with self._translated(), suppress(FileNotFoundError), self.place.open() as place:
-            return self._decoded(place.read(self._name, SIZE_LIMIT))
+            return self.decoded(place.read(self._name, SIZE_LIMIT))
         return None
 
     def create(self, value: T) -> None:
         """Write the document for the first time, into a folder still unknown to others."""
         with self._translated(), self.place.open() as place:
-            self._save(place, value)
+            self.write(place, value)
 
     def try_room(self) -> None:
         """Raise Unwritable when the disk has no room to replace the document; the document stays untouched."""
         with self._translated(), self.place.open() as place:
             place.try_room(place.read(self._name, SIZE_LIMIT))
 
-    def decoded(self, data: bytes) -> T:
-        """Return the value of the document's bytes, read elsewhere; raises StoreError when corrupt."""
-        return self._decoded(data)
-
-    def write(self, place: "OpenPlace", value: T) -> None:
-        """Write the document as a part of a change that its caller makes."""
-        self._save(place, value)
-
     def create_once(self, value: T, why: str) -> None:
         """Write the document under the lock, unless it exists already."""
         with self._translated(), self.place.locked(why) as place:
             if not place.holds(self._name):
-                self._save(place, value)
+                self.write(place, value)
 
     def _load(self, place: "OpenPlace") -> T:
         try:
@@ -121,9 +113,10 @@ class File(Generic[T]):
             if not self.place.is_there():
                 raise
             raise StoreError(f"{self.path} is missing", code=ErrorCode.STORE_CORRUPT, hint="pro0 doctor") from None
-        return self._decoded(data)
+        return self.decoded(data)
 
-    def _decoded(self, data: bytes) -> T:
+    def decoded(self, data: bytes) -> T:
+        """Return the document that these bytes hold; raises StoreError when they are corrupt."""
         same, value = self._last
         if value is None or same != data:
             value = self._parsed(data)
@@ -145,7 +138,8 @@ class File(Generic[T]):
             raise _corrupt(self.path, data, ValueError("it has no revision"))
         return self._filled(value) if self._filled else value
 
-    def _save(self, place: "OpenPlace", value: T) -> None:
+    def write(self, place: "OpenPlace", value: T) -> None:
+        """Write the document, as a part of a change that the caller has begun."""
         if value.schema_version > SCHEMA_VERSION:
             raise newer(self.path, value.schema_version)
         value = msgspec.structs.replace(value, revision=value.revision + 1)

@@ -73,10 +73,8 @@ HOSTED_TAKEN = "taken"
 HOSTED_NEWS = rf"{HOSTED_REPORT}|{HOSTED_OVER}"
 """A pattern for file names: a change of these files there concerns home."""
 LAYOUT_SUFFIXES = (".yaml", ".yml", ".json")
-
-
 RECORDS = RUNTIME.removesuffix(DOCUMENT)
-"""Begins the names of all records of sessions."""
+"""Begins the names of the records that leads keep of their sessions."""
 
 
 def home(environment: dict[str, str] | os._Environ[str]) -> Path:

@@ -9,7 +9,7 @@ KINDS = (TEAMS, "tasks", "mailboxes")
 """The home's folders with one sub-folder a team."""
 RUNTIME = "runtime.json"
 RUNTIME_OF = "runtime-"
-"""Begins the name of such a record of a machine that shares another one's team; the machine's name follows."""
+"""Begins the name of that record for a machine that has joined a team; the machine's name follows."""
 STORE = "store.json"
 """In a team's folder: where its documents are; missing where they are files."""
 LAUNCH = ".start.json"

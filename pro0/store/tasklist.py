@@ -60,11 +60,12 @@ class TaskFile(File[TaskList]):
             remaining -= HISTORY_COUNT
         return entries
 
-    def _save(self, place: "OpenPlace", value: TaskList) -> None:
-        # A list of a newer pro0 must not spill into segments: the save below refuses it.
+    def write(self, place: "OpenPlace", value: TaskList) -> None:
+        """Write the list, as a part of a change that the caller has begun; what is old goes into segments first."""
+        # A list of a newer pro0 must not spill into segments: the write below refuses it.
         if value.schema_version <= SCHEMA_VERSION:
             value = self._kept_small(place, value)
-        super()._save(place, value)
+        super().write(place, value)
 
     def _kept_small(self, place: "OpenPlace", value: TaskList) -> TaskList:
         if any(len(task.history) > HISTORY_COUNT for task in value.tasks):

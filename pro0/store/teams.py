@@ -12,14 +12,15 @@ from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreE
 from pro0.model import ids
 from pro0.model.home import Roles
 from pro0.model.need import Announced, PermissionRequests, Troubles
-from pro0.model.runtime import Hosted, Report, Runtime, UsageBook
+from pro0.model.runtime import Hosted, Report, Runtime
 from pro0.model.stored import iso
 from pro0.model.task import Comments, TaskList
 from pro0.model.team import Environment, PortRanges, TeamConfig, Wanted
+from pro0.model.usage import UsageBook
 from pro0.rules.words.presets import PRESETS
 from pro0.store import atomic
 from pro0.store.database.pointer import documents_of, in_database
-from pro0.store.database.sharing import machine_files
+from pro0.store.database.sharing import machine_files, own_machine
 from pro0.store.files import File, exists, make_folder, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
@@ -58,7 +59,8 @@ class TeamStore:
         self.name = paths.name
         self.documents: Documents = documents_of(paths)
         place = self.documents.team
-        self.machine = self.documents.share.machine if self.documents.share else ""
+        self.machine = own_machine(self.documents)
+        """The name under which this machine takes part, "" when it has made the team."""
         self.config, self.record, self.runtime = machine_files(self.documents, self._not_ours)
         self.wanted: File[Wanted] = File(place, WANTED, Wanted)
         self.environment: File[Environment] = File(paths.team, ENVIRONMENT, Environment, absent=Environment)

@@ -28,7 +28,7 @@ _HISTORY_BYTES = 64 << 20
 _ROOM = 1 << 16
 _MODIFIED_KEYS = re.compile(rb"\x1b\[>4(?:;([0-2]))?m")
 _CUT = 6
-"""Bytes of it that one piece of output may end with."""
+"""The most bytes of such a sequence that a piece of output may end with."""
 
 
 class _Place(ctypes.Structure):

@@ -29,7 +29,7 @@ def begun(home: Path, tmp_path: Path) -> Callable[[], Context]:
     """A maker of a team without members: one task done, one open, a letter to its lead."""
 
     def make() -> Context:
-        place = teams.Home("alpha", tmp_path, "headless", "a test", environment={"TOKEN": SECRET})
+        place = teams.Home("alpha", tmp_path, environment={"TOKEN": SECRET})
         context = teams.create(Store(home), THE_HUMAN, place)
         tasks.create(context, [Draft(title="done"), Draft(title="open")])
         tasks.complete(context, "1", "it holds")
@@ -122,7 +122,7 @@ def test_what_is_to_be_forgotten_has_to_be_said(
 def test_nothing_is_kept_of_nothing_nor_when_not_wanted(begun: Callable[[], Context], pro0: Pro0, home: Path) -> None:
     begun()
     assert "kept" not in pro0("team", "cleanup", "alpha", "--no-archive").err
-    teams.create(Store(home), THE_HUMAN, teams.Home("alpha", home, "headless", "a test"))
+    teams.create(Store(home), THE_HUMAN, teams.Home("alpha", home))
     empty = pro0("team", "cleanup", "alpha")
     assert (empty.code, "nothing of alpha is kept: it had no task and no message" in empty.err) == (0, True), empty
     assert not (home / "archive").exists()

@@ -65,7 +65,7 @@ def careless(self: File[Any], why: str) -> Iterator[Change[Any]]:
         change = Change(folder, value)
         yield change
         if change.value is not value:
-            self._save(folder, change.value)
+            self.write(folder, change.value)
 
 
 def test_a_store_that_reads_before_it_locks_is_seen(start: Tree, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

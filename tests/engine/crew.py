@@ -19,7 +19,7 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.message import Message
 from pro0.model.runtime import Process, Report, SeatState, State
 from pro0.model.task import SETTLED, Draft, Task
-from pro0.model.team import OutsideAgent
+from pro0.model.team import Display, OutsideAgent
 from pro0.ops.context import TEAM_UID, clock
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members, progress, teams
@@ -46,7 +46,7 @@ class Crew:
         self.project = project
         self.machine = machine
         session = it2.own_session(os.environ) if mode == "iterm2" else ""
-        home_of_it = teams.Home("alpha", project, mode, "a test", iterm2_session=session)
+        home_of_it = teams.Home("alpha", project, Display(mode=mode, mode_reason="a test", iterm2_session=session))
         self.context = teams.create(self.store, THE_HUMAN, home_of_it)
         self.team = self.context.team
         self.config = self.team.config.read()

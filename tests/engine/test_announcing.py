@@ -16,8 +16,9 @@ from pro0.config import USER_FILE
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.need import NeedKind
-from pro0.model.runtime import SessionUsage, State
+from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Draft, Policy, Status
+from pro0.model.usage import SessionUsage
 from pro0.ops import troubles
 from pro0.ops.context import Context, clock
 from pro0.ops.mail import messages

@@ -123,7 +123,7 @@ def test_another_team_is_left_alone(alpha: Crew) -> None:
     from pro0.model.caller import THE_HUMAN
     from pro0.ops.team import teams
 
-    teams.create(alpha.store, THE_HUMAN, teams.Home("beta", alpha.project, "headless", "a test"))
+    teams.create(alpha.store, THE_HUMAN, teams.Home("beta", alpha.project))
     clean(alpha)
     assert alpha.store.names() == ["beta"]
     with pytest.raises(Pro0Error):

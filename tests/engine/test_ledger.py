@@ -9,8 +9,8 @@ from pro0.agents.adapter import Memory, SessionView
 from pro0.engine.background import ledger as ledger_module
 from pro0.engine.background.agent_states import WatchedSession
 from pro0.engine.background.ledger import Ledger
-from pro0.model.runtime import SeatState, State, UsageBook
-from pro0.model.usage import Usage
+from pro0.model.runtime import SeatState, State
+from pro0.model.usage import Usage, UsageBook
 from pro0.ops.context import clock
 from pro0.store.files import File
 from pro0.store.teams import TeamStore

@@ -245,7 +245,7 @@ def test_a_machine_whose_members_have_ended_leaves_in_peace(alpha: TeamStore, tw
 
 def test_a_lease_that_is_nobodys_to_end_is_named(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever holds it, and is no lead of the team: nothing is ended and nothing removed."""
-    monkeypatch.setattr(machines, "_PATIENCE", 0.2)
+    monkeypatch.setattr(machines, "PATIENCE", 0.2)
     there = joined(alpha, "two")
     lease = Lease(there.paths.team)
     assert lease.take("a test")

@@ -201,7 +201,7 @@ def test_an_incarnation_of_another_team_is_not_ended(alpha: Crew) -> None:
     alpha.lead()
     alpha.spawn("w1")
     own = alpha.report("w1")
-    beta = teams.create(alpha.store, THE_HUMAN, teams.Home("beta", alpha.project, "headless", "a test")).team
+    beta = teams.create(alpha.store, THE_HUMAN, teams.Home("beta", alpha.project)).team
     with beta.runtime.change("a test") as change:
         change.value = replace(change.value, seats=alpha.team.runtime.read().seats)
     (beta.paths.sessions / beta.paths.report(own.incarnation)).write_bytes(encode(own))

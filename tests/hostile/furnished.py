@@ -13,7 +13,7 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.message import Notice
 from pro0.model.runtime import Exit, Failure, Handle, Refusal, Report, SeatState, State
 from pro0.model.task import Awaiting, Claim, Draft, Status, Wait
-from pro0.model.team import Answer, Member, Seat, ShutdownWish
+from pro0.model.team import Answer, Display, Member, Seat, ShutdownWish
 from pro0.ops.context import Context, clock
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
@@ -85,7 +85,8 @@ def leaves(document: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tu
 
 def furnish(home: Path, project: Path, name: str = "alpha") -> Furnished:
     """Make that team; no process belongs to it."""
-    context = teams.create(Store(home), THE_HUMAN, teams.Home(name=name, project=project, mode_reason="a test"))
+    home_of_it = teams.Home(name=name, project=project, display=Display(mode_reason="a test"))
+    context = teams.create(Store(home), THE_HUMAN, home_of_it)
     _members(context)
     _tasks(context)
     for to in ("human", "lead"):

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, Refused
-from pro0.model.runtime import SessionUsage, UsageBook
+from pro0.model.usage import SessionUsage, UsageBook
 from pro0.ops.team import costs, members
 from pro0.ops.team.members import SeatDraft
 from pro0.store.teams import TeamStore

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pro0 import resources
-from pro0.model.runtime import SessionUsage
+from pro0.model.usage import SessionUsage
 from pro0.ops.team import costs
 from pro0.rules.prices import Match, PriceList, Tokens, cost_of, model_of
 from tools import prices as maker

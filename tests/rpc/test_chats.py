@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt
-from pro0.model.runtime import SessionUsage, State, TurnEnd
+from pro0.model.runtime import State, TurnEnd
 from pro0.model.task import Awaiting, Draft, Policy
+from pro0.model.usage import SessionUsage
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks

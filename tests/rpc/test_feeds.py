@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.errors import ErrorCode, StoreError
-from pro0.model.runtime import SessionUsage
 from pro0.model.task import Draft
+from pro0.model.usage import SessionUsage
 from pro0.ops.mail import messages
 from pro0.ops.mail.listing import LETTERS, ListedMessage, MailFeed
 from pro0.ops.tasks import tasks

@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.caller import PEOPLE_AND_AGENTS, Who
-from pro0.model.runtime import Hosted, SessionUsage
+from pro0.model.runtime import Hosted
 from pro0.model.task import Awaiting, Draft, Gate
 from pro0.model.team import PlanGate
+from pro0.model.usage import SessionUsage
 from pro0.ops import permissions
 from pro0.ops.catalog import OPERATIONS
 from pro0.ops.mail import messages

@@ -3,272 +3,49 @@
 Issue 19, build 5. The team is drawn, with members in any state, and its members are divided among machines.
 """
 
-import re
-from collections.abc import Iterable
-from typing import NamedTuple
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.model.caller import Caller, Who
 from pro0.model.decision import (
     Action,
     Announce,
-    Ask,
     Decision,
     Deliver,
     Dismiss,
-    End,
     Expire,
     Finish,
-    Free,
-    Harvest,
     Hire,
-    Nudge,
     Person,
-    Prepare,
-    Question,
-    Seen,
     Snapshot,
-    Start,
-    Tell,
     Withdraw,
 )
-from pro0.model.message import Notice
-from pro0.model.need import NeedKind, Surface
-from pro0.model.runtime import ENDED, Exit, Failure, Phase, RateLimit, Report, Runtime, SeatState, State, Unread
-from pro0.model.task import Policy, StartWish, Status, Task, TaskList
-from pro0.model.team import Answer, PlanGate, Seat, ShutdownWish, Wanted, Wish
+from pro0.model.need import NeedKind
+from pro0.model.runtime import ENDED, Failure, Phase, Runtime, State
+from pro0.model.task import Policy, StartWish, Status, Task
+from pro0.model.team import Seat, ShutdownWish
 from pro0.store.database.sharing import whole
-from tests.rules.building import T0, at, claimed, task
-from tests.rules.supervising import AGENT, CONFIG, GUARD, decided, kinds, look, only, seat, session
+from tests.rules.building import T0, at, task
+from tests.rules.divided import (
+    ALL,
+    MACHINES,
+    NAMES,
+    PLACES,
+    concerned,
+    is_about_cost,
+    limited,
+    of_members,
+    part,
+    parts,
+    records,
+    seat_of,
+    teams,
+)
+from tests.rules.supervising import decided, kinds, look, only, seat, session
 
-NAMES = ("w1", "w2", "w3", "w4")
-MACHINES = ("", "two")
 TEAM_WIDE = (Deliver, Expire, Announce)
 """What one lead does for the whole team, besides new seats for tasks and notices about the cost."""
-ALL = frozenset(Surface)
-PEOPLE = st.sampled_from(["shell", "shell", "claude", "command"])
-MOMENTS = st.sampled_from([-1000.0, -70.0, -20.0, -5.0, -1.0, 0.0])
-
-
-class Member(NamedTuple):
-    """One member as it is drawn: what is wanted of it, what is recorded, and what is seen of it."""
-
-    seat: Seat
-    state: SeatState | None
-    report: Report | None
-    lives: bool
-    left: bool
-    tasks: tuple[Task, ...]
-    failures: tuple[Failure, ...]
-    unread: Unread | None
-    seen: Seen | None
-
-
-@st.composite
-def wishes(draw: st.DrawFn, id: str) -> ShutdownWish:
-    """A request to end, with a minute for the answer, which may be over."""
-    return ShutdownWish(id=id, by="human", at=at(draw(MOMENTS)), force=draw(st.booleans()), timeout=60)
-
-
-@st.composite
-def sessions(draw: st.DrawFn, name: str, generation: int) -> SeatState:
-    """A session in any state, asked to end or not, with what it was told."""
-    since, incarnation = at(draw(MOMENTS)), f"inc-{name}"
-    state = draw(st.sampled_from([State.IDLE, State.IDLE, State.WORKING, *State]))
-    is_up = state is not State.STARTING or draw(st.booleans())
-    return SeatState(
-        agent_id=name,
-        generation=generation,
-        incarnation=incarnation,
-        state=state,
-        since=since,
-        started_at=since,
-        guard=GUARD if is_up else None,
-        agent=AGENT if is_up else None,
-        exit=Exit(at=since, code=1) if state is State.CRASHED else None,
-        asked=draw(st.sampled_from([None, "stop-1", f"ask-{name}"])),
-        ending_since=at(draw(MOMENTS)) if state is State.STOPPING else None,
-        told=draw(st.sampled_from([(), (f"{incarnation}:ended",), (f"{incarnation}:idle:{since.isoformat()}",)])),
-        source=draw(st.sampled_from(["", "screen"])),
-    )
-
-
-@st.composite
-def members(draw: st.DrawFn, name: str) -> Member:
-    """A member with or without a session, a task of its own, mail, and a request to end."""
-    number, generation, has_task = NAMES.index(name), draw(st.integers(1, 2)), draw(st.booleans())
-    own = task(10 + number, policy=draw(st.sampled_from(list(Policy))))
-    wish = draw(st.none() | wishes(f"ask-{name}"))
-    state = draw(st.none() | sessions(name, draw(st.integers(1, generation))))
-    incarnation = state.incarnation if state else ""
-    asked = draw(st.sampled_from(["stop-1", f"ask-{name}"]))
-    answer = Answer(asked, incarnation, draw(st.booleans()), at(draw(MOMENTS)), "busy") if state else None
-    wanted = Seat(
-        agent_id=name,
-        name=name,
-        agent=draw(PEOPLE),
-        generation=generation,
-        task=own.id if has_task else None,
-        disposable=has_task and draw(st.booleans()),
-        worktree=draw(st.sampled_from([False, False, True])),
-        shutdown=wish,
-        answer=draw(st.sampled_from([None, answer])),
-        gate=draw(st.sampled_from([None, PlanGate(), PlanGate(id="p", verdict="approved", generation=generation)])),
-    )
-    lives, reported = draw(st.booleans()), draw(st.booleans())
-    shown, shown_since = draw(st.sampled_from(State)), at(draw(MOMENTS))
-    report = Report(agent_id=name, incarnation=incarnation, guard=GUARD, agent=AGENT, state=shown, since=shown_since)
-    held = claimed(task(1 + number), Caller(Who.MEMBER, name, incarnation))
-    mine = claimed(own, Caller(Who.MEMBER, name, incarnation))
-    mine = replace(mine, session=draw(st.sampled_from([incarnation, "inc-other"])), claimed_at=at(draw(MOMENTS)))
-    over = replace(mine, status=Status.COMPLETED, claim=None, completed_at=at(draw(MOMENTS)))
-    failure = Failure(name, generation, T0, "no program")
-    return Member(
-        seat=wanted,
-        state=state,
-        report=report if state and reported else None,
-        lives=lives and reported and state is not None,
-        left=state is not None and draw(st.booleans()),
-        tasks=(held if state and draw(st.booleans()) else task(1 + number), draw(st.sampled_from([own, mine, over]))),
-        failures=(failure,) if draw(st.booleans()) else (),
-        unread=draw(st.sampled_from([None, Unread(newest=5, count=1)])),
-        seen=draw(
-            st.sampled_from([None, *(Seen(s, T0, "screen") for s in (State.IDLE, State.WORKING, State.WAITING))])
-        ),
-    )
-
-
-@st.composite
-def teams(draw: st.DrawFn) -> Snapshot:
-    """A team on one machine as its lead sees it."""
-    drawn = [draw(members(name)) for name in NAMES[: draw(st.integers(1, 4))]]
-    stop = draw(st.none() | st.none() | wishes("stop-1"))
-    in_line = tuple(task(20 + number, policy=Policy.DISPATCH) for number in range(draw(st.integers(0, 2))))
-    overdue = claimed(replace(task(30), claimed_at=T0), Caller(Who.MEMBER, "gone", "inc-gone"))
-    notice = Notice(id="n1", from_="human", to="w1", content="x")
-    states = [member.state for member in drawn if member.state]
-    reports = {member.report.incarnation: member.report for member in drawn if member.report}
-    limit = RateLimit(agent="claude", since=at(-9), at=at(-9), until=at(50), note="429")
-    return Snapshot(
-        now=at(draw(st.sampled_from([0.0, 30.0, 1805.0]))),
-        config=CONFIG,
-        wanted=Wanted(
-            wish=Wish.STOP if stop else Wish.RUN,
-            stop=stop,
-            paused=draw(st.sampled_from([False, False, True])),
-            max_cost=10.0,
-            seats=tuple(member.seat for member in drawn),
-            outbox=draw(st.sampled_from([(), (notice,)])),
-        ),
-        runtime=Runtime(
-            seats=tuple(states),
-            failures=tuple(failure for member in drawn for failure in member.failures),
-            limits=draw(st.sampled_from([(), (), (limit,)])),
-        ),
-        tasks=TaskList(
-            tasks=(*(one for member in drawn for one in member.tasks), *in_line, overdue),
-            outbox=draw(st.sampled_from([(), (notice,)])),
-        )
-        if draw(st.integers(0, 9))
-        else None,
-        reports=reports,
-        guards_alive=frozenset(m.state.incarnation for m in drawn if m.state and m.lives),
-        leftovers=frozenset(m.state.incarnation for m in drawn if m.state and m.left),
-        unopened={s.incarnation: False for s in states if s.state is State.STARTING and s.guard is None},
-        unread={member.seat.agent_id: member.unread for member in drawn if member.unread},
-        seen={member.state.incarnation: member.seen for member in drawn if member.state and member.seen},
-        hooked=draw(st.booleans()),
-        spent=draw(st.sampled_from([0.0, 0.0, 9.0, 10.0])),
-        person=Person(),
-        surfaces=ALL,
-        protocol=frozenset({"shell"}),
-        line=frozenset({"claude"}),
-    )
-
-
-PLACES = st.fixed_dictionaries({name: st.sampled_from(MACHINES) for name in NAMES})
-"""The machine of each member."""
-
-
-def part(team: Snapshot, places: dict[str, str], machine: str, *, has_duties: bool) -> Snapshot:
-    """What the lead of one machine sees of a team whose members are divided."""
-    states = team.runtime.seats
-    own = {state.incarnation for state in states if places[state.agent_id] == machine}
-
-    def here(all_failures: Iterable[Failure], *, is_own: bool = True) -> tuple[Failure, ...]:
-        return tuple(one for one in all_failures if (places[one.agent_id] == machine) == is_own)
-
-    return replace(
-        team,
-        machine=machine,
-        has_duties=has_duties,
-        wanted=replace(
-            team.wanted, seats=tuple(replace(seat, machine=places[seat.agent_id]) for seat in team.wanted.seats)
-        ),
-        runtime=replace(
-            team.runtime,
-            seats=tuple(state for state in states if state.incarnation in own),
-            failures=here(team.runtime.failures),
-        ),
-        others=Runtime(
-            seats=tuple(state for state in states if state.incarnation not in own),
-            failures=here(team.runtime.failures, is_own=False),
-        ),
-        reports={incarnation: report for incarnation, report in team.reports.items() if incarnation in own},
-        guards_alive=team.guards_alive & own,
-        leftovers=team.leftovers & own,
-        unopened={incarnation: value for incarnation, value in team.unopened.items() if incarnation in own},
-        seen={incarnation: seen for incarnation, seen in team.seen.items() if incarnation in own},
-    )
-
-
-def parts(team: Snapshot, places: dict[str, str]) -> list[Decision]:
-    """What both leads decide; that of the first machine has the duties."""
-    return [decided(part(team, places, machine, has_duties=not machine)) for machine in MACHINES]
-
-
-def concerned(action: Action, decision: Decision) -> str | None:
-    """The member that an action is about, None for one about the whole team."""
-    incarnations = {state.incarnation: state.agent_id for state in decision.runtime.seats}
-    match action:
-        case Start(seat=seat) | Prepare(seat=seat):
-            return seat.agent_id
-        case Ask() | End() | Free() | Nudge() | Harvest() | Dismiss():
-            return action.agent_id
-        case Question(state=state):
-            return state.agent_id
-        case Tell(id=id):
-            return incarnations.get(id.partition(":")[0])
-        case Withdraw(request_id=id) if id.startswith("ask-"):
-            return id.removeprefix("ask-")
-    return None
-
-
-def seat_of(team: Snapshot, task_id: str) -> Seat | None:
-    return next((seat for seat in team.wanted.seats if seat.task == task_id), None)
-
-
-def alike(what: object) -> str:
-    """An action or a record without what differs by machine: which one it is, and the ids that are new."""
-    return re.sub(r"new-\d+", "new", repr(what)).replace("machine='two'", "machine=''")
-
-
-def of_members(*decisions: Decision) -> list[str]:
-    """The actions about members, of one lead or of several."""
-    return sorted(alike(a) for one in decisions for a in one.actions if concerned(a, one) is not None)
-
-
-def records(*decisions: Decision) -> list[str]:
-    """The sessions as they are recorded, by one lead or by several."""
-    return sorted(alike(state) for one in decisions for state in one.runtime.seats)
-
-
-def is_about_cost(action: Action) -> bool:
-    return isinstance(action, Tell) and ":cost:" in f":{action.id}:"
 
 
 @given(teams(), PLACES, st.booleans())
@@ -405,9 +182,8 @@ def test_the_seat_of_a_task_that_is_over_is_taken_away_by_its_own_lead(has_dutie
 def test_what_members_elsewhere_need_is_announced_by_the_lead_with_the_duties() -> None:
     """A crash, a start that failed, a limit, and a machine out of reach; the other leads announce nothing."""
     failed = Failure("w3", 1, at(-1), "no program")
-    limit = RateLimit(agent="claude", since=at(-9), at=at(-9), until=at(50), note="429")
     away = session("w4", State.UNREACHABLE, guard=None, note="two takes no part at present")
-    others = Runtime(seats=(session("w2", State.CRASHED, told=("x",)), away), failures=(failed,), limits=(limit,))
+    others = Runtime(seats=(session("w2", State.CRASHED, told=("x",)), away), failures=(failed,), limits=(limited(),))
     seats = [seat("w1"), *(seat(name, machine="two") for name in NAMES[1:])]
     snapshot = replace(look(session("w1"), seats=seats), others=others, person=Person(), surfaces=ALL)
     for has_duties in (True, False):
@@ -434,8 +210,7 @@ def test_what_to_do_about_a_machine_out_of_reach_depends_on_whose_member_it_is(m
 
 def test_a_limit_that_is_known_elsewhere_holds_nobody_here() -> None:
     """Each machine may have an account of its own."""
-    limit = RateLimit(agent="shell", since=at(-9), at=at(-9), until=at(50), note="429")
-    snapshot = replace(look(seats=[seat("w1")]), others=Runtime(limits=(limit,)))
+    snapshot = replace(look(seats=[seat("w1")]), others=Runtime(limits=(limited("shell"),)))
     assert kinds(decided(snapshot)) == ["Start"]
 
 

@@ -11,8 +11,9 @@ from pro0.store.paths import TeamPaths
 from pro0.store.places.documents import Files
 from pro0.store.places.place import DocumentPlace
 from pro0.store.places.promises import Documents
-from pro0.store.teams import Store
+from pro0.store.teams import Store, TeamStore
 from tests.postgres import Postgres
+from tests.sharing import founded, joined
 from tests.teams import NOW
 
 KINDS = ("files", "database")
@@ -60,3 +61,21 @@ def kept_at(store_kind: str, request: pytest.FixtureRequest) -> str:
         return ""
     server: Postgres = request.getfixturevalue("server")
     return server.url()
+
+
+@pytest.fixture
+def alpha(home: Path, database: str) -> TeamStore:
+    """A team on the machine that made it, with the member w1."""
+    return founded(home, database)
+
+
+@pytest.fixture
+def two(alpha: TeamStore) -> TeamStore:
+    """The same team as a second machine has it."""
+    return joined(alpha, "two")
+
+
+@pytest.fixture
+def three(alpha: TeamStore) -> TeamStore:
+    """And as a third one has it."""
+    return joined(alpha, "three")

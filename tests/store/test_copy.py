@@ -18,9 +18,10 @@ import pytest
 from pro0.engine.copying import copy_store
 from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError, Unwritable
 from pro0.model.message import Notice
-from pro0.model.runtime import State, UsageBook
+from pro0.model.runtime import State
 from pro0.model.task import Changes, Comment, Comments, Draft
 from pro0.model.team import TeamConfig, Wanted
+from pro0.model.usage import UsageBook
 from pro0.ops.context import clock
 from pro0.ops.tasks import tasks
 from pro0.store import journal

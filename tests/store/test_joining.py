@@ -23,19 +23,13 @@ from tests import crowd
 from tests.faults import KILLED, STEPS, Seen, fail_with, fault_at, in_child, kill_before, temporary_files
 from tests.faults import count as counted
 from tests.postgres import Postgres
-from tests.sharing import founded, joined, pointer_of, seated, share
+from tests.sharing import joined, pointer_of, seated, share
 from tests.store.raw import all_of
 from tests.store.test_database import cutting
 from tests.teams import NOW, files, make_team
 
 pytestmark = pytest.mark.usefixtures("no_sync")
 BEFORE = Environment(variables={"PATH": "/bin"}, reserved={"KEY": "1"})
-
-
-@pytest.fixture
-def alpha(home: Path, database: str) -> TeamStore:
-    """A team on the machine that made it, with the member w1."""
-    return founded(home, database)
 
 
 def joins(team: TeamStore, there: Path, machine: str) -> TeamStore:

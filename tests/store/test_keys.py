@@ -109,7 +109,7 @@ def test_the_reader_accepts_what_the_reference_accepts(document: Any, seed: int,
         else:
             end = min(len(data), at + dice.randrange(12))
             data = data[:at] + data[at:end] * dice.choice((0, 2)) + data[end:]
-    read = accepts(lambda: file_of(Path("nowhere"), document)._decoded(data))
+    read = accepts(lambda: file_of(Path("nowhere"), document).decoded(data))
     assert read == by_reference(document, data), data
 
 
@@ -118,7 +118,7 @@ def test_a_document_in_another_spelling_is_the_same(document: Any) -> None:
     """What people and other programs write: other spaces, other order, escapes."""
     value = json.loads(encode(document))
     for text in (json.dumps(value, sort_keys=True), json.dumps(value, indent=7), json.dumps(value, ensure_ascii=False)):
-        assert file_of(Path("nowhere"), document)._decoded(text.encode()) == document
+        assert file_of(Path("nowhere"), document).decoded(text.encode()) == document
 
 
 KEYS = {

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, EnvironmentMissing, NotFound, Refused, StoreError
 from pro0.model.message import Notice
-from pro0.model.runtime import Hosted, UsageBook
+from pro0.model.runtime import Hosted
 from pro0.model.stored import iso
 from pro0.model.team import Environment, TeamConfig, Wanted
+from pro0.model.usage import UsageBook
 from pro0.rules.words.presets import PRESETS
 from pro0.store.files import File
 from pro0.store.removal import trees

@@ -94,7 +94,7 @@ def turn(brief: Brief) -> Invocation:
 
 
 def _begin(brief: Brief) -> tuple[str, ...]:
-    """Return the program, the conversation, and the mode."""
+    """Return the first words: the program, its conversation and its permission mode."""
     id = ("--resume" if brief.resume else "--session-id", brief.session) if brief.session else ()
     return ("claude", *id, "--permission-mode", MODES[brief.mode])
 
@@ -188,7 +188,7 @@ STATUS = Words(
     states={"": State.STARTING, "busy": State.WORKING, "idle": State.IDLE, "waiting": State.WAITING},
 )
 _TAKEN = "taken"
-"""The purpose of a transcript that has the first prompt."""
+"""Names the transcript that has the first prompt in the memory of a session."""
 WAITING_FOR = {"dialog open": State.DIALOG}
 """The states behind `waitingFor`; with any other value the agent waits for a person."""
 
@@ -200,13 +200,13 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     folder = config_folder(session_view.environment)
     status_file = value(folder / "sessions" / f"{session_view.agent.pid}.json", _SESSION)
     state = _state(status_file) if status_file else None
-    now = status_file.session_id if status_file else ""
-    if state in (None, State.IDLE) and _awaits_its_prompt(session_view, memory, folder, now):
+    session = status_file.session_id if status_file else ""
+    if state in (None, State.IDLE) and _awaits_its_prompt(session_view, memory, folder, session):
         rule = "the first prompt is not taken yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=session_view.session)
     if not status_file or state is None:
         return None
-    session, note = now, str(status_file.waiting_for or "")
+    note = str(status_file.waiting_for or "")
     if state is State.UNKNOWN:
         return STATUS.reading(f"{status_file.status or ''} {note}", session)
     if state is State.IDLE and (error := last_error(transcript(folder, session, session_view.cwd))):
@@ -223,15 +223,15 @@ def _state(status_file: _Session) -> State | None:
     return State.UNKNOWN if status_file.waiting_for and state is not State.WORKING else state
 
 
-def _awaits_its_prompt(session_view: SessionView, memory: Memory, folder: Path, now: str) -> bool:
+def _awaits_its_prompt(session_view: SessionView, memory: Memory, folder: Path, present: str) -> bool:
     """Return True while the prompt in argv is untaken; until then Claude shows an empty input and `idle`.
 
-    The transcript of the started session decides; on this machine its id is the folder's name. A person may clear the
-    session at once: then that of `now` has no message.
+    A message in a transcript proves that it is taken: in that of the started session, which on this machine has the
+    folder's name, or in that of the `present` one, since a person may clear a session at once.
     """
     if _TAKEN in memory.files or not first_prompt.awaited(session_view):
         return False
-    for id in filter(None, (Path(session_view.folder).name, session_view.session, now)):
+    for id in filter(None, (Path(session_view.folder).name, session_view.session, present)):
         path = transcript(folder, id, session_view.cwd)
         if has_message(path):
             memory.files[_TAKEN] = path

@@ -23,6 +23,7 @@ from pro0.model.caller import THE_HUMAN
 from pro0.model.ids import LEAD
 from pro0.model.runtime import State
 from pro0.model.task import Status
+from pro0.model.team import Display
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from pro0.ops.tasks.drafts import SeatDraft
@@ -53,8 +54,7 @@ def a_team(stage: Performance) -> None:
     home = teams.Home(
         name=TEAM,
         project=scratch.project,
-        mode=stage.mode,
-        mode_reason=stage.mode_reason,
+        display=Display(mode=stage.mode, mode_reason=stage.mode_reason),
         environment=start_environment(os.environ),
     )
     stage.meet(teams.create(Store(scratch.home), THE_HUMAN, home))

@@ -11,7 +11,7 @@ from pro0.decoding import decode
 from pro0.errors import EnvironmentMissing
 
 MOST = 100
-"""Rows of what it says."""
+"""The most checks of its doctor that are shown."""
 PATIENCE = 60.0
 """Seconds for its doctor, which starts every agent's program there once."""
 _ASKED = ("/bin/sh", "-c", "pro0 --version && exec pro0 doctor --json")

@@ -18,16 +18,16 @@ from pro0.ops.team.machines import MachineStatus
 
 @click.command()
 @click.argument("url", metavar="URL")
-@click.argument("there", required=False, metavar="[TEAM]")
-@click.option("--as", "called", metavar="NAME", help="What this machine is called there; else its host name.")
+@click.argument("name", required=False, metavar="[TEAM]")
+@click.option("--as", "machine", metavar="NAME", help="What this machine is called there; else its host name.")
 @click.option("--mode", help="Where members of this machine are shown; else from the settings.")
 @json_option
-def join(url: str, there: str | None, called: str | None, mode: str | None, as_json: bool) -> None:
+def join(url: str, name: str | None, machine: str | None, mode: str | None, as_json: bool) -> None:
     """Let this machine take part in a team that a database keeps.
 
-    The team is bound to this directory's project here, so be in a clone of the same repository. A lead of this machine
-    starts, for the members that are spawned here. Tasks, mail and verdicts are the team's. Without TEAM it is the only
-    team of that database.
+    Members that are spawned here work in this directory's project, so be in a clone of the same repository. A lead
+    starts on this machine and runs them. Tasks, mail and verdicts are the team's. Without TEAM the only team of that
+    database is meant.
 
     --json prints what `host list --json` prints.
 
@@ -36,22 +36,22 @@ def join(url: str, there: str | None, called: str | None, mode: str | None, as_j
       pro0 host join postgresql://me@db.example.org/agents
       pro0 host join postgresql://me@db.example.org/agents alpha --as laptop2
     """
-    from pro0.engine.machines import join as begin
+    from pro0.engine.machines import join as join_team
 
     human_only("let a machine take part in a team")
     store().check()
-    machine = ids.machine(called if called is not None else _own_name())
+    own_name = ids.machine(machine if machine is not None else _own_name())
     project = project_here()
     settings = trust.settings(store().home, project, os.environ, {"teammateMode": mode})
-    asked = ids.team_name(there) if there is not None else ""
-    joined = begin(store(), url, asked, machine, project, settings, terminal=terminal())
+    asked = ids.team_name(name) if name is not None else ""
+    joined = join_team(store(), url, asked, own_name, project, settings, terminal=terminal())
     with live() as show:
         show("starting the lead of this machine")
         need_lead(joined, show)
     if as_json:
         write_json(machines.list_machines(Context(joined, caller()[0], vouch=by_terminal)))
         return
-    write(f"{machine} takes part in {joined.name}, with {project}")
+    write(f"{own_name} takes part in {joined.name}, with {project}")
     say(f"start a member here: pro0 member spawn NAME --agent claude -t {joined.name}")
 
 
@@ -69,12 +69,12 @@ def list_hosts(team: str | None, as_json: bool) -> None:
       pro0 host list
       pro0 host list alpha --json
     """
-    machines_there = machines.list_machines(here(team))
+    all_machines = machines.list_machines(here(team))
     if as_json:
-        write_json(machines_there)
+        write_json(all_machines)
     else:
         head = ("MACHINE", "LEAD", "SINCE", "VERSION", "MEMBERS")
-        table(head, [_row(machine) for machine in machines_there])
+        table(head, [_row(machine) for machine in all_machines])
 
 
 @click.command()
@@ -84,8 +84,9 @@ def list_hosts(team: str | None, as_json: bool) -> None:
 def leave(team: str | None, machine: str | None, force: bool) -> None:
     """Take this machine out of a team, or give up one that is gone.
 
-    Its members leave with it, and their tasks are given back. What they have not committed is saved in a commit first;
-    branches that are not merged stay, exit 7. A machine that was given up ends its members when it is back.
+    Its members leave with it, and their tasks are given back. What members of this machine have not committed is saved
+    in a commit first; branches that are not merged stay, exit 7. A machine that was given up ends its members when it
+    is back.
 
     \b
     Examples:
@@ -96,14 +97,13 @@ def leave(team: str | None, machine: str | None, force: bool) -> None:
     context = here(team)
     if machine is not None and machine != context.team.machine:
         gone = machines.give_up(context, machine)
-        write(
-            f"{machine} takes no part in {context.team.name} any more" + (f"; gone: {', '.join(gone)}" if gone else "")
-        )
+        members = f"; gone: {', '.join(gone)}" if gone else ""
+        write(f"{machine} takes no part in {context.team.name} any more{members}")
         return
-    from pro0.engine.machines import leave as end
+    from pro0.engine.machines import leave as leave_team
 
     with live() as show:
-        kept = end(store(), context.team, context, show, force=force)
+        kept = leave_team(store(), context.team, context, show, force=force)
     if kept:
         hint = f"look: git log HEAD..{kept[0]}; merge it, or leave it"
         raise Kept(f"this machine has left {context.team.name}; not merged, so kept: {', '.join(kept)}", hint=hint)

@@ -108,7 +108,7 @@ class AgentStates:
                 self._differences.note(watched.state, sources, reading)
                 before = self._seen.get(incarnation)
                 screen = current_screens.get(incarnation)
-                if all(source.source in DRAWN for source in sources):  # its own word knows of its prompt
+                if all(source.source in DRAWN for source in sources):  # an agent's own word counts its prompt in
                     reading = _until_begun(watched, reading, before, screen)
                 self._readings[incarnation] = reading
                 words = last_words(watched.adapter, watched.session_view, watched.memory, reading, before, screen)

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from msgspec.structs import asdict, replace
 
 from pro0.engine.background.agent_states import WatchedSession
-from pro0.model.runtime import SessionUsage
-from pro0.model.usage import Usage
+from pro0.model.usage import SessionUsage, Usage
 from pro0.ops.context import clock
 from pro0.ops.team.costs import spent
 from pro0.store.teams import TeamStore
@@ -35,7 +34,7 @@ class Ledger:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PAUSE
             if self._team.documents.database:
-                self._known = None
+                self._known = None  # leads of other machines have written since
             due += self._living.values()
         self._note({entry.incarnation: entry for entry in map(_entry, due) if entry})
         return spent(self._entries().values()) if limit else 0.0

@@ -109,5 +109,5 @@ class PermissionRelay:
     def _open_requests(self) -> tuple[PermissionRequest, ...]:
         """Return the open requests of this machine's members."""
         machine = self._context.team.machine
-        requests = permissions.open_requests(self._context.team.permissions.read())
-        return tuple(request for request in requests if request.machine == machine)
+        of_all = permissions.open_requests(self._context.team.permissions.read())
+        return tuple(request for request in of_all if request.machine == machine)

@@ -26,8 +26,8 @@ def brief_there(brief: Brief) -> Brief:
     return replace(brief, folder=f"${HOSTED}", cwd="", project="", environment=names, pro0=("pro0",), mailbox="")
 
 
-def earlier(adapter: Adapter, state: SeatState) -> str:
-    """Return the conversation to go on with if its machine still has it, empty for none: only that machine knows."""
+def earlier_conversation(adapter: Adapter, state: SeatState) -> str:
+    """Return the conversation to go on with, "" for none; only its machine knows whether it still has it."""
     return state.session if adapter.session_ids != "none" else ""
 
 

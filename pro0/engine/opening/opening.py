@@ -119,7 +119,7 @@ class Opener:
         adapter = limited(adapter, off)
         brief = self._briefs.brief(seat, adapter, state, environment, task)
         call = adapter.call(elsewhere.brief_there(brief) if seat.host else brief)
-        earlier = elsewhere.earlier(adapter, state) if seat.host else ""
+        earlier = elsewhere.earlier_conversation(adapter, state) if seat.host else ""
         self._sessions[start.incarnation] = earlier or brief.session
         launch = self._launch(state, adapter, call, environment)
         hosted = None
@@ -129,7 +129,7 @@ class Opener:
         name = paths.launch(start.incarnation)
         # An existing launch file stays. The guard that removes it owns the session, so none starts twice.
         if not start.prepared:
-            # An agent that may go on is not waited for to take its prompt: only its machine knows whether it gets one.
+            # Nobody waits until an agent that may go on has taken a prompt: only its machine knows whether it gets one.
             self._briefs.write_agent_files(start.incarnation, {} if earlier else call.files)
             if hosted:
                 elsewhere.write(self._team, hosted)

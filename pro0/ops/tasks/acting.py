@@ -76,7 +76,7 @@ def make_request(context: Context, act: Act, reason: str = "") -> Request:
 def in_turn(context: Context, request: Request) -> Request:
     """Stamp a request with the time under the lock; a caller kept waiting comes later in the history too.
 
-    A claim from another machine is checked again: that machine may have been given up, and its claims given back.
+    A member on a machine that has joined is checked again before it claims: the machine may have been given up.
     """
     if request.act is Act.CLAIM and context.team.machine and context.caller.who is Who.MEMBER:
         require_living(context)

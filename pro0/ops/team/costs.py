@@ -11,7 +11,7 @@ from pro0 import resources
 from pro0.decoding import decode
 from pro0.errors import BadInput
 from pro0.model.caller import ANYONE, HUMAN_ONLY
-from pro0.model.runtime import SessionUsage
+from pro0.model.usage import SessionUsage
 from pro0.ops.context import Context, operation
 from pro0.rules.prices import NONE, Model, PriceList, Tokens, cost_of, model_of
 

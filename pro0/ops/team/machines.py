@@ -62,10 +62,10 @@ def list_machines(context: Context) -> tuple[MachineStatus, ...]:
 
 @operation("host.leave", HUMAN_ONLY)
 def give_up(context: Context, machine: str) -> tuple[str, ...]:
-    """Take a machine and its members out of a team; returns them. Their tasks are given back.
+    """Take a machine and its members out of a team, give back their tasks, and return the members.
 
-    Raises Refused while its lead is at work, NotFound when no machine of that name takes part. One that was
-    interrupted may be repeated.
+    Raises Refused while its lead is at work, NotFound when no machine of that name takes part. After an interruption
+    it may be called again.
     """
     team = context.team.require()
     database, records = _shared(team)
@@ -105,13 +105,13 @@ def _sessions(team: TeamStore, machine: str) -> dict[str, str]:
 
 
 def _give_back(team: TeamStore, machine: str, sessions: dict[str, str]) -> None:
-    """Give back what members of a machine hold or have reserved, and let nobody answer what they ask.
+    """Give back what members of a machine hold or have reserved, and end their requests for permissions.
 
-    A member that is elsewhere by now keeps what it has reserved.
+    A member that is on another machine by now keeps what it has reserved.
     """
+    how = f"was on {machine}, which takes no part any more"
     moved = {seat.agent_id for seat in team.wanted.read().seats if seat.machine != machine}
     for agent_id, incarnation in sessions.items():
-        how = f"was on {machine}, which takes no part any more"
         tasks.free(lead_context(team), agent_id, incarnation, how, keep=agent_id in moved)
     requests = open_requests(team.permissions.read())
     permissions.settle(lead_context(team), {request.id: "ended" for request in requests if request.machine == machine})
@@ -129,10 +129,9 @@ def machine_name(team: TeamStore, machine: str) -> str:
 
 def nothing_to_show(team: TeamStore, seat: Seat) -> NotFound:
     """Return the error for a member without a terminal here."""
-    if seat.machine != team.machine:
-        machine = machine_name(team, seat.machine)
-        return NotFound(f"{seat.agent_id} is on {machine}, and shown there", hint=f"pro0 member show {seat.agent_id}")
-    return NotFound(f"{seat.agent_id} has nothing to show", hint=f"pro0 member show {seat.agent_id}")
+    is_here = seat.machine == team.machine
+    why = "has nothing to show" if is_here else f"is on {machine_name(team, seat.machine)}, and shown there"
+    return NotFound(f"{seat.agent_id} {why}", hint=f"pro0 member show {seat.agent_id}")
 
 
 def _shared(team: TeamStore) -> tuple["SharedDocuments", dict[str, Runtime]]:

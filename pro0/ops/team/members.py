@@ -279,9 +279,8 @@ def _to_the_asker(context: Context, desired: Wanted, seat: Seat, reply: Answer) 
     """Return the notices of an answer, for its asker and for the lead address."""
     asker = _wish(desired, seat).by
     verdict = "approves its shutdown" if reply.approve else f"says not yet: {reply.reason}"
-    unled_human = asker == ids.HUMAN and not led(
-        desired, context.team.machine
-    )  # such a human reads the lead's mailbox too
+    # A human without a lead agent reads the lead's mailbox too.
+    unled_human = asker == ids.HUMAN and not led(desired, context.team.machine)
     return [
         Notice(
             id=f"{context.new_id()}{':approved' if reply.approve else ''}",

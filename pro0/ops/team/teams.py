@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from pro0 import processes
 from pro0.errors import ErrorCode, Refused
@@ -13,7 +13,18 @@ from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
 from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED, Phase, Runtime
-from pro0.model.team import Approver, Environment, PermissionMode, Seat, TeamConfig, Wanted, Window, WindowLayout, Wish
+from pro0.model.team import (
+    Approver,
+    Display,
+    Environment,
+    PermissionMode,
+    Seat,
+    TeamConfig,
+    Wanted,
+    Window,
+    WindowLayout,
+    Wish,
+)
 from pro0.ops.context import Context, Vouch, already, clock, in_process, new_id, operation
 from pro0.ops.seats import Roster
 from pro0.ops.team.members import renewed, shutdown_wish
@@ -26,11 +37,7 @@ class Home(msgspec.Struct, frozen=True):
 
     name: str
     project: Path
-    mode: str = "headless"
-    mode_reason: str = ""
-    inside_tmux: str = ""
-    iterm2_session: str = ""
-    sockets: str = ""
+    display: Display = Display()
     permission_mode: PermissionMode = PermissionMode.ASK
     plan_approval: Approver = "human"
     windows: tuple[Window, ...] = ()
@@ -59,11 +66,7 @@ def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) 
         created_at=clock(),
         uid=new_id(),
         project=str(home.project),
-        mode=home.mode,
-        mode_reason=home.mode_reason,
-        inside_tmux=home.inside_tmux,
-        iterm2_session=home.iterm2_session,
-        sockets=home.sockets,
+        **asdict(home.display),
         permission_mode=home.permission_mode,
         plan_approval=home.plan_approval,
         windows=home.windows,

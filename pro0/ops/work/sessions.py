@@ -63,10 +63,10 @@ def show(context: Context, session_id: str) -> TeamSession:
     name = session_id.strip().casefold()
     by_id = (session for session in sessions if session.id == session_id)
     by_name = (session for session in reversed(sessions) if session.state and session.agent_id == name)
-    session_there = next(by_id, None) or next(by_name, None)
-    if session_there is None:
+    named = next(by_id, None) or next(by_name, None)
+    if named is None:
         raise NotFound(f"there is no session {session_id[:64]!r} that you may see", hint="session.list has their ids")
-    return session_there
+    return named
 
 
 def _may_read(context: Context, session: TeamSession) -> bool:

@@ -15,7 +15,7 @@ from pro0.worktrees import branch_of
 from pro0.worktrees.travels import TRANSFER, Travelling
 
 PATIENCE, FORCED = 600.0, 60.0
-"""Seconds for a machine to make or to remove a worktree, and for all that a cleanup asks of it with force."""
+"""Seconds for a machine to make or to remove a worktree, and for each call of a cleanup with force."""
 
 
 class MemberCode:

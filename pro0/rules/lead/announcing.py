@@ -54,7 +54,7 @@ def announce(view: View, runtime: Runtime) -> Announcements:
         and not view.stopping
         and _suits(action)
     )
-    if not view.snapshot.has_duties:  # what is shown at its own members, each lead shows
+    if not view.snapshot.has_duties:  # such a lead shows the needs beside its own members, and announces none
         return Announcements(current_needs, wake_at=next_look(picture))
     return Announcements(current_needs, owed, None if announced == person.announced else announced, next_look(picture))
 

@@ -112,7 +112,7 @@ def _ask_once(view: View, plan: Plan) -> Plan:
 
 
 def hire(view: View, plans: list[Plan]) -> list[Action]:
-    """Return the seats to make now for tasks, each by the lead that has the duties, or whose seat it is already."""
+    """Return the seats to make now for tasks: a new one by the lead with the duties, a former one by its own lead."""
     if view.blind or view.stopping:
         return []
     seats, elsewhere = _seats(plans), {s.task for s in view.snapshot.wanted.seats if s.machine != view.snapshot.machine}

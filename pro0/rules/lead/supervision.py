@@ -51,7 +51,7 @@ STARTING_LIMIT = timedelta(seconds=15)
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     """Return the new record, the actions and the time of the next look.
 
-    They are for all members of a team, in one that several machines share for those of the lead's own.
+    They concern the members of the lead's own machine: all of the team's, unless several machines share it.
     """
     snapshot = throttling.renewed(snapshot)
     view = View(snapshot, Board(snapshot.tasks.tasks if snapshot.tasks else ()), new_id)

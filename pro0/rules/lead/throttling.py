@@ -6,7 +6,7 @@ changes nothing. Its laws:
 1. Only an error that began after the last hold counts as another one; each doubles the hold, up to a bound.
 2. An end named by the error counts before any guess, within reason.
 3. A turn that ended well after the error ends the hold.
-4. A login of another machine is limited for itself: what an agent there shows holds back no session here.
+4. A limit is one machine's, as its login is: what an agent elsewhere shows holds back no session here.
 5. A member whose turn such an error stopped is told once to go on, when the end that the provider named has come.
 """
 

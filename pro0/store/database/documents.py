@@ -48,14 +48,14 @@ class DatabaseDocuments:
     def log(self, line: Mapping[str, object]) -> None:
         """Append one line to the team's events; one that cannot be written is left out.
 
-        Of a person's act it names the role in the database, since several persons may share the team.
+        For a person's act the line names the database role too, since several persons may share the team.
         """
         rows, subject = self._rows, f"the events of {self._rows.name}"
         # Behind a lock, so that numbers are seen in their order.
         with suppress(Pro0Error, OSError), rows.server.act(lock_of(rows.name, EVENTS), subject, "log") as act:
             act.ask(schema.CARELESS)
-            whose = {"actor": ids.HUMAN, "db_role": act.role} if line.get("actor") == ids.HUMAN else {}
-            text = msgspec.json.encode({"at": line.get("at"), **whose, **line}, enc_hook=str) + b"\n"
+            person = {"actor": ids.HUMAN, "db_role": act.role} if line.get("actor") == ids.HUMAN else {}
+            text = msgspec.json.encode({"at": line.get("at"), **person, **line}, enc_hook=str) + b"\n"
             act.write(schema.LOG, (text, rows.name, rows.channel, f"{KINDS[0]}/{EVENTS}"))
 
     def events(self) -> EventRows:

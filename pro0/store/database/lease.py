@@ -22,7 +22,7 @@ from (values ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('
     ('tcp_user_timeout', '30000')) wanted (name, setting)
 join pg_settings known on known.name = wanted.name
 """
-"""Else a server would take a machine that lost its network for present, for hours; an old server knows not all."""
+"""Without these a machine that lost its network would count as present for hours; an old server lacks some."""
 _HELD = """
 select (l.classid::bigint << 32) | l.objid::bigint from pg_locks l
 where l.locktype = 'advisory' and l.granted and l.objsubid = 1

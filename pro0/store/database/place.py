@@ -87,12 +87,11 @@ class OpenRows:
             raise FileNotFoundError(errno.ENOENT, "the team is gone", team.name)
 
     def drop(self, name: str) -> None:
-        """Remove one document, with the act it belongs to."""
+        """Remove one document, as a part of the act that has begun."""
         assert self._act
         team = self._place.team
-        self._act.write(
-            schema.DROP_DOCUMENT, {"name": self._place.key(name), "team": team.name, "channel": team.channel}
-        )
+        values: dict[str, object] = {"name": self._place.key(name), "team": team.name, "channel": team.channel}
+        self._act.write(schema.DROP_DOCUMENT, values)
 
     def try_room(self, data: bytes) -> None:
         """Raise StoreError when the server takes no document of this data; nothing is changed."""

@@ -70,7 +70,7 @@ class DatabaseAct:
 
     @property
     def role(self) -> str:
-        """Return the role that acts."""
+        """Return the role of the database that acts."""
         return self._session.connection.info.user
 
     def ask(self, query: LiteralString, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:

@@ -1,8 +1,7 @@
 """The documents of a team that differ by machine: each lead's record, and what the team's configuration means here.
 
-Each lead records its own sessions, and readers see all of them as one record. What another machine's record names is
-not on this one: no process of it, no pane. So these are left out, and every look at processes takes such a session for
-one of which nothing is known.
+Each lead records its own sessions, and readers see all of them as one record. The processes and panes in the record of
+another machine are not on this one. So they are left out, and nothing here takes a stranger's process for a session's.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -36,12 +35,13 @@ class OwnRecord(File[Runtime]):
             raise _takes_no_part(self._machine)
         return record
 
-    def _decoded(self, data: bytes) -> Runtime:
-        return self.own(super()._decoded(data))
+    def decoded(self, data: bytes) -> Runtime:
+        """Return the record that these bytes hold; raises StoreError when they are corrupt, NotFound as `own` does."""
+        return self.own(super().decoded(data))
 
 
 class WholeRuntime(OwnRecord):
-    """The record of this machine's sessions; read, it names those of all machines."""
+    """The record of a machine's sessions, which is read as one with those of all other machines."""
 
     def __init__(self, documents: "SharedDocuments", share: Share | None) -> None:
         super().__init__(documents.team, share)
@@ -72,7 +72,7 @@ class WholeRuntime(OwnRecord):
 
 
 class LocalConfig(File[TeamConfig]):
-    """The configuration of a team that another machine has made; read, it names this one's project and terminals."""
+    """The configuration of a team that another machine has made, read with this one's project and display."""
 
     def __init__(self, place: "DocumentPlace", fault: Callable[[TeamConfig], str], share: Share) -> None:
         super().__init__(place, CONFIG, TeamConfig, fault=fault)
@@ -100,7 +100,7 @@ class MachineFiles(NamedTuple):
 
 
 def machine_files(documents: "Documents", fault: Callable[[TeamConfig], str]) -> MachineFiles:
-    """Return the documents of a team that differ by machine; of a team in files none do."""
+    """Return the documents of a team that differ by machine; a team in files has one of each."""
     share, database = documents.share, documents.database
     plain: File[TeamConfig] = File(documents.team, CONFIG, TeamConfig, fault=fault)
     config = LocalConfig(documents.team, fault, share) if share else plain
@@ -110,10 +110,13 @@ def machine_files(documents: "Documents", fault: Callable[[TeamConfig], str]) ->
 
 def others_of(documents: "Documents") -> list[str]:
     """Return the other machines that share a team; "" is the one that made it."""
-    if documents.database is None:
-        return []
-    this_machine = documents.share.machine if documents.share else ""
-    return sorted(machine for machine in documents.database.records() if machine != this_machine)
+    machines = documents.database.records() if documents.database else ()
+    return sorted({*machines} - {own_machine(documents)})
+
+
+def own_machine(documents: "Documents") -> str:
+    """Return the name under which this machine takes part in a team, "" when it has made the team."""
+    return documents.share.machine if documents.share else ""
 
 
 def record_in(place: "DocumentPlace", machine: str) -> File[Runtime]:
@@ -155,19 +158,19 @@ def whole(own: Runtime, others: Mapping[str, Runtime], present: Collection[str])
 
 
 def _sessions(record: Runtime, machine: str, is_present: bool) -> list[SeatState]:
-    unknown = [replace(state, guard=None, agent=None, handle=None) for state in record.seats]
+    states = [replace(state, guard=None, agent=None, handle=None) for state in record.seats]
     if is_present:
-        return unknown
+        return states
     note = f"{machine or record.lead_machine} takes no part at present"
-    return [s if s.state in ENDED else replace(s, state=State.UNREACHABLE, note=note) for s in unknown]
+    return [s if s.state in ENDED else replace(s, state=State.UNREACHABLE, note=note) for s in states]
 
 
 def _newest(states: tuple[SeatState, ...]) -> tuple[SeatState, ...]:
     """Return one state for each member, the newest: a member may have been on another machine before."""
     newest: dict[str, SeatState] = {}
     for state in states:
-        newest_state = newest.get(state.agent_id)
-        if newest_state is None or state.generation > newest_state.generation:
+        known = newest.get(state.agent_id)
+        if known is None or state.generation > known.generation:
             newest[state.agent_id] = state
     return tuple(newest.values())
 
@@ -176,7 +179,7 @@ def _has_living(record: Runtime) -> bool:
     return any(state.state not in ENDED for state in record.seats)
 
 
-def _phase(phases: Collection[Phase]) -> Phase:
-    if len(set(phases)) == 1:
+def _phase(phases: set[Phase]) -> Phase:
+    if len(phases) == 1:
         return next(iter(phases))
     return Phase.RUNNING if Phase.RUNNING in phases else Phase.STOPPING

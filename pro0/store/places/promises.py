@@ -24,12 +24,12 @@ class Documents(Protocol):
 
     @property
     def share(self) -> Share | None:
-        """Return what this machine knows for itself of a team that another one has made."""
+        """Return what this machine keeps for itself of a team that another one has made, None of its own."""
         ...
 
     @property
     def database(self) -> "SharedDocuments | None":
-        """Return these documents, for a team that machines can share."""
+        """Return these documents when machines can share them, None for files."""
         ...
 
     def log(self, line: Mapping[str, object]) -> None:
