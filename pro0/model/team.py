@@ -251,8 +251,6 @@ class Display(Stored, frozen=True):
     inside_tmux: Argument = ""
     iterm2_session: Argument = ""
     sockets: Argument = ""
-    joined: str = ""
-    """The id of its joining, as in its record: a later machine of its name has another one."""
 
 
 class Share(Display, frozen=True, kw_only=True):
@@ -260,6 +258,8 @@ class Share(Display, frozen=True, kw_only=True):
 
     machine: AgentId
     project: Folder
+    joined: str = ""
+    """The id of its joining, as in its record: a later machine of its name has another one."""
 
 
 class StorePointer(Document, frozen=True, kw_only=True):
