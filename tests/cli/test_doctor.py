@@ -17,11 +17,12 @@ from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.cli.doctor.checks import Health, machine
-from pro0.model.runtime import Phase
+from pro0.model.runtime import Hosted, Phase
 from pro0.model.task import Claim
 from pro0.model.team import Wish
 from pro0.ops.context import Context, clock, new_id
 from pro0.processes import mark
+from pro0.store.files import File
 from pro0.store.lease import Lease
 from tests.cli.broken import files, world
 from tests.cli.conftest import Pro0, become, make, tree
@@ -424,6 +425,18 @@ def test_a_hook_whose_program_is_missing_is_named(command: str, missing: str, pr
     (home / "config.yaml").write_text(json.dumps({"hooks": {"TaskCompleted": command}}))
     found = [row for row in rows(pro0) if row["name"] == "hook TaskCompleted"]
     assert [row["what"] for row in found] == ([f"{missing} is not there: {command}"] if missing else [])
+
+
+def test_what_another_machine_runs_is_no_damaged_report(pro0: Pro0, team: Context) -> None:
+    """Its record keeps the session's claims until that machine has said that it is over."""
+    store, incarnation = team.team, "0f8b5f0e-5c2b-4d0e-9a43-1f2f4f3b7a10"
+    hosted = Hosted(
+        agent_id="w1", incarnation=incarnation, there="t-1", host="h", ssh="ssh", team="alpha", project="/", argv=("x",)
+    )
+    File(store.paths.sessions, store.paths.hosted(incarnation), Hosted).create(hosted)
+    before = [row for row in rows(pro0) if row["state"] == "fail"]
+    assert repaired(pro0) == []
+    assert (before, store.elsewhere()) == ([], [incarnation])
 
 
 def test_tasks_that_a_repair_could_not_keep_are_named_until_they_are_seen(

@@ -17,7 +17,7 @@ from pro0.rules.repair.rebuilding import TeamFacts, known_tasks
 from pro0.store.files import File
 from pro0.store.keys import repeated
 from pro0.store.mending import T
-from pro0.store.paths import DOCUMENT, HOME_VARIABLE, LAUNCH
+from pro0.store.paths import DOCUMENT, HOME_VARIABLE, HOSTED, LAUNCH
 from pro0.store.teams import TeamStore
 
 _TASK = re.compile(rb'"task-(\d{1,9})"')
@@ -67,7 +67,7 @@ def readable(file: File[T]) -> T | None:
 def report_files(team: TeamStore) -> Iterator[tuple[str, File[Report]]]:
     """Yield the guards' report files, each with its incarnation."""
     for path in entries(team.paths.sessions):
-        if path.name.endswith(DOCUMENT) and not path.name.endswith(LAUNCH):
+        if path.name.endswith(DOCUMENT) and not path.name.endswith((LAUNCH, HOSTED)):
             yield path.name.removesuffix(DOCUMENT), File(team.paths.sessions, path.name, Report)
 
 
