@@ -12,6 +12,7 @@ from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.runtime import ENDED, Failure, Handle, Phase, RateLimit, Refusal, Runtime, SeatState, State
 from pro0.model.team import Member, TeamConfig
 from pro0.ops.context import clock
+from pro0.store.database.server import DatabaseServer
 from pro0.store.database.sharing import WholeRuntime, others_of, record_in, whole
 from pro0.store.paths import is_document, machine_of, record_of
 from pro0.store.teams import Store, TeamStore
@@ -245,6 +246,23 @@ def test_the_clocks_difference_is_the_servers_lead(
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - ahead)
     assert shared(alpha).clock_difference() == pytest.approx(ahead, abs=2)
+
+
+def test_a_server_that_is_slow_to_connect_to_has_no_other_clock(
+    alpha: TeamStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds, real = 0.0, time.time
+    monkeypatch.setattr(time, "time", lambda: real() + seconds)
+    ask = DatabaseServer.ask
+
+    def slow(server: DatabaseServer, *arguments: object) -> object:
+        nonlocal seconds
+        if not seconds:
+            seconds = 20.0
+        return ask(server, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(DatabaseServer, "ask", slow)
+    assert shared(alpha).clock_difference() == pytest.approx(-20, abs=2), "and not half of it"
 
 
 # What a machine knows for itself
