@@ -7,6 +7,7 @@ member. What comes back is data: one commit, under a name that home chose.
 import os
 import shlex
 import shutil
+import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,10 +17,12 @@ from pro0 import ssh
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git import HEADS, Git, Worktree
 from pro0.rules.text import visible
-from pro0.worktrees.repository import Repository, alone, repositories_in, unsaved
+from pro0.worktrees.repository import HALF_MADE, Repository, alone, repositories_in, unsaved
 
 SENT, BACK, HOME = "refs/pro0/sent/", "refs/pro0/back/", "refs/pro0/home/"
 """Where a machine has what home sent for a member, what it gives back of it, and what home says that it has."""
+NOBODYS = ("refs/pro0/", "refs/remotes/")
+"""What pro0 notes there, and what was fetched there from elsewhere: nobody's work."""
 _OTHER = "ssh://other/code"
 """The other repository, as git is told; the command that speaks for it knows where it is."""
 TRANSFER = 3600.0
@@ -52,7 +55,7 @@ class Travelling(Repository):
         What only the branch at home has is kept under another name. Raises EnvironmentMissing when the machine does not
         give them, Refused while somebody has the branch checked out here.
         """
-        came = f"{BACK}{branch}"
+        came = f"{BACK}{uuid.uuid4().hex}"  # others may bring it at the same time
         self._reach(command, patience, "fetch", *_PLAIN_FETCH, _OTHER, f"+{BACK}{member}:{came}")
         with self._alone():
             try:
@@ -115,7 +118,7 @@ class Guest(Repository):
     def give(self, branch: str, message: str) -> NoReturn:
         """Become the program that gives home the member's commits; with a `message` all is committed before."""
         with self._alone():
-            if message and self._tree.exists():
+            if message and self._tree.exists() and not self._ours(self._tree).half_made:
                 self._save(self._tree, message)
             self._git.run("update-ref", f"{BACK}{self._tree.name}", self._newest(branch))
         self._serve("upload-pack")
@@ -130,7 +133,9 @@ class Guest(Repository):
             if tip:
                 self._git.run("update-ref", f"{HOME}{self._tree.name}", tip)
             if self._tree.exists():
-                self._git.run("worktree", "remove", "--force", str(self._tree))
+                if (tree := self._ours(self._tree)).half_made:
+                    self._rescue(tree, HALF_MADE)
+                self._git.run("worktree", "remove", "--force", "--force", str(self._tree))
             self._git.run("worktree", "prune")
             if len(self.all()) > 1:
                 return
@@ -149,7 +154,9 @@ class Guest(Repository):
     def _refuse_unless_home(self, branch: str, tip: str) -> None:
         if self._beyond(self._newest(branch), tip):
             raise Kept(f"{self._tree} has commits that are not home", code=ErrorCode.KEPT)
-        if self._tree.exists() and (repositories_in(self._tree) or unsaved(self._tree)):
+        if not self._tree.exists() or self._ours(self._tree).half_made:  # what that lacks was not made yet
+            return
+        if repositories_in(self._tree) or unsaved(self._tree):
             raise Kept(f"{self._tree} has files that are not committed", code=ErrorCode.KEPT)
 
     def _newest(self, branch: str) -> str:
@@ -160,9 +167,10 @@ class Guest(Repository):
         return self._git.run("rev-parse", "--verify", f"{start}^{{commit}}")
 
     def _left(self) -> tuple[str, ...]:
-        """Return the branches with commits that home does not have."""
-        branches = self._git.run("for-each-ref", "--format=%(refname)", HEADS).split()
-        return tuple(name.removeprefix(HEADS) for name in branches if self._beyond(name))
+        """Return the branches, tags and stashes with commits that home does not have."""
+        names = self._git.run("for-each-ref", "--format=%(refname)").split()
+        own = (name for name in names if not name.startswith(NOBODYS))
+        return tuple(name.removeprefix(HEADS) for name in own if self._beyond(name))
 
     def _beyond(self, commit: str, tip: str = "") -> str:
         """Return a commit of a history that home does not have, "" for none; home has all of `tip` too."""
