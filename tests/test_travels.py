@@ -208,6 +208,21 @@ def test_a_machine_that_gives_nothing_changes_nothing(act: str, travelling: Trav
 
 
 @pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        ("echo 'ssh: no route to host' >&2; exit 255", "^ssh: no route to host$"),
+        ("echo 'pro0: bob is not here' >&2; echo 'hint: look' >&2; exit 3", "^bob is not here$"),
+        ("printf 0000; cat >/dev/null", "^fatal: couldn't find remote ref"),
+    ],
+)
+def test_a_banner_is_no_reason(act: str, says: str, travelling: Travelling) -> None:
+    """What git and ssh say of themselves is no reason why nothing came home (behaviour 3.32)."""
+    travelling.begin(BRANCH)
+    with pytest.raises(EnvironmentMissing, match=says):
+        travelling.bring(BRANCH, "bob", ["sh", "-c", f"echo 'Authorized use only' >&2; {act}"])
+
+
+@pytest.mark.parametrize(
     ("act", "says"), [("exec sleep 1000", "does not answer in time"), ("yes >&2", "prints without end")]
 )
 def test_a_machine_that_does_not_end_is_given_up(

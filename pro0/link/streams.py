@@ -39,6 +39,10 @@ class StreamEnd(Exception):
     """The other end is closed, or speaks something else."""
 
 
+class Misfit(StreamEnd):
+    """The other end is there, and it says or does what nobody can go on with."""
+
+
 class Stream:
     """Messages from one descriptor and to another, or the same one."""
 
@@ -67,7 +71,9 @@ class Stream:
                 return self._inbox.take(data)
         except BlockingIOError:
             return []
-        except (OSError, protocol.Broken) as error:
+        except protocol.Broken as error:
+            raise Misfit("it says what no pro0 says; does its shell print something at its start?") from error
+        except OSError as error:
             raise StreamEnd(str(error)) from error
         raise StreamEnd("closed")
 

@@ -5,6 +5,7 @@ member. What comes back is data: one commit, under a name that home chose.
 """
 
 import os
+import re
 import shlex
 import shutil
 import uuid
@@ -27,6 +28,11 @@ _OTHER = "ssh://other/code"
 """The other repository, as git is told; the command that speaks for it knows where it is."""
 TRANSFER = 3600.0
 """Seconds for a history to go there or to come home."""
+_CUT = re.compile(
+    r"^(fatal: (Could not read|the remote end hung up|early EOF)|(fetch|send)-pack: unexpected disconnect)", re.M
+)
+"""Git's line for an other end that has gone; what that end or ssh said of it stands before."""
+_COMPLAINT = re.compile(r"^(fatal|error): .*", re.M)
 _PLAIN_PUSH = (
     *("--quiet", "--force", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"),
     "--atomic",  # every git can receive so; else a machine that says nothing at all would have taken the push
@@ -83,8 +89,8 @@ class Travelling(Repository):
         checked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "fetch.fsckObjects", "GIT_CONFIG_VALUE_0": "true"}
         call, environment = Git(self.checkout, variables | checked).command(*words)
         heard = ssh.listen(call, "its machine", patience, environment=environment, folder=self.checkout)
-        if heard.code:  # git says last what might be wrong, and first what is
-            why = visible(heard.errors.partition("\n")[0]) or f"git {words[0]} failed"
+        if heard.code:
+            why = visible(_why(heard.errors)) or f"git {words[0]} failed"
             raise EnvironmentMissing(why, code=ErrorCode.GIT_FAILED)
 
 
@@ -176,3 +182,10 @@ class Guest(Repository):
         """Return a commit of a history that home does not have, "" for none; home has all of `tip` too."""
         sent_refs = self._git.run("for-each-ref", "--format=^%(objectname)", SENT, HOME).split()
         return self._git.run("rev-list", "--max-count=1", commit, *sent_refs, *([f"^{tip}"] if tip else []))
+
+
+def _why(error_text: str) -> str:
+    """Return what went wrong: git says last what might be wrong, and ssh may say first what is not."""
+    cut, complaint = _CUT.search(error_text), _COMPLAINT.search(error_text)
+    said = ssh.reason(error_text[: cut.start()]) if cut else ""
+    return said or (complaint[0] if complaint else error_text.partition("\n")[0])

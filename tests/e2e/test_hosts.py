@@ -353,6 +353,17 @@ def test_code_out_of_reach_is_not_thrown_away(coded: Team, build1: Machine) -> N
     assert len(code(build1)) == 2
 
 
+def test_a_branch_in_use_here_is_named_at_the_cleanup(coded: Team, build1: Machine) -> None:
+    """Nothing is removed there before it is home, and the hint ends what keeps it (behaviour 3.32)."""
+    at_work(coded, "first")
+    coded("team", "stop", "--force", "--timeout", "1")
+    git(coded.project, "switch", "-q", "teams/alpha/bob")
+    said = coded("team", "cleanup", "alpha", code=4).err
+    assert "is checked out in" in said
+    assert f"git -C {coded.project} switch --detach" in said
+    assert len(code(build1)) == 2
+
+
 def test_a_machine_out_of_reach_gets_no_code_and_no_session(coded: Team, build1: Machine) -> None:
     """Issue 19, build 3."""
     build1.stop()
