@@ -136,8 +136,11 @@ class Far:
                 answer = protocol.unpacked(payload)
                 if asker := self._askers.get(str(answer.get("id"))):
                     self._write(asker, kind, payload)
-            case protocol.INPUT | protocol.SIZE if self._terminal:
-                self._write(self._terminal, kind, payload)
+            case protocol.INPUT | protocol.SIZE:
+                if kind == protocol.SIZE:
+                    self._size = protocol.unpacked(payload)
+                if self._terminal:
+                    self._write(self._terminal, kind, payload)
 
     def _begin(self, payload: bytes) -> None:
         try:

@@ -241,7 +241,7 @@ class Link:
         numbers = os.read(self._woken, 4096)
         stream = self._tunnel.stream if self._tunnel else None
         try:
-            if signal.SIGWINCH in numbers and stream and self._begun:
+            if signal.SIGWINCH in numbers and stream and self._greeted:
                 stream.send(protocol.SIZE, self._screen.size())
             if signal.SIGTERM in numbers and not self._ending:
                 self._end(stream)

@@ -1,10 +1,14 @@
 """The link at home and an `ssh` that says what a test wants: what becomes of the session, and what is told of it."""
 
+import fcntl
 import json
 import os
 import pty
+import signal
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +18,7 @@ from pro0 import __version__
 from pro0.model.runtime import Hosted
 from pro0.ssh import NOT_BEGUN
 from pro0.store.files import File
-from tests.waiting import STUCK
+from tests.waiting import STUCK, wait_until
 
 OTHER = f"""#!{sys.executable}
 import os, sys, time
@@ -152,3 +156,22 @@ def test_a_machine_that_cannot_go_on_is_asked_again(near: list[Near], tmp_path: 
     assert notes[0].endswith("closed")
     assert notes[1].endswith("no space left there")
     assert notes[0].split(": ")[0] == notes[1].split(": ")[0], "since when it is out of reach"
+
+
+RESIZED = """
+home.send(HELLO, {"version": version})
+heard(BEGIN)
+(here / "begins").touch()
+size = heard(protocol.SIZE)
+home.send(BEGUN, {})
+home.send(OVER, {"code": size["columns"], "signal": None, "reason": ""})
+"""
+
+
+def test_a_size_that_changes_while_it_begins_is_told(near: list[Near], tmp_path: Path) -> None:
+    """Its terminal is shown at home (behaviour 3.32): panes get their sizes while the connection is made."""
+    near.append(link := Near(tmp_path, other(tmp_path, RESIZED)))
+    wait_until((tmp_path / "begins").exists, STUCK, "it begins there")
+    fcntl.ioctl(link.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 101, 0, 0))
+    link.process.send_signal(signal.SIGWINCH)
+    assert link.ends()[0] == 101
