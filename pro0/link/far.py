@@ -28,8 +28,6 @@ LOOK, SOON = 2.0, 0.1
 """Seconds until it looks without an event, and at the soonest."""
 ASKERS = 64
 """Commands that may wait at once."""
-ASK_LIMIT = 1 << 21
-"""Bytes of the longest command."""
 
 
 class Far:
@@ -189,7 +187,7 @@ class Far:
         with suppress(OSError):
             connection, _ = self._listener.accept()
             if address.peer(connection) == os.geteuid():
-                self._added(connection, ASK_LIMIT)
+                self._added(connection, streams.ASK_LIMIT)
             else:
                 connection.close()
 

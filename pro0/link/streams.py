@@ -30,6 +30,8 @@ END = b"e"
 OVER = b"o"
 """There to home: {code, signal, reason}: the whole tree has ended."""
 
+ASK_LIMIT = 1 << 21
+"""Bytes of the longest command that is asked for."""
 READ = 1 << 16
 CLOGGED = 1 << 20
 """Bytes that wait to be taken at which nothing more is read for this stream."""
