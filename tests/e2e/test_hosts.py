@@ -289,8 +289,10 @@ def test_the_person_gives_up_what_is_out_of_reach(led: Team, build1: Machine) ->
     [command] = led.json("member", "forget", "bob")
     led.until(lambda: not led.tasks()["task-1"].get("assignee"), "its task is given back")
     assert not records(led)
+    (build1.home / ".local" / "bin").mkdir(parents=True)
+    (build1.bin / "pro0").rename(build1.home / ".local" / "bin" / "pro0")  # which is not on the PATH of such a command
     build1.start()
-    subprocess.run(command.split(), check=True, capture_output=True)
+    subprocess.run(("sh", "-c", command), check=True, capture_output=True)
     assert not sessions(build1)
 
 
