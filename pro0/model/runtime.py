@@ -278,19 +278,19 @@ class Runtime(Document, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SessionUsage(Stored, frozen=True):
-    """The tokens of one session so far; figures of a transcript are estimates (behaviour 3.18)."""
+    """The usage of one session so far (`model.usage.Usage`), with its `earlier` conversations (behaviour 3.18)."""
 
     agent_id: AgentId
     incarnation: Tag
     agent: str
     session: str = ""
+    earlier: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     input_tokens: Count = 0
     output_tokens: Count = 0
     cache_read_tokens: Count = 0
     cache_write_tokens: Count = 0
     cost_usd: float | None = None
-    """What the agent itself says; None when it says nothing, and list prices must tell."""
     at: Moment | None = None
 
 
