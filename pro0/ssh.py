@@ -1,6 +1,7 @@
 """Commands on other machines, by the person's OpenSSH: its names, its config, its keys and its shared connections."""
 
 import itertools
+import os
 import re
 import selectors
 import shlex
@@ -33,6 +34,7 @@ _ALIVE = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2")
 """A machine that says nothing for so long is out of reach, whatever the network pretends."""
 _THERE = 'PATH=$PATH:$HOME/.local/bin; export PATH; exec "$@"'
 """What makes the usual place of installed programs count, which a command over ssh does not have on its PATH."""
+_PRO0 = "pro0: "
 _TIED = 'exec 3<&0; { read -r _ <&3; kill -s KILL 0; } >/dev/null 2>&1 & exec "$@" 3<&- </dev/null'
 """Runs a command, and kills it with all that it has started when whoever holds its stdin open has gone."""
 
@@ -68,21 +70,31 @@ def known(ssh: str) -> list[str]:
 
 
 def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
-    """Return the words that run a command there; `ssh` is the person's own command line of it."""
-    line = f"exec {shlex.join(('/bin/sh', '-c', _THERE, 'sh', *words))}"
-    return [*_words(ssh), *_OPTIONS, *_ALIVE, "--", host(name), line]
+    """Return the words that run a command there; `ssh` is the person's own command line of it.
+
+    Raises EnvironmentMissing when this machine has no such program.
+    """
+    line, command = f"exec {shlex.join(('/bin/sh', '-c', _THERE, 'sh', *words))}", _words(ssh)
+    if not shutil.which(command[0]):
+        raise EnvironmentMissing(f"{ssh} cannot be run: there is no such program", hint="install OpenSSH's client")
+    return [*command, *_OPTIONS, *_ALIVE, "--", host(name), line]
+
+
+def reason(error_text: str) -> str:
+    """Return the line that says why a command failed there; a banner or a warning of ssh stands before it."""
+    lines = [line.strip() for line in error_text.splitlines() if line.strip()]
+    own = [line.removeprefix(_PRO0) for line in lines if line.startswith(_PRO0)]
+    return own[0] if own else lines[-1] if lines else ""
 
 
 def _words(ssh: str) -> list[str]:
     """Return the words of the person's command; `~` is their home, as in a shell."""
-    return [str(Path(word).expanduser()) if word.startswith("~") else word for word in shlex.split(ssh)]
+    return [os.path.expanduser(word) for word in shlex.split(ssh)]  # noqa: PTH111 - an unknown `~user` stays
 
 
 def run(ssh: str, name: str, words: tuple[str, ...], patience: float) -> Heard:
     """Run a command there; raises EnvironmentMissing when ssh reaches nobody, or it takes or prints too much."""
     line = argv(ssh, name, words)
-    if not shutil.which(line[0]):
-        raise EnvironmentMissing(f"{ssh} cannot be run: there is no such program", hint="install OpenSSH's client")
     heard = listen(line, name, patience, hint=_try(name))
     if heard.code == FAILED:
         raise _unreached(name, heard.errors)
@@ -150,7 +162,7 @@ def _unheard(why: str, hint: str | None) -> EnvironmentMissing:
 
 
 def _unreached(name: str, error_text: str) -> EnvironmentMissing:
-    why = error_text.splitlines()[-1].strip() if error_text else "ssh says nothing"
+    why = reason(error_text) or "ssh says nothing"
     return EnvironmentMissing(f"{name} is not reached: {why}", code=ErrorCode.UNREACHED, hint=_try(name))
 
 

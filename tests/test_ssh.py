@@ -96,6 +96,24 @@ def test_who_is_not_reached_is_named_with_the_reason(name: str, command: str, sa
     assert raised.value.hint
 
 
+def test_the_home_of_nobody_stays_a_word() -> None:
+    """A setting of the person's is no fault of pro0 (behaviour 3.32)."""
+    assert ssh.argv("sh ~nobody-of-this-name/x", "build1", ("true",))[:2] == ["sh", "~nobody-of-this-name/x"]
+
+
+@pytest.mark.parametrize(
+    ("errors", "says"),
+    [
+        ("", ""),
+        ("Authorized use only\nhost key verification failed", "host key verification failed"),
+        ("Authorized use only\npro0: bob is not here\nhint: look there", "bob is not here"),
+    ],
+)
+def test_a_banner_is_no_reason(errors: str, says: str) -> None:
+    """What ssh says before it is no reason why a command failed there (behaviour 3.32)."""
+    assert ssh.reason(errors) == says
+
+
 ASKS = """
 import sys
 from pro0 import ssh

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.worktrees import travels
+from pro0.worktrees.repository import alone
 from pro0.worktrees.travels import Travelling
 from tests.e2e.machines import called_with
 from tests.repositories import commit, git, put
@@ -101,6 +103,67 @@ def test_nothing_is_removed_there_before_it_is_home(travelling: Travelling, ther
     assert git(there.repository, "rev-parse", "aside") == aside
 
 
+@pytest.mark.parametrize("kept", ["refs/stash", "refs/tags/mark"])
+def test_what_is_on_no_branch_is_not_removed_there(
+    kept: str, travelling: Travelling, there: There, project: Path
+) -> None:
+    """A stash or a tag may hold the only copy of some work (behaviour 3.32)."""
+    put(there.tree, "README", "changed\n")
+    git(there.tree, "stash", "push", "-q")
+    if kept != "refs/stash":
+        git(there.tree, "tag", "mark", "stash")
+        git(there.tree, "stash", "drop", "-q")
+    work, tip = git(there.tree, "rev-parse", kept), bring(travelling, there, "--save")
+    assert f"keeps {kept}" in there.do("leave", "--branch", BRANCH, "--tip", tip, code=7)
+    assert git(there.repository, "rev-parse", kept) == work
+
+
+def test_a_worktree_that_was_made_by_half_brings_no_removals_home(
+    travelling: Travelling, there: There, project: Path
+) -> None:
+    """What it lacks was not made yet, and nobody removed it (behaviour 3.32)."""
+    git(there.repository, "worktree", "lock", "--reason", "initializing", str(there.tree))
+    (there.tree / "README").unlink()
+    tip = bring(travelling, there, "--save")
+    assert tip == git(project, "rev-parse", "HEAD")
+    there.do("leave", "--branch", BRANCH, "--tip", tip)
+    assert not there.home.joinpath("code").exists()
+
+
+def test_a_locked_worktree_is_removed_once_it_is_home(travelling: Travelling, there: There) -> None:
+    """An agent may have locked it (behaviour 3.32)."""
+    git(there.repository, "worktree", "lock", str(there.tree))
+    there.do("leave", "--branch", BRANCH, "--tip", bring(travelling, there, "--save"))
+    assert not there.tree.exists()
+
+
+def test_two_may_bring_the_same_work_at_once(travelling: Travelling, there: There, project: Path) -> None:
+    """A person, and the page beside (behaviour 3.32)."""
+    newest = commit(there.tree, "a", "1\n")
+    gives = there.command("give", "--branch", BRANCH)
+    marks = [there.home / "first", there.home / "second"]
+    noting = [["sh", "-c", f'"$@" && : >{mark}', "sh", *gives] for mark in marks]
+    with ThreadPoolExecutor() as threads:
+        with alone(project / ".git"):
+            brought = [threads.submit(travelling.bring, BRANCH, "bob", command) for command in noting]
+            wait_until(lambda: all(mark.exists() for mark in marks), STUCK, "both are there")
+            wait_until(lambda: not called_with("+refs/pro0/back"), STUCK, "both have it, and none has taken it")
+        assert [one.result(STUCK) for one in brought] == [newest, newest]
+    assert git(project, "for-each-ref", "--format=%(refname)", "refs/pro0") == ""
+
+
+def test_a_branch_that_somebody_has_checked_out_stays(travelling: Travelling, there: There, project: Path) -> None:
+    """It contains itself, so it looks merged (behaviour 3.32)."""
+    newest = commit(there.tree, "a", "1\n")
+    bring(travelling, there)
+    git(project, "switch", "-q", BRANCH)
+    assert not travelling.drop(BRANCH)
+    assert git(project, "rev-parse", "HEAD") == newest
+    git(project, "switch", "-q", "-")
+    git(project, "merge", "-q", BRANCH)
+    assert travelling.drop(BRANCH)
+
+
 def test_what_only_home_has_is_kept_beside(travelling: Travelling, there: There, project: Path) -> None:
     """Issue 19, build 3: a branch that was written anew there takes nothing from home."""
     first = commit(there.tree, "a", "1\n")
@@ -142,6 +205,21 @@ def test_a_machine_that_gives_nothing_changes_nothing(act: str, travelling: Trav
     with pytest.raises(EnvironmentMissing):
         travelling.send(BRANCH, "bob", ["sh", "-c", act])
     assert refs(project) == before
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        ("echo 'ssh: no route to host' >&2; exit 255", "^ssh: no route to host$"),
+        ("echo 'pro0: bob is not here' >&2; echo 'hint: look' >&2; exit 3", "^bob is not here$"),
+        ("printf 0000; cat >/dev/null", "^fatal: couldn't find remote ref"),
+    ],
+)
+def test_a_banner_is_no_reason(act: str, says: str, travelling: Travelling) -> None:
+    """What git and ssh say of themselves is no reason why nothing came home (behaviour 3.32)."""
+    travelling.begin(BRANCH)
+    with pytest.raises(EnvironmentMissing, match=says):
+        travelling.bring(BRANCH, "bob", ["sh", "-c", f"echo 'Authorized use only' >&2; {act}"])
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     folder: str
     environment: Mapping[str, str]
+    earlier: tuple[str, ...] = ()
+    """Its conversations before `session`, where somebody knows them."""
 
 
 class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):

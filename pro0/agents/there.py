@@ -21,6 +21,8 @@ FOLDER = "$PRO0_HOSTED"
 """The folder of a session there, as that shell knows it."""
 SAID = "said.json"
 """The file at home with what that machine says."""
+EARLIER = "conversations.json"
+"""The file there with the conversations of a session before its present one."""
 _FILES = f"""
 umask 077
 until [ "$1" = -- ]; do printf %s "$2" >"{FOLDER}/$1" || exit 73; shift 2; done

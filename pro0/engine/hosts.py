@@ -11,8 +11,8 @@ from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error, Refused
 from pro0.model.runtime import ENDED, Hosted, Runtime, SeatState
 from pro0.store.teams import TeamStore
 
-SLACK = 10.0
-"""Seconds beyond the grace for KILL, and for the machine's own look."""
+SLACK = 20.0
+"""Seconds beyond the grace for KILL, and for the machine's own look: it may take `link.remote.COMING_UP` to be sure."""
 AGAIN = 2.0
 """Seconds between two tries."""
 LATE = 5.0

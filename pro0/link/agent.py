@@ -19,9 +19,9 @@ from pro0 import agents
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.runner import USED
-from pro0.agents.there import SAID, SaidThere
-from pro0.agents.transcripts import NOTE, WORDS, shortened
-from pro0.decoding import convert
+from pro0.agents.there import EARLIER, SAID, SaidThere
+from pro0.agents.transcripts import NOTE, WORDS, shortened, value
+from pro0.decoding import convert, decoder
 from pro0.errors import Pro0Error
 from pro0.link import streams
 from pro0.model.agent import AGENTS
@@ -41,6 +41,9 @@ MODELS, LETTERS = 16, 100
 """The most models of one session, and letters of a name."""
 MOST = 10**12
 """The most tokens, or US dollars, that one session can have used."""
+CONVERSATIONS = 64
+"""The most conversations of one session that count; the newest do."""
+_EARLIER = decoder(tuple[str, ...])
 TOLD = frozenset(
     {State.STARTING, State.WORKING, State.IDLE, State.WAITING, State.DIALOG, State.ERROR, State.UNKNOWN, None}
 )
@@ -65,7 +68,8 @@ class AgentThere:
         self._words = adapter.last_words if adapter else None
         self._usage = adapter.usage if adapter else None
         self._memory = Memory()
-        self._view = view_there(session, folder, cwd)
+        earlier = value(folder / EARLIER, _EARLIER) or ()
+        self._view = replace(view_there(session, folder, cwd), earlier=earlier)
         self._said, self._used = SaidThere(), Usage()
         self._count_at = 0.0
         self.due = 0.0 if adapter and (self._look or self._usage) else math.inf
@@ -90,10 +94,18 @@ class AgentThere:
                 yield streams.USED, msgspec.to_builtins(usage)
         self.due = time.monotonic() + max(LOOK, SPARING * (time.monotonic() - now))
 
+    def _go_on_with(self, session: str) -> None:
+        """Note another conversation, as by `/clear`: what was used before counts, on later connections too."""
+        known = dict.fromkeys((*self._view.earlier, self._view.session))
+        earlier = tuple(one for one in known if one and one != session)[-CONVERSATIONS:]
+        self._view = replace(self._view, session=session, earlier=earlier)
+        with suppress(Pro0Error, OSError), atomic.folder(Path(self._view.folder)) as folder:
+            atomic.replace(folder, EARLIER, msgspec.json.encode(earlier), durable=False)
+
     def _now(self) -> SaidThere:
         reading = self._look(self._view, self._memory) if self._look else None
-        if reading and reading.session:
-            self._view = replace(self._view, session=reading.session)
+        if reading and reading.session and reading.session != self._view.session:
+            self._go_on_with(reading.session)
         words = self._words(self._view, self._memory) if self._words else None
         if reading is None:
             return SaidThere(session=self._view.session, words=words)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from pro0.errors import Refused
-from pro0.link.streams import ANSWER, ASK, TAKEN
+from pro0.link.streams import ANSWER, ASK, ASK_LIMIT, TAKEN
 from pro0.store import paths
 from pro0.terminals import address, protocol
 
@@ -32,12 +32,17 @@ Answer = dict[str, object]
 
 def call_home(folder: str, words: list[str]) -> int:
     """Let home do a command; print what it printed, and return its exit code."""
-    stdin = sys.stdin.buffer.read(INPUT + 1) if "-" in words else b""
+    stdin = sys.stdin.buffer.read(INPUT + 1) if "-" in words and sys.stdin else b""
     if len(stdin) > INPUT:
         return _refused(f"stdin holds more than {INPUT} bytes")
-    answer = ask_home(folder, words, stdin.decode(errors="surrogateescape"), _print)
-    code = answer.get("code")
-    return code if isinstance(code, int) else 1
+    printed = []
+
+    def show(answer: Answer) -> bool:
+        printed.append(_print(answer))
+        return printed[-1]
+
+    code = ask_home(folder, words, stdin.decode(errors="surrogateescape"), show).get("code")
+    return code if isinstance(code, int) and all(printed) else 1
 
 
 def ask_home(
@@ -54,6 +59,9 @@ def ask_home(
     """
     id = os.urandom(16).hex()
     message = protocol.packed(ASK, {"id": id, "words": words, "input": given})
+    if len(message) > ASK_LIMIT:  # which nobody would take: it would be told again and again
+        use(too_long := _as_refused(f"a command of more than {ASK_LIMIT} bytes does not reach the team"))
+        return too_long
     began, told = time.monotonic(), False
     while True:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -71,8 +79,7 @@ def ask_home(
             return over
         if not told and time.monotonic() - began > SILENT:
             told = True
-            sys.stderr.write("pro0: home is out of reach; this waits until it is back\n")
-            sys.stderr.flush()
+            _say("home is out of reach; this waits until it is back")
         time.sleep(AGAIN)
 
 
@@ -84,10 +91,17 @@ def _note_taken(folder: str, id: str) -> None:
 
 
 def _print(answer: Answer) -> bool:
-    for stream, name in ((sys.stdout, "out"), (sys.stderr, "errors")):
-        stream.flush()
-        stream.buffer.write(str(answer.get(name, "")).encode(errors="surrogateescape"))
-        stream.flush()
+    """Print an answer, as far as the standard streams are open; False when it is not printed to its end."""
+    try:
+        for stream, name in ((sys.stdout or sys.stderr, "out"), (sys.stderr, "errors")):
+            data = str(answer.get(name, "")).encode(errors="surrogateescape") if stream else b""
+            while data:  # nothing may be left in the stream: an interpreter that ends says that it cannot write it
+                data = data[os.write(stream.fileno(), data) :]
+    except BrokenPipeError:
+        return False
+    except OSError as error:
+        _say(f"what it has to say cannot be written: {error.strerror}")
+        return False
     return True
 
 
@@ -124,5 +138,11 @@ def _as_refused(why: str) -> Answer:
 
 
 def _refused(why: str) -> int:
-    sys.stderr.write(f"pro0: {why}\n")
+    _say(why)
     return Refused.exit_code
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # stderr may be on a full disk, or closed
+        if sys.stderr:
+            os.write(sys.stderr.fileno(), f"pro0: {text}\n".encode())

@@ -28,8 +28,6 @@ LOOK, SOON = 2.0, 0.1
 """The most seconds until a look without an event, and the fewest."""
 ASKERS = 64
 """Commands that may wait at once."""
-ASK_LIMIT = 1 << 21
-"""Bytes of the longest command."""
 
 
 class Far:
@@ -139,8 +137,11 @@ class Far:
             case streams.NOTED:
                 with suppress(OSError, ValueError):
                     (self._taken / Path(str(protocol.unpacked(payload).get("id"))).name).unlink()
-            case protocol.INPUT | protocol.SIZE if self._terminal:
-                self._write(self._terminal, kind, payload)
+            case protocol.INPUT | protocol.SIZE:
+                if kind == protocol.SIZE:
+                    self._size = protocol.unpacked(payload)
+                if self._terminal:
+                    self._write(self._terminal, kind, payload)
 
     def _begin(self, payload: bytes) -> None:
         try:
@@ -196,7 +197,7 @@ class Far:
         with suppress(OSError):
             connection, _ = self._listener.accept()
             if address.peer(connection) == os.geteuid():
-                self._added(connection, ASK_LIMIT)
+                self._added(connection, streams.ASK_LIMIT)
             else:
                 connection.close()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pro0 import __version__
+from pro0.errors import EnvironmentMissing
 from pro0.link import streams
 from pro0.link.asks import NAMED, Asks
 from pro0.link.doing import Doing
@@ -16,7 +17,7 @@ from pro0.link.mail import OwnMail
 from pro0.link.own import OwnSession
 from pro0.link.permission import OwnPermissions
 from pro0.link.screen import LinkScreen
-from pro0.link.streams import Stream, StreamEnd
+from pro0.link.streams import Misfit, Stream, StreamEnd
 from pro0.link.tunnel import Tunnel
 from pro0.model.runtime import Hosted
 from pro0.ssh import NO_PROGRAM, NOT_BEGUN
@@ -50,6 +51,8 @@ class Link:
         self._asked = False
         """Whether the machine may have begun: it was asked to."""
         self._begun = self._ending = self._cut = self._greeted = False
+        self._since = self._why = ""
+        """When the machine was lost, and why it is not reached, as was told last."""
         self._typing = self._heard = True
         self._report: dict[str, object] = {"state": "starting", "task": None, "note": ""}
         self._over: dict[str, object] | None = None
@@ -92,10 +95,10 @@ class Link:
             return
         try:
             if tunnel.stream.clogged and not (ready or room):
-                raise StreamEnd(f"it has taken nothing for {TAKES:g} s")
+                raise Misfit(f"it has taken nothing for {TAKES:g} s")
             self._exchange(tunnel, ready, room)
         except StreamEnd as gone:
-            self._lose(tunnel, str(gone))
+            self._lose(tunnel, gone)
 
     def _exchange(self, tunnel: Tunnel, ready: list[int], room: list[int]) -> None:
         if tunnel.errors in ready:
@@ -120,10 +123,12 @@ class Link:
         self._heard, self._greeted = True, False
         try:
             self._tunnel = Tunnel(self._hosted)
+        except EnvironmentMissing as error:
+            self._miss(error.message)
         except OSError as error:
             self._miss(f"{self._hosted.ssh} cannot be run: {error.strerror}")
 
-    def _lose(self, tunnel: Tunnel, why: str) -> None:
+    def _lose(self, tunnel: Tunnel, gone: StreamEnd) -> None:
         """Note that the connection is gone, and how; the agent there goes on."""
         said = tunnel.close()
         self._tunnel = None
@@ -132,16 +137,19 @@ class Link:
             self._kept.forget()
         if tunnel.code == NO_PROGRAM and not self._asked:
             said = f"pro0 is not installed there; pro0 doctor --host {self._hosted.host}"
+        elif isinstance(gone, Misfit):  # whatever ssh said, it came that far
+            said = str(gone)
         if self._over is None:
-            self._miss(said or why)
+            self._miss(said or str(gone))
 
     def _miss(self, why: str) -> None:
         if not self._asked:  # nothing can have begun there
             self._over = {"code": NOT_BEGUN, "reason": f"{self._hosted.host} is not reached: {why}"}
-        elif not self._cut:
-            self._cut = True
-            since = time.strftime("%H:%M:%S")
-            self._tell({"state": "unreachable", "note": f"{self._hosted.host} is not reached since {since}: {why}"})
+        elif not self._cut or why != self._why:
+            self._since = self._since if self._cut else time.strftime("%H:%M:%S")
+            self._cut, self._why = True, why
+            note = f"{self._hosted.host} is not reached since {self._since}: {why}"
+            self._tell({"state": "unreachable", "note": note[:NOTE]})
 
     def _take(self, stream: Stream, kind: bytes, payload: bytes) -> None:
         """Take a message of the other machine; one that is not understood changes nothing."""
@@ -164,6 +172,8 @@ class Link:
             case streams.REFUSED if not self._begun:
                 self._proven = False  # an earlier connection may have begun it: the lead asks again
                 self._over = {"code": NOT_BEGUN, "reason": _text(value.get("why"))}
+            case streams.REFUSED if not self._joined:
+                raise Misfit(_text(value.get("why")))
             case streams.OVER:
                 self._over = value
             case _ if self._joined:
@@ -193,7 +203,7 @@ class Link:
     def _greet(self, stream: Stream, hello: dict[str, object]) -> None:
         self._greeted = True
         if (version := _text(hello.get("version"))) != __version__:
-            raise StreamEnd(f"pro0 {version[:40]} there, {__version__} here")
+            raise Misfit(f"pro0 {version[:40]} there, {__version__} here")
         if self._ending:
             stream.send(streams.END, {})
         else:
@@ -232,7 +242,7 @@ class Link:
         numbers = os.read(self._woken, 4096)
         stream = self._tunnel.stream if self._tunnel else None
         try:
-            if signal.SIGWINCH in numbers and stream and self._begun:
+            if signal.SIGWINCH in numbers and stream and self._greeted:
                 stream.send(protocol.SIZE, self._screen.size())
             if signal.SIGTERM in numbers and not self._ending:
                 self._end(stream)

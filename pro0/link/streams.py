@@ -32,6 +32,8 @@ END = b"e"
 OVER = b"o"
 """There to home: {code, signal, reason}: the whole tree has ended."""
 
+ASK_LIMIT = 1 << 21
+"""Bytes of the longest command that is asked for."""
 READ = 1 << 16
 CLOGGED = 1 << 20
 """Bytes that wait to be taken at which nothing more is read for this stream."""
@@ -39,6 +41,10 @@ CLOGGED = 1 << 20
 
 class StreamEnd(Exception):
     """The other end is closed, or speaks something else."""
+
+
+class Misfit(StreamEnd):
+    """The other end is there, and it says or does what nobody can go on with."""
 
 
 class Stream:
@@ -69,7 +75,9 @@ class Stream:
                 return self._inbox.take(data)
         except BlockingIOError:
             return []
-        except (OSError, protocol.Broken) as error:
+        except protocol.Broken as error:
+            raise Misfit("it says what no pro0 says; does its shell print something at its start?") from error
+        except OSError as error:
             raise StreamEnd(str(error)) from error
         raise StreamEnd("closed")
 

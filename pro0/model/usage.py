@@ -48,6 +48,8 @@ class SessionUsage(Stored, frozen=True):
     incarnation: Tag
     agent: str
     session: str = ""
+    earlier: tuple[str, ...] = ()
+    """The conversations before this one, which count too."""
     models: tuple[str, ...] = ()
     input_tokens: Count = 0
     output_tokens: Count = 0

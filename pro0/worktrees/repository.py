@@ -20,6 +20,7 @@ from pro0.worktrees.merging import status
 PATIENCE = 60.0
 """Seconds to wait for another act on the same repository."""
 PREFIX = "teams"
+HALF_MADE = "pro0: saved from a worktree that was made by half"
 _ODD = re.compile(r"[^A-Za-z0-9._-]+|\.{2,}|\.lock$|^[.-]+|[.-]+$")
 
 
@@ -155,7 +156,7 @@ class Repository:
             )
         if tree is not None and path.exists():
             if tree.half_made:
-                self._rescue(tree, "pro0: saved from a worktree that was made by half")
+                self._rescue(tree, HALF_MADE)
             elif unsaved(path):
                 raise Refused(
                     f"{path} has unsaved files", code=ErrorCode.CONFLICT, hint="pro0 doctor --repair saves them"
@@ -221,9 +222,10 @@ class Repository:
         return next(name for name in names if not self.has(name))
 
     def _drop(self, branch: str) -> bool:
-        """Remove our branch if it is merged, and unchanged since this check."""
+        """Remove our branch if it is merged, checked out nowhere, and unchanged since this check."""
         commit = self._commit(branch)
-        if not branch.startswith(f"{PREFIX}/") or not self._holds(commit):
+        in_use = any(tree.branch == branch for tree in self.all())  # its checkout would be left without a commit
+        if in_use or not branch.startswith(f"{PREFIX}/") or not self._holds(commit):
             return False
         return self._git.succeeds("update-ref", "-d", f"{HEADS}{branch}", commit)
 

@@ -5,8 +5,10 @@ member. What comes back is data: one commit, under a name that home chose.
 """
 
 import os
+import re
 import shlex
 import shutil
+import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,14 +18,21 @@ from pro0 import ssh
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git import HEADS, Git, Worktree
 from pro0.rules.text import visible
-from pro0.worktrees.repository import Repository, alone, repositories_in, unsaved
+from pro0.worktrees.repository import HALF_MADE, Repository, alone, repositories_in, unsaved
 
 SENT, BACK, HOME = "refs/pro0/sent/", "refs/pro0/back/", "refs/pro0/home/"
 """Where a machine has what home sent for a member, what it gives back of it, and what home says that it has."""
+NOBODYS = ("refs/pro0/", "refs/remotes/")
+"""What pro0 notes there, and what was fetched there from elsewhere: nobody's work."""
 _OTHER = "ssh://other/code"
 """The other repository, as git is told; the command that speaks for it knows where it is."""
 TRANSFER = 3600.0
 """Seconds for a history to go there or to come home."""
+_CUT = re.compile(
+    r"^(fatal: (Could not read|the remote end hung up|early EOF)|(fetch|send)-pack: unexpected disconnect)", re.M
+)
+"""Git's line for an other end that has gone; what that end or ssh said of it stands before."""
+_COMPLAINT = re.compile(r"^(fatal|error): .*", re.M)
 _PLAIN_PUSH = (
     *("--quiet", "--force", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"),
     "--atomic",  # every git can receive so; else a machine that says nothing at all would have taken the push
@@ -52,7 +61,7 @@ class Travelling(Repository):
         What only the branch at home has is kept under another name. Raises EnvironmentMissing when the machine does not
         give them, Refused while somebody has the branch checked out here.
         """
-        came = f"{BACK}{branch}"
+        came = f"{BACK}{uuid.uuid4().hex}"  # others may bring it at the same time
         self._reach(command, patience, "fetch", *_PLAIN_FETCH, _OTHER, f"+{BACK}{member}:{came}")
         with self._alone():
             try:
@@ -80,8 +89,8 @@ class Travelling(Repository):
         checked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "fetch.fsckObjects", "GIT_CONFIG_VALUE_0": "true"}
         call, environment = Git(self.checkout, variables | checked).command(*words)
         heard = ssh.listen(call, "its machine", patience, environment=environment, folder=self.checkout)
-        if heard.code:  # git says last what might be wrong, and first what is
-            why = visible(heard.errors.partition("\n")[0]) or f"git {words[0]} failed"
+        if heard.code:
+            why = visible(_why(heard.errors)) or f"git {words[0]} failed"
             raise EnvironmentMissing(why, code=ErrorCode.GIT_FAILED)
 
 
@@ -115,7 +124,7 @@ class Guest(Repository):
     def give(self, branch: str, message: str) -> NoReturn:
         """Become the program that gives home the member's commits; with a `message` all is committed before."""
         with self._alone():
-            if message and self._tree.exists():
+            if message and self._tree.exists() and not self._ours(self._tree).half_made:
                 self._save(self._tree, message)
             self._git.run("update-ref", f"{BACK}{self._tree.name}", self._newest(branch))
         self._serve("upload-pack")
@@ -130,7 +139,9 @@ class Guest(Repository):
             if tip:
                 self._git.run("update-ref", f"{HOME}{self._tree.name}", tip)
             if self._tree.exists():
-                self._git.run("worktree", "remove", "--force", str(self._tree))
+                if (tree := self._ours(self._tree)).half_made:
+                    self._rescue(tree, HALF_MADE)
+                self._git.run("worktree", "remove", "--force", "--force", str(self._tree))
             self._git.run("worktree", "prune")
             if len(self.all()) > 1:
                 return
@@ -149,7 +160,9 @@ class Guest(Repository):
     def _refuse_unless_home(self, branch: str, tip: str) -> None:
         if self._beyond(self._newest(branch), tip):
             raise Kept(f"{self._tree} has commits that are not home", code=ErrorCode.KEPT)
-        if self._tree.exists() and (repositories_in(self._tree) or unsaved(self._tree)):
+        if not self._tree.exists() or self._ours(self._tree).half_made:  # what that lacks was not made yet
+            return
+        if repositories_in(self._tree) or unsaved(self._tree):
             raise Kept(f"{self._tree} has files that are not committed", code=ErrorCode.KEPT)
 
     def _newest(self, branch: str) -> str:
@@ -160,11 +173,19 @@ class Guest(Repository):
         return self._git.run("rev-parse", "--verify", f"{start}^{{commit}}")
 
     def _left(self) -> tuple[str, ...]:
-        """Return the branches with commits that home does not have."""
-        branches = self._git.run("for-each-ref", "--format=%(refname)", HEADS).split()
-        return tuple(name.removeprefix(HEADS) for name in branches if self._beyond(name))
+        """Return the branches, tags and stashes with commits that home does not have."""
+        names = self._git.run("for-each-ref", "--format=%(refname)").split()
+        own = (name for name in names if not name.startswith(NOBODYS))
+        return tuple(name.removeprefix(HEADS) for name in own if self._beyond(name))
 
     def _beyond(self, commit: str, tip: str = "") -> str:
         """Return a commit of a history that home does not have, "" for none; home has all of `tip` too."""
         sent_refs = self._git.run("for-each-ref", "--format=^%(objectname)", SENT, HOME).split()
         return self._git.run("rev-list", "--max-count=1", commit, *sent_refs, *([f"^{tip}"] if tip else []))
+
+
+def _why(error_text: str) -> str:
+    """Return what went wrong: git says last what might be wrong, and ssh may say first what is not."""
+    cut, complaint = _CUT.search(error_text), _COMPLAINT.search(error_text)
+    said = ssh.reason(error_text[: cut.start()]) if cut else ""
+    return said or (complaint[0] if complaint else error_text.partition("\n")[0])

@@ -289,8 +289,10 @@ def test_the_person_gives_up_what_is_out_of_reach(led: Team, build1: Machine) ->
     [command] = led.json("member", "forget", "bob")
     led.until(lambda: not led.tasks()["task-1"].get("assignee"), "its task is given back")
     assert not records(led)
+    (build1.home / ".local" / "bin").mkdir(parents=True)
+    (build1.bin / "pro0").rename(build1.home / ".local" / "bin" / "pro0")  # which is not on the PATH of such a command
     build1.start()
-    subprocess.run(command.split(), check=True, capture_output=True)
+    subprocess.run(("sh", "-c", command), check=True, capture_output=True)
     assert not sessions(build1)
 
 
@@ -350,6 +352,17 @@ def test_code_out_of_reach_is_not_thrown_away(coded: Team, build1: Machine) -> N
         assert "the work of bob does not come home from build1" in coded(*words, code=6).err
     said = coded("team", "cleanup", "alpha", "--force", code=7).err
     assert "the code of bob stays on build1" in said
+    assert len(code(build1)) == 2
+
+
+def test_a_branch_in_use_here_is_named_at_the_cleanup(coded: Team, build1: Machine) -> None:
+    """Nothing is removed there before it is home, and the hint ends what keeps it (behaviour 3.32)."""
+    at_work(coded, "first")
+    coded("team", "stop", "--force", "--timeout", "1")
+    git(coded.project, "switch", "-q", "teams/alpha/bob")
+    said = coded("team", "cleanup", "alpha", code=4).err
+    assert "is checked out in" in said
+    assert f"git -C {coded.project} switch --detach" in said
     assert len(code(build1)) == 2
 
 

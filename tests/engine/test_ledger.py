@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from pro0.agents import adapter_named
 from pro0.agents.adapter import Memory, SessionView
 from pro0.engine.background import ledger as ledger_module
 from pro0.engine.background.agent_states import WatchedSession
@@ -14,6 +15,7 @@ from pro0.model.usage import Usage, UsageBook
 from pro0.ops.context import clock
 from pro0.store.files import File
 from pro0.store.teams import TeamStore
+from tests.agents import placed
 from tests.engine.crew import Crew
 from tests.engine.test_nudging import TOY
 from tests.sharing import founded, joined
@@ -100,3 +102,28 @@ def test_a_book_of_one_machine_is_read_once(alpha: Crew, monkeypatch: pytest.Mon
     for _ in range(3):
         ledger.look([meter.watched], 1.0)
     assert reads.count("usage.json") == 1
+
+
+def test_a_conversation_before_counts_for_the_next_lead_too(
+    alpha: Crew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Usage is read from each agent's own files (behaviour 3.18): `/clear` of Claude Code begins another one."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    place, data = placed.claude(tmp_path, placed.recording("claude.jsonl")), placed.recording("claude.jsonl")
+    watched = replace(Meter("w1").watched, adapter=adapter_named("claude"))
+
+    def used(ledger: Ledger, session: str, memory: Memory) -> int:
+        view, state = replace(place, session=session), replace(watched.state, session=session)
+        ledger.look([replace(watched, session_view=view, state=state, memory=memory)], 0.0)
+        return counted(alpha.team)["w1"]
+
+    ledger, memory = Ledger(alpha.team), Memory()
+    first = used(ledger, place.session, memory)
+    assert first
+    totals = [first]
+    for number in (1, 2):
+        again = data.replace(b"msg_", b"msg_%d" % number).replace(b"req_", b"req_%d" % number)
+        placed.written(tmp_path / ".claude/projects/-ann-shop" / f"again-{number}.jsonl", again)
+        totals.append(used(ledger, f"again-{number}", memory))
+    assert totals == [first, 2 * first, 3 * first]
+    assert used(Ledger(alpha.team), "again-2", Memory()) == 3 * first

@@ -253,3 +253,34 @@ def test_nobody_looks_at_what_keeps_no_files(tmp_path: Path) -> None:
     there = AgentThere("command", "", tmp_path, "/")
     assert not list(there.news(Process(pid=placed.PID, start="1", boot_id="b"), ended=True))
     assert there.due == math.inf
+
+
+def test_a_conversation_before_counts_on_the_next_connection_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an agent there has used is read there (behaviour 3.32); `/clear` begins another conversation."""
+    data = recording("claude.jsonl")
+    session = placed.claude(tmp_path, data)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert session.agent
+
+    def tokens(there: AgentThere) -> int:
+        assert session.agent
+        said = dict(there.news(session.agent, ended=False))
+        used = said[streams.USED]
+        assert isinstance(used, dict)
+        return int(used["output_tokens"])
+
+    monkeypatch.setattr(link_agent, "_started", lambda _agent: placed.EARLY)
+    monkeypatch.setattr(link_agent, "LOOK", 0.0)
+    monkeypatch.setattr(link_agent, "SPARING", 0)
+    monkeypatch.setattr(link_agent, "COUNT", 0.0)
+    first = AgentThere("claude", session.session, Path(session.folder), session.cwd)
+    once = tokens(first)
+    for number in (1, 2):
+        again = data.replace(b"msg_", b"msg_%d" % number)
+        placed.written(tmp_path / ".claude/projects/-ann-shop" / f"again-{number}.jsonl", again)
+        state = recording("claude-idle.json").replace(placed.CLAUDE.encode(), b"again-%d" % number)
+        placed.written(tmp_path / ".claude/sessions" / f"{placed.PID}.json", state)
+        assert tokens(first) == (number + 1) * once
+    assert tokens(AgentThere("claude", session.session, Path(session.folder), session.cwd)) == 3 * once

@@ -1,16 +1,23 @@
 """A command below an agent on another machine that cannot reach the end of its own link."""
 
+import json
+import os
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from pro0.errors import Refused
 from pro0.link.calling import CONFINED
+from pro0.link.streams import ANSWER, ASK, ASK_LIMIT, TAKEN
 from pro0.store import paths
-from tests.waiting import STUCK
+from pro0.terminals import protocol
+from tests.waiting import STUCK, wait_until
 
 NOBODY = 65534
 CALL = f"""
@@ -34,3 +41,76 @@ def test_a_sandbox_is_named_instead_of_waiting_for_home(tmp_path: Path, monkeypa
         Path(paths.HOSTED_SOCKET).chmod(0)
         done = subprocess.run([sys.executable, "-c", CALL], capture_output=True, text=True, check=False, timeout=STUCK)
     assert (done.returncode, done.stderr.strip()) == (Refused.exit_code, f"pro0: {CONFINED}")
+
+
+class Answering:
+    """What answers commands in a folder, each with more than a pipe holds; `taken` is what was taken of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(folder / paths.HOSTED_SOCKET))
+        self.listener.listen()
+        self.taken: list[str] = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                with connection, suppress(OSError, protocol.Broken):
+                    self._answer(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        inbox = protocol.MessageReader(ASK_LIMIT)
+        while data := connection.recv(1 << 16):
+            for kind, payload in inbox.take(data):
+                id = json.loads(payload)["id"]
+                if kind == ASK:
+                    answer = {"id": id, "code": 0, "out": "x" * (1 << 18) + "\n", "errors": ""}
+                    connection.sendall(protocol.packed(ANSWER, answer))
+                elif kind == TAKEN:
+                    self.taken.append(id)
+
+
+@pytest.fixture
+def answering(tmp_path: Path) -> Iterator[Answering]:
+    answering = Answering(tmp_path)
+    yield answering
+    answering.listener.shutdown(socket.SHUT_RDWR)
+    answering.listener.close()
+
+
+def in_shell(folder: Path, line: str) -> "subprocess.CompletedProcess[str]":
+    """Run a line of bash below a session there; `PRO0` in it is the program."""
+    words = ("bash", "-o", "pipefail", "-c", line.replace("PRO0", f"{sys.executable} -m pro0"))
+    environment = {**os.environ, "PRO0_HOSTED": str(folder)}
+    return subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=STUCK)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "says"),
+    [
+        ("PRO0 task list | true", 1, ""),
+        ("PRO0 task list >/dev/full", 1, "pro0: what it has to say cannot be written: No space left on device\n"),
+        ("PRO0 task list 2>/dev/full >/dev/full", 1, ""),
+        ("PRO0 task list 2>&- >&-", 0, ""),
+        ("PRO0 send bob - <&- >/dev/null", 0, ""),
+    ],
+)
+def test_streams_that_take_nothing_are_no_fault_of_the_program(
+    line: str, code: int, says: str, answering: Answering, tmp_path: Path
+) -> None:
+    """A user never sees a traceback (behaviour 3.32): agents write `| head`."""
+    done = in_shell(tmp_path, line)
+    assert (done.returncode, done.stderr) == (code, says)
+    if code == 0:
+        wait_until(lambda: answering.taken, STUCK, "it is taken")
+    else:
+        assert not answering.taken, "mail that was not printed is given again"
+
+
+def test_a_command_that_nobody_would_take_is_refused(answering: Answering, tmp_path: Path) -> None:
+    """It would be told again and again, and wait for ever (behaviour 3.32)."""
+    done = in_shell(tmp_path, "head -c 900000 /dev/zero | PRO0 send bob -")
+    assert done.returncode == Refused.exit_code
+    assert done.stderr == f"pro0: a command of more than {ASK_LIMIT} bytes does not reach the team\n"

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.agents import first_prompt
+from pro0.engine import hosts
 from pro0.link import remote
 from pro0.link.remote import KILLED, LOST, NEVER, Order, Remote
 from pro0.model.runtime import Report, State
@@ -65,6 +66,18 @@ def up(session: Remote) -> Report:
 def over(session: Remote) -> dict[str, object]:
     wait_until(session.over, STUCK, "it is over")
     return session.over() or {}
+
+
+def test_a_session_that_left_no_report_is_over_within_the_time_of_one_call(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only that machine's own word ends a session (behaviour 3.32), so it comes, though a power cut took the report."""
+    beyond = hosts.SLACK - remote.COMING_UP
+    paths.hosted(place, THERE).mkdir(parents=True)
+    monkeypatch.setattr(remote, "COMING_UP", 0.1)
+    ended = remote.end(place, THERE, 0.1 + beyond)
+    assert ended
+    assert ended["reason"] == NEVER
 
 
 def test_it_begins_once_however_often_it_is_asked_to(place: Path) -> None:

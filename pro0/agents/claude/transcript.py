@@ -120,16 +120,18 @@ def _final(line: _Line, *, newest: bool) -> LastWords | None:
 
 
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
-    """Return the usage of the session and its subagents since its start.
+    """Return the usage of the session and its subagents since its start, in all its conversations.
 
     Claude repeats an answer's usage on several lines. The last line is complete, and each answer counts once.
     """
     if not session_view.session:
         return None
-    main = transcript(config_folder(session_view.environment), session_view.session, session_view.cwd)
-    for path in (main, *sorted(main.with_suffix("").glob("subagents/*.jsonl"))):
-        for line in memory.follow(path).read(_LINE):
-            _count(line, session_view.started_at, memory)
+    folder = config_folder(session_view.environment)
+    for session in (*session_view.earlier, session_view.session):
+        main = transcript(folder, session, session_view.cwd)
+        for path in (main, *sorted(main.with_suffix("").glob("subagents/*.jsonl"))):
+            for line in memory.follow(path).read(_LINE):
+                _count(line, session_view.started_at, memory)
     return memory.total
 
 

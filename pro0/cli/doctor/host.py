@@ -15,6 +15,7 @@ MOST = 100
 PATIENCE = 60.0
 """Seconds for its doctor, which starts every agent's program there once."""
 _ASKED = ("/bin/sh", "-c", "pro0 --version && exec pro0 doctor --json")
+_VERSION = re.compile(r"^pro0 (\S{1,40})", re.M)
 _CONCERNS = re.compile(r"python|git|in-process|agent [a-z0-9-]+")
 """Its checks that concern members: they work there in terminals of pro0's own, and its teams are its own business."""
 
@@ -38,7 +39,12 @@ def host(name: str, command: str) -> Iterator[Check]:
         yield Check("ssh", Health.FAIL, error.message, error.hint or "")
         return
     yield Check("ssh", Health.OK, f"{name} answers")
-    said, _, rest = answer.out.decode(errors="replace").partition("\n")
+    text = answer.out.decode(errors="replace")
+    said, _, rest = text.partition("\n")
+    if not _VERSION.match(text) and _VERSION.search(text):  # which is no pro0 to a link
+        shell = f"its shell prints something before pro0 does: {said[: ssh.WHY]}"
+        yield Check("pro0", Health.FAIL, shell, f"let this print nothing there: ssh {name} true")
+        return
     yield (pro0 := _pro0(name, answer, said))
     if pro0.verdict is Health.OK:
         yield from _machine(name, rest)
@@ -46,7 +52,7 @@ def host(name: str, command: str) -> Iterator[Check]:
 
 def _pro0(name: str, answer: ssh.Heard, said: str) -> Check:
     """Check that pro0 is there, in this version: what one version sends another need not understand."""
-    version = re.match(r"pro0 (\S{1,40})", said)
+    version = _VERSION.match(said)
     mend = f"install pro0 {__version__} there, until this says so: ssh {name} '~/.local/bin/pro0 --version'"
     if version is None:
         why = answer.errors.splitlines()[-1:] if answer.code not in (0, ssh.NO_PROGRAM) else []

@@ -7,6 +7,9 @@ from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, say, write_json
 from pro0.ops.work import sessions
 
+_FOUND = "PATH=$PATH:$HOME/.local/bin"
+"""What lets a command over ssh find pro0 in its usual place."""
+
 
 @click.command()
 @click.argument("name", shell_complete=completing.members)
@@ -24,7 +27,7 @@ def forget(name: str, team: str | None, as_json: bool) -> None:
       pro0 member forget bob
     """
     given_up = sessions.forget(here(team), name)
-    commands = [f"{hosted.ssh} {hosted.host} pro0 hosted end {hosted.there}" for hosted in given_up]
+    commands = [f"{hosted.ssh} {hosted.host} '{_FOUND} pro0 hosted end {hosted.there}'" for hosted in given_up]
     if as_json:
         write_json(commands)
         return

@@ -13,6 +13,8 @@ from pro0.store.teams import TeamStore
 
 PAUSE = 3.0
 """Seconds between two looks at the transcripts."""
+CONVERSATIONS = 64
+"""The most conversations of one session that are looked at; the newest count."""
 
 
 class Ledger:
@@ -23,6 +25,8 @@ class Ledger:
         self._next = 0.0
         self._known: dict[str, SessionUsage] | None = None
         self._living: dict[str, WatchedSession] = {}
+        self._conversations: dict[str, tuple[str, ...]] = {}
+        """Those of each session, also of one that an earlier lead saw: an agent begins another one, as by `/clear`."""
 
     def look(self, watched: Iterable[WatchedSession], limit: float) -> float:
         """Record new usage; return the total cost, or 0 without a limit, since adding it up takes time.
@@ -36,7 +40,7 @@ class Ledger:
             if self._team.documents.database:
                 self._known = None  # leads of other machines have written since
             due += self._living.values()
-        self._note({entry.incarnation: entry for entry in map(_entry, due) if entry})
+        self._note({entry.incarnation: entry for entry in map(self._entry, due) if entry})
         return spent(self._entries().values()) if limit else 0.0
 
     def _entries(self) -> dict[str, SessionUsage]:
@@ -52,20 +56,32 @@ class Ledger:
                 self._known = {entry.incarnation: entry for entry in change.value.sessions} | new
                 change.value = replace(change.value, sessions=tuple(self._known.values()))
 
+    def _entry(self, watched: WatchedSession) -> SessionUsage | None:
+        if not (read := watched.adapter.usage):
+            return None
+        earlier = self._earlier(watched)
+        usage = read(replace(watched.session_view, earlier=earlier), watched.memory)
+        return _of(watched, earlier, usage) if usage else None
 
-def _entry(watched: WatchedSession) -> SessionUsage | None:
-    read = watched.adapter.usage
-    usage = read(watched.session_view, watched.memory) if read else None
-    return _of(watched, usage) if usage else None
+    def _earlier(self, watched: WatchedSession) -> tuple[str, ...]:
+        """Return the conversations of a session before its present one."""
+        incarnation, now = watched.state.incarnation, watched.session_view.session
+        if incarnation not in self._conversations:
+            recorded = self._entries().get(incarnation)
+            self._conversations[incarnation] = (*recorded.earlier, recorded.session) if recorded else ()
+        known = dict.fromkeys((*self._conversations[incarnation], now))
+        self._conversations[incarnation] = tuple(filter(None, known))[-CONVERSATIONS:]
+        return tuple(one for one in self._conversations[incarnation] if one != now)
 
 
-def _of(watched: WatchedSession, usage: Usage) -> SessionUsage:
+def _of(watched: WatchedSession, earlier: tuple[str, ...], usage: Usage) -> SessionUsage:
     state = watched.state
     return SessionUsage(
         agent_id=state.agent_id,
         incarnation=state.incarnation,
         agent=watched.adapter.name,
         session=state.session,
+        earlier=earlier,
         at=clock(),
         **asdict(usage),
     )

@@ -73,8 +73,7 @@ class MemberCode:
     def _do(self, act: str, *words: str, patience: float = PATIENCE) -> None:
         heard = ssh.run(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words), patience)
         if heard.code:
-            reason = heard.errors.splitlines()[:1] or [f"pro0 hosted {act} ends with {heard.code}"]
-            text = f"{self._seat.host}: {reason[0].removeprefix('pro0: ')}"
+            text = f"{self._seat.host}: {ssh.reason(heard.errors) or f'pro0 hosted {act} ends with {heard.code}'}"
             if heard.code == Kept.exit_code:
                 raise Kept(text, code=ErrorCode.KEPT)
             raise EnvironmentMissing(text, hint=f"pro0 doctor --host {self._seat.host}")
@@ -106,7 +105,8 @@ def clear(team: TeamStore, show: Callable[[str], None], *, save: bool, force: bo
             kept.append(MemberCode(team, seat).leave(save=save, force=force))
         except Pro0Error as error:
             if not (force or isinstance(error, Kept) or error.code is ErrorCode.NO_REPOSITORY):
-                error.hint = f"reach it again, or leave it there: pro0 team cleanup {team.name} --force"
+                if isinstance(error, EnvironmentMissing):
+                    error.hint = f"reach it again, or leave it there: pro0 team cleanup {team.name} --force"
                 raise
             show(f"the code of {seat.agent_id} stays on {seat.host}: {error.message}")
             kept.append(f"{seat.host}:{name(team, seat)}")

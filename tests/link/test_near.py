@@ -1,0 +1,174 @@
+"""The link at home and an `ssh` that says what a test wants: what becomes of the session, and what is told of it."""
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pro0 import __version__
+from pro0.model.runtime import Hosted
+from pro0.ssh import NOT_BEGUN
+from pro0.store.files import File
+from tests.waiting import STUCK, wait_until
+
+OTHER = f"""#!{sys.executable}
+import os, sys, time
+from pathlib import Path
+from pro0.link.streams import *
+from pro0.terminals import protocol
+here, version = Path(__file__).parent, {__version__!r}
+home = Stream(0, 1)
+count = len(list(here.glob("call-*"))) + 1
+(here / f"call-{{count}}").touch()
+def heard(wanted):
+    while True:
+        for kind, payload in home.read():
+            if kind == wanted:
+                return protocol.unpacked(payload)
+        time.sleep(0.02)
+"""
+"""The start of such an `ssh`: `count` says how often it was called."""
+
+
+class Near:
+    """One link, its terminal, and what it told its guard."""
+
+    def __init__(self, folder: Path, ssh: str) -> None:
+        self.record = folder / "one.host.json"
+        File(folder, self.record.name, Hosted).create(
+            Hosted(
+                agent_id="bob",
+                incarnation="one",
+                there="there",
+                host="build1",
+                ssh=ssh,
+                team="alpha",
+                project=str(folder),
+                argv=("true",),
+            )
+        )
+        self.terminal, inner = pty.openpty()
+        self._told, telling = os.pipe()
+        os.set_blocking(self._told, False)
+        self.process = subprocess.Popen(
+            (sys.executable, "-m", "pro0.link", str(self.record)),
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            env={**os.environ, "PRO0_STATE_FD": str(telling)},
+            pass_fds=(telling,),
+            start_new_session=True,
+        )
+        for descriptor in (inner, telling):
+            os.close(descriptor)
+        self._text = b""
+
+    def ends(self) -> tuple[int, str]:
+        """Wait until it has ended; return its exit code, and what its terminal shows."""
+        code, shown = self.process.wait(STUCK), b""
+        try:
+            while data := os.read(self.terminal, 1 << 16):
+                shown += data
+        except OSError:
+            pass
+        return code, shown.decode(errors="replace")
+
+    def notes(self) -> list[str]:
+        """Return the notes that it told."""
+        try:
+            self._text += os.read(self._told, 1 << 16)
+        except BlockingIOError:
+            pass
+        return [str(json.loads(line)["note"]) for line in self._text.splitlines()]
+
+
+@pytest.fixture
+def near(tmp_path: Path) -> Iterator[list[Near]]:
+    """The links of a test; none is left."""
+    links: list[Near] = []
+    yield links
+    for link in links:
+        link.process.kill()
+        link.process.wait()
+        os.close(link.terminal)
+
+
+def other(folder: Path, acts: str) -> str:
+    """Return an `ssh` that does this."""
+    program = folder / "ssh"
+    program.write_text(OTHER + acts)
+    program.chmod(0o700)
+    return str(program)
+
+
+@pytest.mark.parametrize(
+    ("acts", "says"),
+    [
+        ("", "no-such-ssh cannot be run: there is no such program"),
+        ("home.send(HELLO, {'version': '9.9'}); heard(BEGIN)", f"pro0 9.9 there, {__version__} here"),
+        ("os.write(1, b'Welcome to build1\\n'); heard(BEGIN)", "does its shell print something at its start?"),
+        ("sys.exit('Permission denied')", "Permission denied"),
+        ("sys.stderr.write('pro0: not found\\n'); sys.exit(127)", "pro0 is not installed there"),
+    ],
+)
+def test_a_machine_that_begins_nothing_is_named_with_the_reason(
+    acts: str, says: str, near: list[Near], tmp_path: Path
+) -> None:
+    """A banner or a warning of ssh is no reason (behaviour 3.32)."""
+    banner = "sys.stderr.write('Authorized use only\\n'); sys.stderr.flush()\n"
+    near.append(link := Near(tmp_path, other(tmp_path, banner + acts) if acts else "no-such-ssh"))
+    code, shown = link.ends()
+    assert code == NOT_BEGUN
+    assert f"build1 is not reached: {says}" in shown.replace("it says what no pro0 says; ", "")
+    assert not link.record.exists()
+
+
+RETURNS = """
+home.send(HELLO, {"version": version})
+heard(BEGIN)
+if count == 2:
+    home.send(REFUSED, {"why": "no space left there"})
+    heard(END)  # which never comes: it goes with who holds the connection
+home.send(BEGUN, {})
+if count > 2:
+    home.send(OVER, {"code": 0, "signal": None, "reason": ""})
+"""
+
+
+def test_a_machine_that_cannot_go_on_is_asked_again(near: list[Near], tmp_path: Path) -> None:
+    """A cut connection ends nobody, and what keeps the next one from going on is said (behaviour 3.32)."""
+    near.append(link := Near(tmp_path, other(tmp_path, RETURNS)))
+    assert link.ends()[0] == 0
+    notes = [note for note in link.notes() if note]
+    assert len(notes) == 2
+    assert notes[0].endswith("closed")
+    assert notes[1].endswith("no space left there")
+    assert notes[0].split(": ")[0] == notes[1].split(": ")[0], "since when it is out of reach"
+
+
+RESIZED = """
+home.send(HELLO, {"version": version})
+heard(BEGIN)
+(here / "begins").touch()
+size = heard(protocol.SIZE)
+home.send(BEGUN, {})
+home.send(OVER, {"code": size["columns"], "signal": None, "reason": ""})
+"""
+
+
+def test_a_size_that_changes_while_it_begins_is_told(near: list[Near], tmp_path: Path) -> None:
+    """Its terminal is shown at home (behaviour 3.32): panes get their sizes while the connection is made."""
+    near.append(link := Near(tmp_path, other(tmp_path, RESIZED)))
+    wait_until((tmp_path / "begins").exists, STUCK, "it begins there")
+    fcntl.ioctl(link.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 101, 0, 0))
+    link.process.send_signal(signal.SIGWINCH)
+    assert link.ends()[0] == 101
