@@ -86,8 +86,7 @@ def ask_home(
 def _note_taken(folder: str, id: str) -> None:
     """Note that mail is here: what is sent to home now may be lost, and then home would hand it out again."""
     with suppress(OSError):  # a full disk: then it is told once
-        os.makedirs(f"{folder}/{paths.HOSTED_TAKEN}", mode=0o700, exist_ok=True)  # noqa: PTH103
-        os.close(os.open(f"{folder}/{paths.HOSTED_TAKEN}/{id}", os.O_CREAT | os.O_WRONLY, 0o600))
+        os.close(os.open(f"{folder}/{paths.HOSTED_TAKEN}{id}", os.O_CREAT | os.O_WRONLY, 0o600))
 
 
 def _print(answer: Answer) -> bool:

@@ -136,7 +136,7 @@ class Far:
                     self._write(asker, kind, payload)
             case streams.NOTED:
                 with suppress(OSError, ValueError):
-                    (self._taken / Path(str(protocol.unpacked(payload).get("id"))).name).unlink()
+                    self._taken(str(protocol.unpacked(payload).get("id"))).unlink()
             case protocol.INPUT | protocol.SIZE:
                 if kind == protocol.SIZE:
                     self._size = protocol.unpacked(payload)
@@ -155,8 +155,8 @@ class Far:
         self._order = order
         self._size = {"columns": order.columns, "lines": order.lines}
         self._home.send(streams.BEGUN, {})
-        for taken in sorted(self._taken.glob("*")):
-            self._home.send(streams.TAKEN, {"id": taken.name})
+        for taken in sorted(self._remote.folder.glob(f"{paths.HOSTED_TAKEN}*")):
+            self._home.send(streams.TAKEN, {"id": taken.name.removeprefix(paths.HOSTED_TAKEN)})
 
     def _listen(self) -> None:
         """Listen for commands of pro0, instead of an earlier connection."""
@@ -169,10 +169,9 @@ class Far:
         new.replace(folder / paths.HOSTED_SOCKET)
         self._watch = Watch([folder], paths.HOSTED_NEWS)
 
-    @property
-    def _taken(self) -> Path:
-        """Return the folder of what askers have noted as taken, by their ids."""
-        return self._remote.folder / paths.HOSTED_TAKEN
+    def _taken(self, id: str) -> Path:
+        """Return the note of an asker that it has its mail."""
+        return self._remote.folder / f"{paths.HOSTED_TAKEN}{Path(id).name}"
 
     def _is_newest(self) -> bool:
         try:
@@ -244,7 +243,7 @@ class Far:
         self._sockets.pop(stream).close()
         for id in [id for id, asker in self._askers.items() if asker is stream]:
             del self._askers[id]
-            has_taken = (self._taken / Path(id).name).is_file()  # and ended before it could say so
+            has_taken = self._taken(id).is_file()  # and ended before it could say so
             self._home.send(streams.TAKEN if has_taken else streams.GONE, {"id": id})
         if stream is self._terminal:
             self._terminal = None

@@ -98,7 +98,7 @@ def test_mail_that_has_arrived_before_a_cut_is_not_given_again(led: Team, build1
     led.until(lambda: said(build1, "over"), "the next one has looked")
     assert "the second" not in said(build1, "third")
     assert is_read(led, "the second")
-    assert not list(build1.home.rglob("taken/*")), "home has noted it"
+    assert not list(build1.home.rglob("taken-*")), "home has noted it"
 
 
 @pytest.mark.parametrize("stopped", [False, True], ids=["waiting", "about to take it"])

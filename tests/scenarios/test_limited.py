@@ -96,11 +96,11 @@ def test_a_stopped_turn_on_another_machine_goes_on(
 
 @pytest.mark.parametrize("placed", [elsewhere.MODES[0]], indirect=True)
 def test_new_sessions_there_wait_too(placed: Placed, team: Team, failing: Callable[[str, str], None]) -> None:
-    """Issue 19, must show 3: a limit is the provider's, wherever its agent is."""
+    """Issue 19, must show 3: a limit is that of the login on the machine."""
     failing("w1", "API Error: 429 rate limit reached; try again in 3 hours")
     team("team", "start", "alpha", "--detach", "--mode", placed.shown, "-m", f"w1=claude@{placed.host}")
     [limit] = team.until(lambda: team.json("team", "status")["limits"], "the limit is shown", 40)
-    assert (limit["agent"], limit["named"]) == ("claude", True)
+    assert (limit["agent"], limit["named"]) == (f"claude@{placed.host}", True)
     held = team("member", "spawn", "w2", "--agent", "claude", "--host", placed.host)
     assert "w2: held back until" in held.err
     assert team("member", "spawn", "w3", "--host", placed.host).out.startswith("w3 is "), "other agents start"
