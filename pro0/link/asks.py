@@ -146,7 +146,7 @@ class Asks:
     def _tell(self, request: CommandRequest, done: CommandEnd) -> None:
         with self._lock:
             if not request.is_undone:
-                self._keep(_answer(request.id, done, held=request.takes_mail))
+                self._keep(_answer(request.id, done, held=request.takes_mail or request.asks_permission))
         self._ring()
 
     def _keep(self, answer: Answer) -> None:

@@ -84,7 +84,7 @@ def ask_home(
 
 
 def _note_taken(folder: str, id: str) -> None:
-    """Note that mail is here: what is sent to home now may be lost, and then home would hand it out again."""
+    """Note that the answer is here: what is sent to home now may be lost, and home would count it as not given."""
     with suppress(OSError):  # a full disk: then it is told once
         os.close(os.open(f"{folder}/{paths.HOSTED_TAKEN}{id}", os.O_CREAT | os.O_WRONLY, 0o600))
 

@@ -30,6 +30,8 @@ AGAIN = 1.0
 """Seconds between two tries to reach the machine."""
 TAKES = 10.0
 """Seconds for the machine to take something, once too much waits for it; then the link is cut."""
+GREETS = 60.0
+"""Seconds for the machine to greet, once ssh is started; then it is tried again."""
 STATE = "PRO0_STATE_FD"
 WORD, NOTE = 100, 2000
 """Characters of a state or a task, and of a note, that are passed on."""
@@ -47,7 +49,7 @@ class Link:
         doing = Doing(Path(hosted.project), OwnMail(session), OwnPermissions(session))
         self._asks = Asks(doing, self._ring)
         self._tunnel: Tunnel | None = None
-        self._connect_at = 0.0
+        self._connect_at = self._greets_by = 0.0
         self._asked = False
         """Whether the machine may have begun: it was asked to."""
         self._begun = self._ending = self._cut = self._greeted = False
@@ -88,6 +90,8 @@ class Link:
         patience: float | None = max(0.0, self._connect_at - time.monotonic())
         if tunnel:
             patience = TAKES if tunnel.stream.clogged else to_keep
+        if tunnel and not self._greeted:
+            patience = max(0.0, self._greets_by - time.monotonic())
         ready, room, _ = select.select(sources, sinks, [], patience)
         if self._woken in ready:
             self._wake()
@@ -96,6 +100,8 @@ class Link:
         try:
             if tunnel.stream.clogged and not (ready or room):
                 raise Misfit(f"it has taken nothing for {TAKES:g} s")
+            if not (self._greeted or ready or room) and time.monotonic() >= self._greets_by:
+                raise Misfit(f"its pro0 has said nothing for {GREETS:g} s")
             self._exchange(tunnel, ready, room)
         except StreamEnd as gone:
             self._lose(tunnel, gone)
@@ -119,7 +125,7 @@ class Link:
         return self._begun and not self._cut
 
     def _connect(self) -> None:
-        self._connect_at = time.monotonic() + AGAIN
+        self._connect_at, self._greets_by = time.monotonic() + AGAIN, time.monotonic() + GREETS
         self._heard, self._greeted = True, False
         try:
             self._tunnel = Tunnel(self._hosted)

@@ -199,6 +199,18 @@ def waiting(asks: Asks) -> set[str]:
     return {request.id for request in asks._requests}
 
 
+@pytest.mark.parametrize(
+    ("words", "held"),
+    [(HOOK, True), (["inbox"], True), (["mcp", "--call", "check_messages"], True), (["needs"], False)],
+)
+def test_who_gets_mail_or_a_permission_leaves_a_note_of_it(words: list[str], held: bool) -> None:
+    """Issue 19, must show 2: else a cut at that moment would give it twice, or count an answer as given elsewhere."""
+    rings: queue.Queue[None] = queue.Queue()
+    asks = Asks(Printing(), lambda: rings.put(None))
+    asks.take({"id": "a", "words": words, "input": ""})
+    assert answered(asks, rings)["held"] is held
+
+
 def test_requests_for_permissions_have_a_number_of_their_own() -> None:
     """Issue 19, must show 4: neither they nor commands that wait keep each other out."""
     asks = Asks(HeldUp(), lambda: None)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pro0 import __version__
+from pro0.link import near as near_module
 from pro0.model.runtime import Hosted
 from pro0.ssh import NOT_BEGUN
 from pro0.store.files import File
@@ -39,10 +40,18 @@ def heard(wanted):
 """The start of such an `ssh`: `count` says how often it was called."""
 
 
+IMPATIENT = """
+import sys
+from pro0.link import __main__, near
+near.GREETS = {}
+__main__.main(sys.argv[1:])
+"""
+
+
 class Near:
     """One link, its terminal, and what it told its guard."""
 
-    def __init__(self, folder: Path, ssh: str) -> None:
+    def __init__(self, folder: Path, ssh: str, greets: float = near_module.GREETS) -> None:
         self.record = folder / "one.host.json"
         File(folder, self.record.name, Hosted).create(
             Hosted(
@@ -60,7 +69,7 @@ class Near:
         self._told, telling = os.pipe()
         os.set_blocking(self._told, False)
         self.process = subprocess.Popen(
-            (sys.executable, "-m", "pro0.link", str(self.record)),
+            (sys.executable, "-c", IMPATIENT.format(greets), str(self.record)),
             stdin=inner,
             stdout=inner,
             stderr=inner,
@@ -153,6 +162,19 @@ def test_a_machine_that_cannot_go_on_is_asked_again(near: list[Near], tmp_path: 
     assert notes[0].endswith("closed")
     assert notes[1].endswith("no space left there")
     assert notes[0].split(": ")[0] == notes[1].split(": ")[0], "since when it is out of reach"
+
+
+def test_a_machine_that_says_nothing_is_tried_again(near: list[Near], tmp_path: Path) -> None:
+    """Its ssh lets us in, and its pro0 hangs (behaviour 3.32): on a disk that is gone, for example."""
+    silent = "if count != 2: time.sleep(600)\n"
+    begins = 'home.send(HELLO, {"version": version}); heard(BEGIN); home.send(BEGUN, {})'
+    near.append(link := Near(tmp_path, other(tmp_path, silent + begins), greets=1.0))
+    code, shown = link.ends()
+    assert code == NOT_BEGUN
+    assert "build1 is not reached: its pro0 has said nothing for 1 s" in shown
+    near.append(link := Near(tmp_path, other(tmp_path, silent + begins), greets=1.0))
+    wait_until(lambda: len(list(tmp_path.glob("call-*"))) > 3, STUCK, "it is tried again")
+    assert link.notes()[-1].endswith("its pro0 has said nothing for 1 s")
 
 
 RESIZED = """
