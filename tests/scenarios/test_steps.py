@@ -83,7 +83,8 @@ class Stage:
             return world.world(*places, repository=self.project)
         whole = world.world(*places, self.machine.home, repository=self.project)
         remembered = re.compile(rf"file {self.machine.home}/pro0(/hosted(/[^/]+(/{HOSTED_OVER})?)?)?")
-        return {what: how for what, how in whole.items() if not remembered.fullmatch(what)}
+        connects = f"{self.machine.at}/sshd -R"  # somebody, who has not said yet who they are: in a moment nobody does
+        return {what: how for what, how in whole.items() if not (remembered.fullmatch(what) or how.endswith(connects))}
 
     def pro0(self, *argv: str) -> Result:
         done = self.cli(*argv, cwd=self.project, env=self.env)
