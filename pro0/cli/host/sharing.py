@@ -18,11 +18,11 @@ from pro0.ops.team.machines import MachineStatus
 
 @click.command()
 @click.argument("url", metavar="URL")
-@click.argument("name", required=False, metavar="[TEAM]")
+@click.argument("there", required=False, metavar="[TEAM]")
 @click.option("--as", "machine", metavar="NAME", help="What this machine is called there; else its host name.")
 @click.option("--mode", help="Where members of this machine are shown; else from the settings.")
 @json_option
-def join(url: str, name: str | None, machine: str | None, mode: str | None, as_json: bool) -> None:
+def join(url: str, there: str | None, machine: str | None, mode: str | None, as_json: bool) -> None:
     """Let this machine take part in a team that a database keeps.
 
     Members that are spawned here work in this directory's project, so be in a clone of the same repository. A lead
@@ -43,7 +43,7 @@ def join(url: str, name: str | None, machine: str | None, mode: str | None, as_j
     own_name = ids.machine(machine if machine is not None else _own_name())
     project = project_here()
     settings = trust.settings(store().home, project, os.environ, {"teammateMode": mode})
-    asked = ids.team_name(name) if name is not None else ""
+    asked = ids.team_name(there) if there is not None else ""
     joined = join_team(store(), url, asked, own_name, project, settings, terminal=terminal())
     with live() as show:
         show("starting the lead of this machine")
