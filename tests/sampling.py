@@ -1,6 +1,6 @@
 """What `make test` leaves to `make soak`: some variants of a test, and some long ones that others nearly cover.
 
-Each row was chosen by the processor time that it takes. What it shows must be shown by another row in `make test`.
+Each row was chosen by the processor time that it takes. What only a row here shows, only `make soak` shows.
 """
 
 from collections import defaultdict

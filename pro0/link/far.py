@@ -170,7 +170,7 @@ class Far:
         self._watch = Watch([folder], paths.HOSTED_NEWS)
 
     def _taken(self, id: str) -> Path:
-        """Return the note of an asker that it has its mail."""
+        """Return the note of an asker that it has its answer."""
         return self._remote.folder / f"{paths.HOSTED_TAKEN}{Path(id).name}"
 
     def _is_newest(self) -> bool:

@@ -91,7 +91,7 @@ class Link:
         if tunnel:
             patience = TAKES if tunnel.stream.clogged else to_keep
         if tunnel and not self._greeted:
-            patience = max(0.0, self._greets_by - time.monotonic())
+            patience = min(max(0.0, self._greets_by - time.monotonic()), GREETS if patience is None else patience)
         ready, room, _ = select.select(sources, sinks, [], patience)
         if self._woken in ready:
             self._wake()
@@ -100,9 +100,9 @@ class Link:
         try:
             if tunnel.stream.clogged and not (ready or room):
                 raise Misfit(f"it has taken nothing for {TAKES:g} s")
-            if not (self._greeted or ready or room) and time.monotonic() >= self._greets_by:
-                raise Misfit(f"its pro0 has said nothing for {GREETS:g} s")
             self._exchange(tunnel, ready, room)
+            if not self._greeted and time.monotonic() >= self._greets_by:
+                raise Misfit(f"its pro0 has said nothing for {GREETS:g} s")
         except StreamEnd as gone:
             self._lose(tunnel, gone)
 
