@@ -78,15 +78,20 @@ class Postgres:
         words, user = [str(self._program), "-D", str(self._data)], self._user
         if self._disk:
             words, user = ["unshare", "-m", "sh", "-c", SMALL_DISK, "sh", str(self._disk), *words], None
-        self._server = subprocess.Popen(words, stdout=log, stderr=log, user=user, cwd=self.at)
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("PRO0_")}  # nobody's
+        self._server = subprocess.Popen(
+            words, stdout=log, stderr=log, user=user, cwd=self.at, env=variables, start_new_session=True
+        )
         log.close()
         wait_until(self._answers, STUCK, "the server answers")
 
     def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
         """Stop it: at once and without a clean end, unless `how` says otherwise."""
         assert self._server
+        ended = self._server.poll()
         self._server.send_signal(how)
         self._server.wait(STUCK)
+        assert ended is None, f"it had ended before, with {ended}:\n{(self.at / 'log').read_text()[-3000:]}"
 
     def url(self, database: str = "", host: str = "") -> str:
         """Return the URL of a new database, or of one that is there."""

@@ -179,7 +179,7 @@ def killed_in_a_copy(home: Path, to: str, ready: Path, seconds: float) -> bool:
 def test_whenever_a_copy_is_killed_one_place_is_in_charge_and_whole(
     home: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, back: bool
 ) -> None:
-    """20 kills at drawn moments, either way; the next copy is as good as the first."""
+    """20 moments drawn, or more until ten met a living copy, either way; the next copy is as good as the first."""
     filled(home, monkeypatch, mail=250, history=60)
     before = contents(home)
     if back:
@@ -188,15 +188,18 @@ def test_whenever_a_copy_is_killed_one_place_is_in_charge_and_whole(
     go(home, "files" if back else url)
     length = time.monotonic() - began
     go(home, url if back else "files")
-    dice, ready, killed = random.Random(19), tmp_path / "ready", 0
+    dice, ready, killed, drawn = random.Random(19), tmp_path / "ready", 0, 0
     to, from_ = ("files", url) if back else (url, "files")
-    for _ in range(20):
+    while drawn < 20 or (killed <= 10 and drawn < 100):
+        drawn += 1
         killed += killed_in_a_copy(home, to, ready, dice.random() * length)
         assert in_charge(home) == before
         team = Store(home).team("alpha")
         assert len(team.tasks.read().tasks) == 20
         assert team.mailbox_owners() == ["human", "lead", "w1", "w2"]
+        began = time.monotonic()
         assert go(home, to)[0].startswith(f"alpha is in {to}")
+        length = min(length, time.monotonic() - began)  # the machine may have been busy with something else
         assert in_charge(home) == before
         go(home, from_)
         assert in_charge(home) == before
