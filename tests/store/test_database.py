@@ -288,17 +288,6 @@ def test_what_nobody_can_tell_is_said_to_be_unknown(
         assert raised.value.exit_code == 5
 
 
-def test_a_holder_is_waited_for_and_named(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    team = team_at(home, url, "w1")
-    monkeypatch.setattr(server_module, "PATIENCE", 1.5)
-    words = rf"is held by pid {os.getpid()} \(hold it\); gave up"
-    with team.wanted.change("hold it"):
-        with pytest.raises(StoreError, match=words) as raised:
-            team.runtime.change("want it").__enter__()
-        assert raised.value.code == ErrorCode.LOCK_TIMEOUT
-        send(team.mailbox("w1"), "m1")  # another place has another lock
-
-
 def test_an_error_takes_back_all_of_an_act(home: Path, url: str) -> None:
     team = team_at(home, url, "w1")
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ from pro0.errors import ErrorCode, StoreError, Unwritable
 from pro0.model.team import TeamConfig, Wanted
 from pro0.ops.context import clock
 from pro0.store.database import server as server_module
-from pro0.store.database.server import IDLE, lock_of, server_of
+from pro0.store.database.server import IDLE, server_of
 from pro0.store.teams import Store
 from tests.postgres import Postgres, postgres
 from tests.store.raw import all_of
@@ -123,28 +122,6 @@ def test_who_changed_nothing_loses_nothing_with_the_connection(home: Path, serve
         proxy.cut_at = b""
         send(box, "m2")
         assert [message.id for message in box.head.read().messages] == ["m1", "m2"]
-
-
-WAITING = "select xact_start::text from pg_stat_activity where datname = current_database() and wait_event = 'advisory'"
-LONG = f"{WAITING} and clock_timestamp() - xact_start > interval '2.5 s'"
-
-
-def test_nobody_gives_up_while_a_lock_changes_hands(
-    home: Path, server: Postgres, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who has it when the wait is over has had it for a part of that time only: another wait begins."""
-    monkeypatch.setattr(server_module, "PATIENCE", 5.0)
-    team = team_at(home, url, "w1")
-    with psycopg.connect(url, autocommit=True) as holder:
-        holder.execute("select pg_advisory_lock(%s)", (lock_of("alpha", "mailboxes", "w1").key,))
-        sender = threading.Thread(target=send, args=(team.mailbox("w1"), "m1"))
-        sender.start()
-        wait_until(lambda: server.ask(LONG), STUCK, "it has waited for a while")
-        holder.execute("begin")  # as one would that has the lock since now
-        [first] = server.ask(WAITING)
-        wait_until(lambda: server.ask(WAITING) not in ([], [first]), STUCK, "it waits again")
-    sender.join()
-    assert received(team) == ["m1"]
 
 
 OURS = "select count(*) from pg_stat_activity where datname = current_database() and application_name like 'pro0 %'"

@@ -108,12 +108,15 @@ FORGET_ACTS: Final[LiteralString] = "delete from pro0.acts where at < now() - in
 
 BEGIN: Final[LiteralString] = """
 begin isolation level read committed read write;
-select set_config('application_name', %s, true), set_config('lock_timeout', %s, true);
+select set_config('lock_timeout', %s, true);
 select pg_advisory_xact_lock_shared(%s);
-select pg_advisory_xact_lock(%s)
+select pg_advisory_xact_lock(%s);
+select set_config('application_name', %s || '@' || floor(extract(epoch from clock_timestamp()) * 1000)::text, true)
 """
-HOLDER: Final[LiteralString] = """
-select a.application_name, coalesce(extract(epoch from clock_timestamp() - a.xact_start), 0)::float8
+"""The name says who has the lock and since when; another role sees no more of a connection than its name."""
+HOLDER: Final[LiteralString] = r"""
+select regexp_replace(a.application_name, '@\d+$', ''),
+    extract(epoch from clock_timestamp())::float8 - substring(a.application_name from '@(\d+)$')::float8 / 1000
 from pg_locks l join pg_stat_activity a on a.pid = l.pid
 where l.locktype = 'advisory' and l.mode = any(%s) and l.granted and l.objsubid = 1 and l.classid = %s and l.objid = %s
     and l.database = (select oid from pg_database where datname = current_database())

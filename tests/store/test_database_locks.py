@@ -1,0 +1,88 @@
+"""Who waits for a lock at the server: it is given up when one holder keeps it, never while it changes hands."""
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pro0.errors import ErrorCode, StoreError
+from pro0.store.database import server as server_module
+from pro0.store.database.server import DatabaseServer, PlaceLock, lock_of, whole_lock_of
+from tests.postgres import Postgres
+from tests.store.test_database import plain_role, send, team_at
+from tests.waiting import STUCK, wait_until
+
+PLACE = lock_of("alpha", "a place")
+WHOLE = whole_lock_of("alpha")
+
+
+@pytest.fixture
+def url(server: Postgres) -> str:
+    return server.url()
+
+
+def test_a_holder_is_waited_for_and_named(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    team = team_at(home, url, "w1")
+    monkeypatch.setattr(server_module, "PATIENCE", 0.5)
+    words = rf"is held by pid {os.getpid()} \(hold it\); gave up"
+    with team.wanted.change("hold it"):
+        with pytest.raises(StoreError, match=words) as raised:
+            team.runtime.change("want it").__enter__()
+        assert raised.value.code == ErrorCode.LOCK_TIMEOUT
+        send(team.mailbox("w1"), "m1")  # another place has another lock
+
+
+@pytest.mark.parametrize(("lock", "role"), [(PLACE, "another"), (WHOLE, "the same")], ids=["a place", "the whole team"])
+def test_nobody_gives_up_while_the_lock_changes_hands(
+    home: Path, server: Postgres, url: str, monkeypatch: pytest.MonkeyPatch, lock: PlaceLock, role: str
+) -> None:
+    """How long a holder has been in line before it got the lock counts for nothing."""
+    team_at(home, url)
+    monkeypatch.setattr(server_module, "PATIENCE", 3.0)
+    theirs = url.replace("pro0@", f"{plain_role(server, url)}@") if role == "another" else url
+    with (
+        closing(DatabaseServer(url)) as database,
+        closing(DatabaseServer(theirs)) as of_role,
+        ThreadPoolExecutor() as at_once,
+    ):
+        with of_role.act(lock, "the store", "the first"):
+            second = at_once.submit(hold, of_role, lock, 2.5)
+            wait_until(lambda: in_line(server) == 1, STUCK, "the second is in line")
+            last = at_once.submit(hold, database, PLACE, 0)
+            wait_until(lambda: in_line(server) == 2, STUCK, "the last is in line")
+            time.sleep(2)
+        second.result(STUCK)
+        last.result(STUCK)
+
+
+def hold(database: DatabaseServer, lock: PlaceLock, seconds: float) -> None:
+    """Take a lock, and have it for so long."""
+    with database.act(lock, "the store", "hold it"):
+        time.sleep(seconds)
+
+
+def in_line(server: Postgres) -> int:
+    """Return how many wait for a lock of the database that was made last."""
+    return len(server.ask("select 1 from pg_locks where locktype = 'advisory' and not granted"))
+
+
+def test_a_holder_that_is_no_pro0_is_given_up(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    team_at(home, url)
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    with psycopg.connect(url) as stranger, closing(DatabaseServer(url)) as database:
+        stranger.execute("select pg_advisory_xact_lock(%s)", (PLACE.key,))
+        with pytest.raises(StoreError, match="is held by an unknown process; gave up"):
+            hold(database, PLACE, 0)
+
+
+@pytest.mark.parametrize("why", ["x" * 200, "\u00e9" * 200, "ask@home@5"], ids=["long", "not ASCII", "like a time"])
+def test_a_holder_is_given_up_whatever_it_does(home: Path, url: str, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
+    team_at(home, url)
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    said = pytest.raises(StoreError, match=rf"is held by pid {os.getpid()} \([x?a]")
+    with closing(DatabaseServer(url)) as database, database.act(PLACE, "the store", why), said:
+        hold(database, PLACE, 0)
