@@ -14,7 +14,7 @@ from pro0.model.need import (
     PermissionAnswer,
     PermissionRequest,
 )
-from pro0.model.runtime import SeatState
+from pro0.model.runtime import ENDED, SeatState, State
 from pro0.ops.context import Context, operation
 from pro0.rules import text
 from pro0.rules.person import permissions
@@ -55,9 +55,19 @@ def answer(context: Context, id: str, choice: Choice, said: str = "") -> Permiss
 
 @operation("permission.settle", _SESSIONS | LEAD_ONLY)
 def settle(context: Context, outcomes: Mapping[str, Outcome]) -> None:
-    """Record what became of requests, by id; a session settles its own alone."""
-    with context.team.require().permissions.change("settle a request") as change:
-        mine = {id: outcome for id, outcome in outcomes.items() if _may(context, permissions.found(change.value, id))}
+    """Record what became of requests, by id; a session settles its own alone.
+
+    While a session ends, nothing but its end is recorded: its dialog goes with it, and nobody has answered there.
+    """
+    team = context.team.require()
+    ending = _ending(team) if "elsewhere" in outcomes.values() else set[str]()
+    with team.permissions.change("settle a request") as change:
+        requests = {id: permissions.found(change.value, id) for id in outcomes}
+        mine = {
+            id: outcomes[id]
+            for id, request in requests.items()
+            if _may(context, request) and not (outcomes[id] == "elsewhere" and request.incarnation in ending)
+        }
         before, change.value = change.value, permissions.settled(change.value, mine)
     over = {request.id for request in before.requests if not request.outcome}
     for request in change.value.requests:
@@ -110,6 +120,10 @@ def wait_until_taken(context: Context, given: PermissionRequest) -> PermissionRe
 
 def _may(context: Context, request: PermissionRequest) -> bool:
     return context.caller.who not in _SESSIONS or context.caller.incarnation == request.incarnation
+
+
+def _ending(team: TeamStore) -> set[str]:
+    return {seat.incarnation for seat in team.runtime.read().seats if seat.state in (State.STOPPING, *ENDED)}
 
 
 def _ask(context: Context, agent_id: str, incarnation: str, asked: AskedPermission) -> PermissionRequest:
