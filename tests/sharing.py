@@ -45,7 +45,8 @@ def pointer_of(team: TeamStore) -> StorePointer:
 def joined(team: TeamStore, machine: str = "two", home: Path | None = None) -> TeamStore:
     """The team as another machine has it, which joins it now; its home is beside that of the first one."""
     there = home or team.paths.home.with_name(f"home-{machine}")
-    return joining.join(Store(there), team.name, pointer_of(team).url, share(machine), Environment())
+    own = share(machine, joined=f"joined-{next(_NUMBERS)}")
+    return joining.join(Store(there), team.name, pointer_of(team).url, own, Environment())
 
 
 def state_of(member: str, state: State = State.IDLE, **fields: object) -> SeatState:

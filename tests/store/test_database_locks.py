@@ -70,6 +70,17 @@ def in_line(server: Postgres) -> int:
     return len(server.ask("select 1 from pg_locks where locktype = 'advisory' and not granted"))
 
 
+def wait_again(server: Postgres) -> None:
+    """Wait until the one who waits for a lock begins to wait anew."""
+    [began] = wait_until(lambda: waits_since(server), STUCK, "it waits")
+    wait_until(lambda: waits_since(server) not in ([], [began]), STUCK, "it waits again")
+
+
+def waits_since(server: Postgres) -> list[tuple[object, ...]]:
+    """Return when the waits for a lock of the database that was made last began."""
+    return server.ask("select waitstart from pg_locks where locktype = 'advisory' and not granted")
+
+
 def test_a_holder_that_is_no_pro0_is_given_up(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     team_at(home, url)
     monkeypatch.setattr(server_module, "PATIENCE", 0.2)
@@ -77,6 +88,25 @@ def test_a_holder_that_is_no_pro0_is_given_up(home: Path, url: str, monkeypatch:
         stranger.execute("select pg_advisory_xact_lock(%s)", (PLACE.key,))
         with pytest.raises(StoreError, match="is held by an unknown process; gave up"):
             hold(database, PLACE, 0)
+
+
+def test_a_holder_that_has_yet_to_note_its_time_is_not_given_up(
+    home: Path, server: Postgres, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It got the lock a moment ago: the server does both in one go."""
+    team_at(home, url)
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    with (
+        closing(DatabaseServer(url)) as database,
+        ThreadPoolExecutor() as at_once,
+        psycopg.connect(url, application_name="pro0 pid 1") as holder,
+    ):
+        holder.execute("select pg_advisory_xact_lock(%s)", (PLACE.key,))
+        waiting = at_once.submit(hold, database, PLACE, 0)
+        for _ in range(2):
+            wait_again(server)
+        holder.rollback()
+        waiting.result(STUCK)
 
 
 @pytest.mark.parametrize("why", ["x" * 200, "\u00e9" * 200, "ask@home@5"], ids=["long", "not ASCII", "like a time"])

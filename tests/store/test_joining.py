@@ -304,7 +304,8 @@ def test_a_removal_that_waits_for_another_server_keeps_nobody_from_joining(
 def test_the_first_record_of_a_machine_is_empty(alpha: TeamStore, tmp_path: Path) -> None:
     joined(alpha, "two", tmp_path / "two")
     record = record_in(alpha.documents.team, "two").read()
-    assert record == Runtime(revision=record.revision)
+    assert record.joined
+    assert record == Runtime(revision=record.revision, joined=record.joined)
 
 
 def test_a_team_that_another_machine_joins_meanwhile_is_not_moved(alpha: TeamStore, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pro0.store.database.sharing import WholeRuntime, others_of, record_in, whol
 from pro0.store.paths import is_document, machine_of, record_of
 from pro0.store.teams import Store, TeamStore
 from tests.rules.supervising import AGENT, GUARD
-from tests.sharing import led, seated, share, shared, state_of
+from tests.sharing import joined, led, seated, share, shared, state_of
 from tests.store.raw import all_of, drop
 from tests.teams import NOW, make_team
 from tests.waiting import STUCK, wait_until
@@ -189,6 +189,16 @@ def test_a_machine_without_a_record_takes_no_part(alpha: TeamStore, two: TeamSto
     with pytest.raises(StoreError, match=r"runtime\.json is missing") as missing:
         alpha.runtime.read()
     assert missing.value.code == ErrorCode.STORE_CORRUPT
+
+
+def test_a_record_is_not_that_of_a_later_machine_of_the_name(alpha: TeamStore, two: TeamStore) -> None:
+    """Who was given up meanwhile neither reads nor changes what the later one records."""
+    drop(two.record)
+    later = joined(alpha, "two", alpha.paths.home.with_name("later"))
+    for act in (two.runtime.read, two.record.read, two.record.change("a test").__enter__):
+        with pytest.raises(NotFound, match="two takes no part in this team any more"):
+            act()
+    assert later.record.read().seats == ()
 
 
 def test_a_record_that_is_damaged_is_named(alpha: TeamStore, two: TeamStore) -> None:
