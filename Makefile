@@ -28,10 +28,12 @@ soak-agents: setup     # the same for an hour: two hundred messages to each of t
 	@$(BIN)/python -m tools.agents.install
 	@$(BOXED) -m "agents and soak" tests/real_agents
 
-check: setup           # form, types, and the laws of the house
+check: setup           # form, types, and the laws of the house; meanwhile all tests are compiled, else each worker would do that
 	@$(BIN)/ruff format --check --quiet . || { echo "hint: make fmt" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy --no-error-summary
+	@failed=; log=$$(mktemp); $(PYTEST) --collect-only -qq >"$$log" 2>&1 & collected=$$!; \
+		$(BIN)/mypy --no-error-summary || failed=1; \
+		wait $$collected || { tail -n 40 "$$log"; failed=1; }; rm -f "$$log"; [ -z "$$failed" ]
 	@$(PYTEST) -n 2 tests/house
 
 bench: setup           # every figure, as tables

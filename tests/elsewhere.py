@@ -4,6 +4,7 @@ Most of them are in the soak: each session there takes a third of a second of a 
 pro0 that is asked for there. The short lane has those that a table names.
 """
 
+import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,13 +64,14 @@ def machine_for(mode: str, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[
 def has_members_there(item: pytest.Item) -> bool:
     """Say whether a test has a parameter that is such a mode."""
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return any(is_elsewhere(str(value)) for value in parameters)
+    return any(isinstance(value, str) and is_elsewhere(value) for value in parameters)
 
 
 def leave_to_the_soak(items: list[pytest.Item], folder: Path, short: Collection[tuple[str, str]]) -> None:
     """Mark the tests below a folder that have members elsewhere, but for (test, part of its id) of the short lane."""
+    below = f"{folder}{os.sep}"
     for item in items:
-        if folder in item.path.parents and has_members_there(item):
+        if has_members_there(item) and str(item.path).startswith(below):
             name, _, id = item.name.partition("[")
             if not any(name == test and part in id for test, part in short):
                 item.add_marker(pytest.mark.soak)
