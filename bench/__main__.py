@@ -5,7 +5,23 @@ import sys
 from pathlib import Path
 
 import pro0
-from bench import bringup, lead, libraries, mcp, page, panes, places, rpc, run, startup, store, view, web, worktrees
+from bench import (
+    bringup,
+    growth,
+    lead,
+    libraries,
+    mcp,
+    page,
+    panes,
+    places,
+    rpc,
+    run,
+    startup,
+    store,
+    view,
+    web,
+    worktrees,
+)
 from bench.figure import Figure, table
 
 GROUPS = {
@@ -13,6 +29,7 @@ GROUPS = {
     "store": store.figures,
     "panes": panes.figures,
     "places": places.figures,
+    "growth": growth.figures,
     "bringup": bringup.figures,
     "lead": lead.figures,
     "mcp": mcp.figures,

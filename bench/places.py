@@ -8,19 +8,27 @@ import os
 import shutil
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from bench.figure import Figure, interleaved, milliseconds
 from bench.scratch import PRO0, TEAM, run, until, world
 from pro0.cli.warm.client import SOCKET
+from pro0.model.runtime import SeatState, State
+from pro0.model.team import Seat, ShutdownWish
+from pro0.store.teams import Store
 from tests import postgres, sshd
 
 ROUNDS = 15
 LOADING = 5.0
 MEMBERS = 10
+LONGEST = 900.0
 BARE, SSH, SELECT = "python -I -c pass", "ssh HOST true", "psql -c 'select 1'"
 THERE = """import json, subprocess, sys, time
 rounds, place, *commands = sys.argv[1:]
@@ -43,27 +51,32 @@ time.sleep(1000)
 
 def figures() -> Iterator[Figure]:
     """Measure claim, send and list in all three places, and how long ten members take to run."""
-    yield from _here("files", "")
+    yield from here("files")
     if postgres.is_here():
         with postgres.postgres(fsync="on") as server:
-            yield from _here("database", server.url())
+            yield from here("database", url=server.url())
     if not sshd.lacks():
-        yield from _there()
+        yield from there("over ssh")
 
 
-def _here(place: str, url: str) -> Iterator[Figure]:
+def here(place: str, number: int = MEMBERS, *, ended: int = 0, url: str = "") -> Iterator[Figure]:
+    """Measure a team of so many members on this machine, in the database of a URL or else in files.
+
+    As many as `ended` have been members of it before.
+    """
     floors: dict[str, Callable[[], object]] = {BARE: lambda: run(sys.executable, "-I", "-c", "pass")}
     if url and (psql := postgres.program("psql")):
         floors[SELECT] = partial(run, psql, "-q", "-c", "select 1", url)
     store = ("--store", url) if url else ()
     with world() as folder:
-        yield _brought_up(folder, place, [*store, *_members(folder)])
-        number = iter(range(1, 1000))
+        yield _brought_up(folder, place, [*store, *_members(folder, number)], number)
+        _had(folder, ended)
+        task = iter(range(1, 1000))
         for _ in range(ROUNDS + 1):
             run(PRO0, "task", "create", "something to do", "-t", TEAM)
         until((folder / "home" / "teams" / TEAM / SOCKET).exists, 60)
         commands: dict[str, Callable[[], object]] = {
-            "task claim": lambda: run(PRO0, "task", "claim", str(next(number)), "-t", TEAM),
+            "task claim": lambda: run(PRO0, "task", "claim", str(next(task)), "-t", TEAM),
             "send": lambda: run(PRO0, "send", "w1", "a word", "-t", TEAM),
             "task list": lambda: run(PRO0, "task", "list", "-t", TEAM),
         }
@@ -75,13 +88,15 @@ def _here(place: str, url: str) -> Iterator[Figure]:
             yield Figure(f"{place}: {name}", took, "ms", floor=floor, floor_is=floor_is)
 
 
-def _there() -> Iterator[Figure]:
+def there(place: str, number: int = MEMBERS, *, ended: int = 0) -> Iterator[Figure]:
+    """Measure a team of so many members on another machine; as many as `ended` have been members of it before."""
     with world() as folder, ExitStack() as stack:
         machine = stack.enter_context(sshd.machine(folder / "build1"))
         machine.install()
         os.environ["PRO0_SSH"] = machine.ssh
         floor = interleaved([partial(run, *machine.ssh.split(), machine.name, "true")], ROUNDS)[0]
-        yield _brought_up(folder, "over ssh", _members(folder, host=machine.name))
+        yield _brought_up(folder, place, _members(folder, number, host=machine.name), number)
+        _had(folder, ended)
         for _ in range(ROUNDS + 1):
             run(PRO0, "task", "create", "something to do", "-t", TEAM)
         result = machine.home / "times.json"
@@ -89,13 +104,13 @@ def _there() -> Iterator[Figure]:
         words = [json.dumps(one) for one in (*commands, ["task list", "pro0", "task", "list"])]
         measure = [sys.executable, "-c", THERE, str(ROUNDS), str(result), *words]
         run(PRO0, "member", "spawn", "timer", "-t", TEAM, "--host", machine.name, "--", *measure)
-        until(result.exists, 120)
+        until(result.exists, LONGEST)
         for name, took in json.loads(result.read_text()).items():
-            yield Figure(f"over ssh: {name}", sorted(took)[ROUNDS // 2], "ms", floor=floor, floor_is=SSH)
+            yield Figure(f"{place}: {name}", sorted(took)[ROUNDS // 2], "ms", floor=floor, floor_is=SSH)
 
 
-def _members(folder: Path, host: str = "") -> list[str]:
-    """Return the words for ten members, each of which says that it runs, and sleeps."""
+def _members(folder: Path, number: int, host: str = "") -> list[str]:
+    """Return the words for so many members, each of which says that it runs, and sleeps."""
     (folder / "up").mkdir()
     program = folder / "probe"
     program.write_text(f"#!/bin/sh\n: > {folder}/up/$$\nexec sleep 1000\n")
@@ -103,18 +118,36 @@ def _members(folder: Path, host: str = "") -> list[str]:
     (folder / "home").mkdir(mode=0o700)
     (folder / "home" / "config.yaml").write_text(f"agents: {{probe: {{argv: [{program}]}}}}\n")
     where = f"@{host}" if host else ""
-    return [word for number in range(MEMBERS) for word in ("-m", f"w{number}=probe{where}")]
+    return [word for place in range(number) for word in ("-m", f"w{place}=probe{where}")]
 
 
-def _brought_up(folder: Path, place: str, words: list[str]) -> Figure:
-    os.environ["PRO0_MAX_TEAMMATES"] = str(2 * MEMBERS)
+def _had(folder: Path, number: int) -> None:
+    """Let a team have had so many members more, each of which was shut down."""
+    if not number:
+        return
+    run(PRO0, "team", "stop", TEAM)
+    team, now = Store(folder / "home").team(TEAM), datetime.now(UTC)
+    names, wish = [f"e{place}" for place in range(number)], ShutdownWish("bench", "human", now)
+    with team.wanted.change("a bench") as change:
+        seats = (Seat(name, name.title(), "shell", shutdown=wish) for name in names)
+        change.value = replace(change.value, seats=(*change.value.seats, *seats))
+    with team.runtime.change("a bench") as record:
+        states = (SeatState(name, 1, str(uuid.uuid4()), State.SHUTDOWN, now, now) for name in names)
+        record.value = replace(record.value, seats=(*record.value.seats, *states))
+    for name in names:
+        team.mailbox(name).make()
+    run(PRO0, "team", "resume", TEAM)
+
+
+def _brought_up(folder: Path, place: str, words: list[str], number: int) -> Figure:
+    os.environ["PRO0_MAX_TEAMMATES"] = "100"
     up, project = folder / "up", folder / "project"
     os.chdir(project)
 
     def start() -> None:
         run(PRO0, "team", "start", TEAM, *words, "--lead", "none", "--mode", "in-process", "--detach")
-        until(lambda: len(os.listdir(up)) >= MEMBERS, 120)
+        until(lambda: len(os.listdir(up)) >= number, LONGEST, pause=0.005)
 
     took = milliseconds(start)
     shutil.rmtree(up)
-    return Figure(f"{place}: team start, {MEMBERS} programs run", took, "ms")
+    return Figure(f"{place}: team start, {number} programs run", took, "ms")

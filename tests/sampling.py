@@ -9,19 +9,19 @@ from collections.abc import Iterable
 import pytest
 
 ONE_IN = {
-    "tests/cli/test_bypass.py::test_no_command_goes_around_a_gate": 2,
+    "tests/cli/test_bypass.py::test_no_command_goes_around_a_gate": 4,
     "tests/cli/test_bypass_surfaces.py::test_no_act_of_the_board_goes_around_a_gate": 5,
     "tests/cli/test_corrupt.py::test_refused_named_mended": 5,
     "tests/cli/test_diff.py::test_on_a_terminal_it_goes_through_the_persons_pager": 2,
     "tests/cli/test_doctor.py::test_wherever_it_is_killed_it_can_be_finished": 3,
-    "tests/cli/test_outputs.py::test_what_is_printed_fits": 2,
+    "tests/cli/test_outputs.py::test_what_is_printed_fits": 4,
     "tests/cli/test_ready_worktrees.py::test_the_first_build_works_unaided": 3,
     "tests/cli/test_story.py::test_resume_says_only_what_it_saw_happen": 2,
-    "tests/cli/test_verdicts.py::test_without_a_terminal_none_is_given": 2,
+    "tests/cli/test_verdicts.py::test_without_a_terminal_none_is_given": 4,
     "tests/contracts/test_backends.py::test_a_bad_program_starts_nobody": 2,
     "tests/contracts/test_backends.py::test_opened_sessions_are_alive_in_order_and_distinct": 2,
     "tests/contracts/test_iterm2.py::test_a_nudge_is_one_printable_line": 2,
-    "tests/crash/test_errors.py::test_a_disk_that_stays_broken": 2,
+    "tests/crash/test_errors.py::test_a_disk_that_stays_broken": 4,
     "tests/crash/test_errors.py::test_failing_at_every_call": 2,
     "tests/crash/test_histories.py::test_one_order_explains_what_each_client_was_told": 2,
     "tests/crash/test_kills.py::test_killed_again_in_what_follows": 6,
@@ -41,6 +41,9 @@ ONE_IN = {
     "tests/hostile/test_modes.py::test_it_is_only_drawn": 2,
     "tests/hostile/test_obedient.py::test_whatever_it_is_told_an_agent_changes_nothing_that_is_not_its_own": 2,
     "tests/hostile/test_panes.py::test_the_line_reaches_its_pane_alone": 2,
+    "tests/hostile/test_paths.py::test_an_unsafe_home_is_refused_by_everything": 2,
+    "tests/hostile/test_paths.py::test_what_is_odd_is_refused": 2,
+    "tests/hostile/test_size.py::test_a_file_of_tasks_is_bounded": 2,
     "tests/hostile/test_ways.py::test_each_way_is_refused_or_named": 3,
     "tests/mcp/test_gates.py::test_no_tool_goes_around_a_gate": 2,
     "tests/mcp/test_story.py::test_a_team_from_the_first_tool_to_the_last": 2,
@@ -63,6 +66,8 @@ ONE_IN = {
     "tests/test_diffs.py::test_each_kind_of_change_is_seen": 2,
     "tests/test_git_programs.py::test_no_program_of_a_repositorys_settings_runs": 3,
     "tests/test_git_programs.py::test_no_program_of_a_variable_runs": 2,
+    "tests/test_travels.py::test_a_machine_that_gives_nothing_changes_nothing": 2,
+    "tests/test_travels.py::test_a_name_of_a_member_is_no_path": 2,
 }
 """Tests with variants, and of how many of them `make test` has one."""
 
