@@ -29,6 +29,7 @@ ROUNDS = 15
 LOADING = 5.0
 MEMBERS = 10
 LONGEST = 900.0
+"""Seconds until a team counts as stuck."""
 BARE, SSH, SELECT = "python -I -c pass", "ssh HOST true", "psql -c 'select 1'"
 THERE = """import json, subprocess, sys, time
 rounds, place, *commands = sys.argv[1:]

@@ -14,7 +14,7 @@ from pro0.model.need import (
     PermissionAnswer,
     PermissionRequest,
 )
-from pro0.model.runtime import ENDED, SeatState, State
+from pro0.model.runtime import SeatState
 from pro0.ops.context import Context, operation
 from pro0.rules import text
 from pro0.rules.person import permissions
@@ -123,7 +123,7 @@ def _may(context: Context, request: PermissionRequest) -> bool:
 
 
 def _ending(team: TeamStore) -> set[str]:
-    return {seat.incarnation for seat in team.runtime.read().seats if seat.state in (State.STOPPING, *ENDED)}
+    return {seat.incarnation for seat in team.runtime.read().seats if permissions.is_ending(seat)}
 
 
 def _ask(context: Context, agent_id: str, incarnation: str, asked: AskedPermission) -> PermissionRequest:

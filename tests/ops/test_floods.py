@@ -23,9 +23,9 @@ from tests.traffic import traffic
 from tests.waiting import STUCK, wait_until
 
 SENDERS = 10
-NUMBERS = {"test": 150, SOAK: 10_000}
+NUMBERS = {"test": 300, SOAK: 10_000}
 """Messages of each sender."""
-KILLED = {"test": 60, SOAK: 10_000}
+KILLED = {"test": 100, SOAK: 10_000}
 
 
 def team_in(home: Path) -> TeamStore:

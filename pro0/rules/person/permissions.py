@@ -99,7 +99,7 @@ def fate(
     """Return what became of an open request, "" while it may be open; `unheard` when nobody waits for its answer."""
     if seat is None or ended:
         return "ended"
-    if seat.state in (State.STOPPING, *ENDED):
+    if is_ending(seat):
         return ""
     if unheard:
         return "elsewhere"
@@ -107,6 +107,11 @@ def fate(
     if seat.state in (State.WAITING, State.UNKNOWN, State.UNREACHABLE) or now < max(request.at, seat.since) + patience:
         return ""
     return "elsewhere"
+
+
+def is_ending(seat: SeatState) -> bool:
+    """Return True when a session's dialogs go with it: that one is gone says nothing of an answer."""
+    return seat.state in (State.STOPPING, *ENDED)
 
 
 def summary(request: PermissionRequest) -> str:
