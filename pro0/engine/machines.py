@@ -21,6 +21,7 @@ from pro0.model.runtime import Report
 from pro0.model.team import Share
 from pro0.ops import ownership
 from pro0.ops.context import Context, new_id
+from pro0.ops.repair import evidence
 from pro0.ops.team import machines
 from pro0.ops.work import checkouts, travelling
 from pro0.store.database import joining
@@ -97,10 +98,11 @@ def require_clock(team: TeamStore) -> None:
 def end_all(team: TeamStore) -> None:
     """End every session of this machine, when the team is gone or this machine has been given up.
 
-    The documents may be gone too, so the sessions are those that files of this machine name.
+    The documents may be gone too, so the sessions are those that files of this machine name. One whose report is
+    damaged has its tag on its processes.
     """
     uid = _uid(team)
-    guards, grace = [report.guard for report in _living(team)], end_grace(team)
+    guards, grace = [report.guard for report in evidence.reports(team) if _lives(team, report)], end_grace(team)
     end_guards(guards, grace)
     end_processes(lambda: living_processes(team, uid, guards), grace)
     hosts.end_all(team)
@@ -151,10 +153,14 @@ def _put_code_away(store: Store, team: TeamStore, show: Show, *, force: bool) ->
 
 
 def _living(team: TeamStore) -> list[Report]:
-    """Return the reports of this machine's sessions whose guards live."""
+    """Return the reports of this machine's sessions whose guards live; raises StoreError for a damaged report."""
     names = [path.name.removesuffix(DOCUMENT) for path in entries(team.paths.sessions) if path.suffix == DOCUMENT]
     reports = [report for name in names if ids.is_incarnation(name) and (report := team.report(name))]
-    return [report for report in reports if ownership.is_guard(team, report.guard, report.incarnation)]
+    return [report for report in reports if _lives(team, report)]
+
+
+def _lives(team: TeamStore, report: Report) -> bool:
+    return ownership.is_guard(team, report.guard, report.incarnation)
 
 
 def _uid(team: TeamStore) -> str:

@@ -87,13 +87,13 @@ def two(alpha: TeamStore, tmp_path: Path, project: Path, monkeypatch: pytest.Mon
         crew.clean()
 
 
-def at_work(crew: JoinedCrew) -> list[Process]:
-    """Start the member w2, and have it work on a task; return its guard and its agent."""
-    crew.spawn("w2")
-    [task] = crew.give(Draft(title="long", run="sleep 600", assignee="w2"))
-    crew.reaches("w2", State.WORKING)
+def at_work(crew: JoinedCrew, agent_id: str = "w2") -> list[Process]:
+    """Start a member, and have it work on a task; return its guard and its agent."""
+    crew.spawn(agent_id)
+    [task] = crew.give(Draft(title="long", run="sleep 600", assignee=agent_id))
+    crew.reaches(agent_id, State.WORKING)
     assert crew.task(task).status is Status.IN_PROGRESS
-    state = crew.state("w2")
+    state = crew.state(agent_id)
     assert state.guard
     assert state.agent
     return [state.guard, state.agent]
@@ -229,6 +229,22 @@ def test_a_machine_with_a_living_member_leaves_only_by_force(alpha: TeamStore, t
     assert (task.status, task.claim, task.assignee) == (Status.PENDING, None, None)
     assert [seat.agent_id for seat in alpha.wanted.read().seats] == ["w1"]
     assert others_of(alpha.documents) == []
+
+
+def test_a_damaged_report_keeps_nobody_running_on_a_machine_that_leaves(alpha: TeamStore, two: JoinedCrew) -> None:
+    """Without force it is named, since nobody can tell whether its session lives; by force all of them end."""
+    alive = [*at_work(two), *at_work(two, "w3")]
+    lead = two.leads[0]
+    lead.kill()
+    lead.wait()
+    report = two.team.paths.sessions / two.team.paths.report(two.state("w2").incarnation)
+    report.write_bytes(b"{")
+    with pytest.raises(StoreError, match=report.name):
+        two.leave()
+    assert [process for process in alive if processes.alive(process)] == alive
+    assert two.leave(force=True) == []
+    assert [process for process in alive if processes.alive(process)] == []
+    assert two.store.names() == []
 
 
 def test_a_machine_whose_members_have_ended_leaves_in_peace(alpha: TeamStore, two: JoinedCrew) -> None:

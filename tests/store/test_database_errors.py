@@ -110,6 +110,15 @@ def test_a_change_whose_commit_never_arrived_did_not_happen(home: Path, server: 
         assert received(team) == ["m1", "m3"]
 
 
+def test_who_writes_while_somebody_deletes_the_teams_row_is_told(home: Path, server: Postgres, url: str) -> None:
+    """Whoever removes a team by other means than pro0's waits for no lock of it."""
+    team = make_team(home, "w1", url=url)
+    with team.documents.mailboxes.locked("a letter") as opened:
+        assert server.ask("delete from pro0.teams returning name") == [("alpha",)]
+        with pytest.raises(FileNotFoundError, match="the team is gone"):
+            opened.replace("w1", b"{}")
+
+
 def test_who_changed_nothing_loses_nothing_with_the_connection(home: Path, server: Postgres) -> None:
     """A look behind a lock is whole when its end is never heard of."""
     with cutting(server) as proxy:
