@@ -36,7 +36,7 @@ OF_ROOT = {name for name in OTHERS if name != "it may gain no rights"}
 @contextmanager
 def living(program: str) -> Iterator[int]:
     """Start a Python program, and yield its pid once it waits."""
-    argv = [sys.executable, "-I", "-S", "-c", f"{HEAD}\n{program}\n{READY}"]
+    argv = [sys.executable, "-I", "-c", f"{HEAD}\n{program}\n{READY}"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as child:
         try:
             assert child.stdout

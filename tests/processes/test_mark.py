@@ -40,7 +40,7 @@ def said(program: str, head: str = HEAD) -> str:
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_was_started_below_carries_it(way: str) -> None:
     """A process does not lose it by what ordinary programs do, and whoever asks needs no more than its pid."""
-    argv = [sys.executable, "-I", "-S", "-c", f"{HEAD}\nassert mark.put_on('one')\n{WAYS[way]}"]
+    argv = [sys.executable, "-I", "-c", f"{HEAD}\nassert mark.put_on('one')\n{WAYS[way]}"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as head:
         assert head.stdout
         pid = int(head.stdout.readline())

@@ -28,7 +28,7 @@ marked = pytest.mark.skipif(not mark.available(), reason="the system has no mark
 @contextmanager
 def sleeping(folder: Path, name: str, marked_as: str, **variables: str) -> Iterator[int]:
     """Start a process with this mark, and with nothing but these variables; yield its pid once it is there."""
-    argv = [sys.executable, "-I", "-S", "-c", PROGRAM, str(folder / name), marked_as]
+    argv = [sys.executable, "-I", "-c", PROGRAM, str(folder / name), marked_as]
     with running(argv, env={"PATH": os.defpath, **variables}) as child:
         wait_until((folder / name).exists, STUCK, f"{name} is there")
         yield child.pid
