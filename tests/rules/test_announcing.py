@@ -6,12 +6,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.model.decision import Announce, Decision, Person, Snapshot
-from pro0.model.need import NeedKind, Surface, Trouble
+from pro0.model.need import NeedKind, Picture, Surface, Trouble
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Status
-from pro0.rules.lead.announcing import key
+from pro0.rules.lead.announcing import announce, key
+from pro0.rules.lead.plan import View
+from pro0.rules.needs import needs, next_look
+from pro0.rules.tasks.board import Board
 from tests.rules.building import at, task
-from tests.rules.supervising import decided, look, only, session, wish
+from tests.rules.supervising import decided, ids, look, only, seat, session, wish
+from tests.rules.test_needs import KINDS, REQUEST, held, of_member, picture
 
 ALL = frozenset(Surface)
 FAILED = task(1, status=Status.FAILED)
@@ -84,6 +88,46 @@ def test_nothing_is_announced_while_the_team_stops() -> None:
     stopping = replace(look(session(), tasks=[FAILED], stop=wish()), person=Person(), surfaces=ALL)
     assert keys(decided(stopping)) == []
     assert decided(stopping).runtime.phase is Phase.STOPPING
+
+
+def looked_at(picture: Picture) -> View:
+    """What a lead sees of the team that this is the picture of."""
+    snapshot = replace(
+        seen(),
+        now=picture.now,
+        wanted=picture.wanted,
+        runtime=picture.runtime,
+        tasks=picture.tasks,
+        spent=picture.spent,
+        elsewhere=picture.elsewhere,
+        person=Person(picture.mail, picture.older, picture.troubles, picture.requests, picture.left_alone),
+    )
+    return View(snapshot=snapshot, board=Board(picture.tasks.tasks), new_id=ids())
+
+
+PICTURES = {
+    **{name: shown for name, (shown, *_) in KINDS.items() if not shown.unled},
+    "older notices": picture(older=2),
+    "a permission with its request": replace(
+        of_member(State.WAITING),
+        requests=(REQUEST,),
+    ),
+    "may still run elsewhere": picture(
+        seats=(seat(host="build1"),), sessions=(session(state=State.SHUTDOWN),), elsewhere=frozenset({"inc-w1"})
+    ),
+    "idle with a claim in a moment": held(State.IDLE, -60),
+}
+
+
+@pytest.mark.parametrize("has_duties", [True, False])
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_lead_knows_all_needs_that_anybody_is_shown(name: str, has_duties: bool) -> None:
+    """Issue 13, build 4: one list for every reader; it says too when to look again."""
+    view = looked_at(PICTURES[name])
+    view = replace(view, snapshot=replace(view.snapshot, has_duties=has_duties))
+    said = announce(view, view.snapshot.runtime)
+    assert (said.needs, said.wake_at) == (needs(PICTURES[name]), next_look(PICTURES[name]))
+    assert said.needs or said.wake_at
 
 
 def test_a_need_of_the_very_round_is_announced_in_it() -> None:

@@ -33,6 +33,17 @@ EXPANDED: list[tuple[dict[str, Any], dict[str, Any]]] = [
             ]
         },
     ),
+    (
+        {"windows": [{"panes": [{"name": "watch", "shell_command": "make"}]}]},
+        {
+            "windows": [
+                {
+                    "window_name": "window-1",
+                    "panes": [{"name": "watch", "agent": "command", "argv": ["/bin/sh", "-c", "make"]}],
+                }
+            ]
+        },
+    ),
 ]
 SHIPPED = {"pair", "trio", "review", "feature", "demo"}
 NOTHING: dict[str, Any] = {"members": [], "windows": [], "roles": [], "tasks": []}
@@ -145,6 +156,7 @@ def test_what_is_wrong_is_named_with_its_place(written: object, said: str) -> No
         ({"membrs": []}, "did you mean members?"),
         ({"members": {"ada": {"agnt": "pi"}}}, "did you mean agent?"),
         ({"windows": [{"panes": [{"name": "ada", "promt": "x"}]}]}, "did you mean prompt?"),
+        ({"permissionMod": "ask"}, "did you mean permission_mode?"),
         ({"roles": {"r": {"xyz": "x"}}}, "known: name, prompt"),
     ],
 )

@@ -30,7 +30,7 @@ def picture(
 
 
 def of_member(state: State, rule: str = "") -> Picture:
-    return picture(seats=(seat(),), sessions=(session(state=state, rule=rule),))
+    return picture(seats=(seat(),), sessions=(session(state=state, rule=rule, note="a note"),))
 
 
 def waits(kind: Awaiting) -> Picture:
@@ -125,7 +125,9 @@ KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
     "idle claim": (held(State.IDLE, -121), NeedKind.IDLE_CLAIM, "task-1", 'pro0 send w1 "how is task-1?"'),
     "cost": (picture(wanted=Wanted(max_cost=2.0), spent=2.5), NeedKind.COST, "team", "pro0 team cost --limit USD"),
     "limit": (
-        picture(runtime=Runtime(limits=(RateLimit(agent="claude", since=at(-5), at=at(-5), until=at(LATER)),))),
+        picture(
+            runtime=Runtime(limits=(RateLimit(agent="claude", since=at(-5), at=at(-5), until=at(LATER), note="429"),))
+        ),
         NeedKind.LIMIT,
         "claude",
         "pro0 team status",
@@ -286,6 +288,94 @@ def test_a_need_is_told_with_its_reason_once_and_in_one_line(what: str, why: str
     assert need.sentence == sentence
 
 
+SAID: dict[str, tuple[str, str, float | None, str]] = {
+    "no lead": ("the lead has died, and every session with it: nothing goes on", "", None, ""),
+    "own agent": ("your own agent, which led the team, has gone: its mail is yours", "", None, ""),
+    "permission": ("w1 waits for a permission (a note)", "a note", -1000.0, "pro0 member peek w1"),
+    "dialog": ("w1 shows a dialog of its own (a note)", "a note", -1000.0, "pro0 member peek w1"),
+    "error": ("w1 has an error (a note)", "a note", -1000.0, "pro0 member peek w1"),
+    "lost": ("w1 shows nothing that pro0 knows (a note)", "a note", -1000.0, "pro0 member peek w1"),
+    "unresponsive": ("w1 does not answer", "", -1000.0, ""),
+    "unreachable": ("w1 is out of reach (a note)", "a note", -1000.0, ""),
+    "crash": ("w1 has crashed (a note)", "a note", -1000.0, ""),
+    "not started": ("w1 could not be started: no", "no", 0.0, ""),
+    "plan": ("w1 has handed in its plan", "", -2.0, "pro0 member show w1"),
+    "question": ("task-1 waits for you (input: because): title 1", "because", -5.0, "pro0 task show task-1"),
+    "gate work": ("task-1 waits for you (work: because): title 1", "because", -5.0, "pro0 task show task-1"),
+    "gate approval": ("task-1 waits for you (approval: because): title 1", "because", -5.0, "pro0 task show task-1"),
+    "gate content": ("task-1 waits for you (content: because): title 1", "because", -5.0, "pro0 task show task-1"),
+    "gate checkpoint": (
+        "task-1 waits for you (checkpoint: because): title 1",
+        "because",
+        -5.0,
+        "pro0 task show task-1",
+    ),
+    "review": ("task-1 waits for you (review: because): title 1", "because", -5.0, "pro0 task show task-1"),
+    "escalation": ("task-1 waits for you (escalation: because): title 1", "because", -5.0, "pro0 task show task-1"),
+    "failed": ("task-1 has failed: title 1", "", 0.0, "pro0 task show task-1"),
+    "failed, archived": ("2 archived tasks have failed", "", None, ""),
+    "stuck": ("task-2 can never start, it needs task-1: title 2", "", 0.0, "pro0 task show task-2"),
+    "stalled, its session is gone": (
+        "task-1 stands still: its session is gone: title 1",
+        "its session is gone",
+        0.0,
+        "",
+    ),
+    "stalled, nobody starts it": (
+        "task-1 stands still: nobody starts it by itself: title 1",
+        "nobody starts it by itself",
+        0.0,
+        "",
+    ),
+    "untaken": (
+        "task-1: ready, but members here only run commands",
+        "members here only run commands",
+        0.0,
+        "pro0 task show task-1",
+    ),
+    "untaken, assigned": (
+        "task-1: ready, but w1 does not take it",
+        "w1 does not take it",
+        0.0,
+        "pro0 task show task-1",
+    ),
+    "idle claim": ("w1 has ended its turn, and holds task-1: title 1", "", -121.0, "pro0 member peek w1"),
+    "cost": ("the team has cost about $2.50 of $2.00: no new session starts", "", None, ""),
+    "limit": ("no new session of claude starts at least until 2026-01-01 00:16:40 UTC: 429", "429", -5.0, ""),
+    "mail": ("1 unread message from w1", "red", -9.0, ""),
+    "a notice": ("1 unread notice", "red", -9.0, ""),
+    "hook": ("the hook 'it' could not run: it broke", "it broke", -3.0, ""),
+    "failed notice": ("a notice to it failed: it broke", "it broke", -3.0, ""),
+    "failed set-up": ("the worktree of it could not be made ready: it broke", "it broke", -3.0, ""),
+    "losses": ("it was repaired, and not all could be kept: it broke", "it broke", -3.0, ""),
+}
+"""What each of these is called, its reason, the second since when it is so, and the command that shows more."""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_need_says_what_it_is_why_since_when_and_where_there_is_more(name: str) -> None:
+    need, (what, why, since, look) = only(KINDS[name][0]), SAID[name]
+    assert (need.what, need.why, need.since, need.look) == (what, why, since if since is None else at(since), look)
+
+
+def test_notices_of_sealed_parts_count_with_the_others() -> None:
+    notices = tuple(letter(seq, kind=MessageType.NOTIFICATION) for seq in (1, 2))
+    notices = (replace(notices[0], timestamp=at(-20)), replace(notices[1], content="newest"))
+    both, sealed = only(picture(mail=notices, older=2)), only(picture(older=2))
+    assert (both.what, both.why, both.since, both.id) == (
+        "4 unread notices",
+        "newest",
+        at(-20),
+        only(picture(mail=notices)).id,
+    )
+    assert (sealed.what, sealed.why, sealed.since) == ("2 unread notices", "", None)
+    assert (sealed.id, both.id) == ("mail:pro0:older", "mail:pro0:2025-12-31T23:59:40.000Z")
+
+
+def test_mail_from_the_person_is_called_so() -> None:
+    assert only(picture(mail=(letter(sender="human"),))).what == "1 unread message from you"
+
+
 def test_a_claim_of_the_idle_is_told_with_its_last_words() -> None:
     shown = held(State.IDLE, -121)
     turn = TurnEnd(at=at(-121), how="ended", words="there are 3 bugs", source="transcript")
@@ -331,10 +421,12 @@ def test_a_request_answers_no_other_need(state: State, incarnation: str) -> None
     assert needs(replace(shown, requests=(replace(REQUEST, incarnation=incarnation),))) == needs(shown)
 
 
-@pytest.mark.parametrize(("ago", "needed"), [(timedelta(seconds=5), False), (UNPROVEN + timedelta(seconds=1), True)])
+@pytest.mark.parametrize(
+    ("ago", "needed"), [(timedelta(seconds=5), False), (UNPROVEN, False), (UNPROVEN + timedelta(seconds=1), True)]
+)
 def test_what_may_still_run_elsewhere_is_given_up_by_the_person(ago: timedelta, needed: bool) -> None:
     """Issue 19, build 4: a machine that has just been asked gets time to answer."""
     ended = replace(session(), state=State.SHUTDOWN, since=NOW - ago)
     seen = picture(seats=(replace(seat(), host="build1"),), sessions=(ended,), elsewhere=frozenset({ended.incarnation}))
     found = [need for need in needs(seen) if need.kind is NeedKind.UNREACHABLE]
-    assert [need.command for need in found] == (["pro0 member forget w1"] if needed else [])
+    assert [(need.command, need.since) for need in found] == [("pro0 member forget w1", ended.since)] * needed

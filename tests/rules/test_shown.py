@@ -31,6 +31,14 @@ def test_a_terminal_rings_only_for_new_needs() -> None:
     assert desktop.rung(iterm, "pro0", needs, ("a", "b")) == ""
 
 
+@pytest.mark.parametrize("variable", ["TERM", "TERM_PROGRAM", "LC_TERMINAL"])
+def test_a_terminal_is_known_by_any_of_its_names(variable: str) -> None:
+    need = Need(id="a", kind=NeedKind.QUESTION, subject="w1", what="a", command="pro0 needs")
+    names = {"TERM": "xterm", "LANG": "iTerm2", variable: "iTerm2"}
+    assert desktop.rung(names, "pro0", [need], ()) == f"\a\x1b]9;pro0: {need.sentence}\x1b\\"
+    assert desktop.rung(names | {variable: ""}, "pro0", [need], ()) == "\a"
+
+
 def test_a_patch_line_is_a_text_and_has_the_colour_of_its_whole() -> None:
     assert "\x1b" not in patch.as_text(b"+a\x1b[2J\n")
     assert patch.coloured("+a") == "\x1b[32m+a\x1b[0m"

@@ -11,11 +11,13 @@ from pro0.model.decision import Decision, LeadPolicy, Seen, Snapshot, Start, Tel
 from pro0.model.ids import LEAD
 from pro0.model.runtime import RateLimit, Runtime, State
 from pro0.model.team import Wish
-from pro0.rules.lead.throttling import FIRST, LONGEST, renewed
+from pro0.rules.lead.plan import Plan, View
+from pro0.rules.lead.throttling import FIRST, LONGEST, go_on, renewed
 from pro0.rules.screens.rate_limits import named_end
+from pro0.rules.tasks.board import Board
 from pro0.rules.words.prompts import GO_ON
 from tests.rules.building import at
-from tests.rules.supervising import decided, look, only, seat, session
+from tests.rules.supervising import decided, ids, look, only, seat, session
 
 
 def team(now: float, *seen: tuple[str, State, float, str], limits: tuple[RateLimit, ...] = ()) -> Snapshot:
@@ -203,6 +205,28 @@ def test_a_stopped_turn_goes_on_once_at_the_end_that_was_named() -> None:
     assert sent_on(decided(replace(over, runtime=after.runtime, now=at(21)))) == []
     again = [tell.id for tell in only(Tell, decided(over)) if tell.content == GO_ON]
     assert again == [tell.id for tell in only(Tell, after) if tell.content == GO_ON]
+
+
+def test_only_the_member_that_the_limit_stopped_goes_on() -> None:
+    """Another one of that agent failed for a reason of its own, or is idle below an old note, or failed at its end."""
+    first = team(1, error(note=NAMED))
+    limits = decided(first).runtime.limits
+    others = (error("w2", 5, "401 Unauthorized"), ("w3", State.IDLE, 0, NAMED), error("w4", 20, PLAIN))
+    late = team(25, error(note=NAMED), *others, limits=limits)
+    noted = tuple(replace(one, note=late.seen[one.incarnation].note) for one in late.runtime.seats)
+    assert sent_on(decided(replace(late, runtime=replace(late.runtime, seats=noted)))) == ["w1"]
+
+
+@pytest.mark.parametrize(("now", "wake"), [(19, 20), (20, None), (21, None)])
+def test_the_lead_wakes_for_it_and_not_afterwards(now: float, wake: float | None) -> None:
+    first = team(1, error(note=NAMED))
+    runtime = decided(first).runtime
+    if wake is None:
+        runtime = decided(replace(first, runtime=runtime, now=at(20))).runtime
+    view = View(snapshot=replace(first, runtime=runtime, now=at(now)), board=Board([]), new_id=ids())
+    plan = go_on(view, Plan(first.wanted.seats[0], runtime.seats[0]))
+    assert plan.wake_at == (at(wake) if wake else None)
+    assert plan.actions == ()
 
 
 @pytest.mark.parametrize("why", ["off", "no end named", "another error", "stopping", "it works again"])

@@ -59,14 +59,19 @@ def test_a_claim_is_named() -> None:
     assert story.state.turn.claims == ("task-1",)
 
 
+FOUND = TurnEnd(at=at(0), how="ended", words="I found 3 bugs", source="transcript", id="turn-1")
+
+
 def test_words_that_come_after_the_end_belong_to_it() -> None:
     story = Story().goes_on(0, seen(State.IDLE)).goes_on(1, seen(State.IDLE, said=words()))
+    assert story.state.turn == FOUND
     story.goes_on(LATER, seen(State.IDLE, said=words())).goes_on(60, seen(State.IDLE, said=words()))
     assert story.letters == ["w1 is idle\nIts last words:\nI found 3 bugs"]
 
 
 def test_words_that_come_before_the_end_belong_to_it() -> None:
     story = Story().goes_on(0, seen(State.WORKING, -5, said=words())).goes_on(1, seen(State.IDLE, 1, words()))
+    assert story.state.turn == replace(FOUND, at=at(1))
     story.goes_on(1 + LATER, seen(State.IDLE, 1, words())).goes_on(60, seen(State.IDLE, 1, words()))
     assert story.letters == ["w1 is idle\nIts last words:\nI found 3 bugs"]
 
@@ -78,6 +83,17 @@ def test_the_same_words_from_a_better_source_are_no_news() -> None:
     assert len(story.letters) == 1
     assert story.state.turn
     assert story.state.turn.source == "transcript"
+
+
+@pytest.mark.parametrize("state", [State.IDLE, State.WORKING])
+def test_a_better_source_that_comes_late_is_no_news(state: State) -> None:
+    """Its words may have been told already, or wait to be told while the agent works on."""
+    story, is_over = Story().goes_on(0, seen(State.IDLE, said=words(source="hook", id="7"))), state is State.IDLE
+    since, moments = (0, (LATER, LATER + 1, 60)) if is_over else (1, (1, 2, 60))
+    for number, now in enumerate(moments):
+        story.goes_on(now, seen(state, since, words() if number else words(source="hook", id="7")))
+    assert len(story.letters) == 1
+    assert story.state.turn == FOUND
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["the first is told in time", "the next turn begins at once"])

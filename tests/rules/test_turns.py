@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from pro0.model.agent import Definition
 from pro0.model.decision import Decision, Nudge, Nudged, Seen, Tell
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.runtime import State, Unread
@@ -54,6 +55,15 @@ def test_an_agents_own_channel_goes_beside_a_draft_and_nothing_else(state: State
         mail, channels=frozenset({"claude"}), wanted=replace(mail.wanted, seats=(seat("w1", host="build1"),))
     )
     assert not only(Nudge, decided(there)), "another machine's channel is not in reach"
+
+
+@pytest.mark.parametrize(("acp", "beside"), [(("mine", "--acp"), True), ((), False)])
+def test_only_a_defined_agent_of_the_protocol_has_a_channel(acp: tuple[str, ...], *, beside: bool) -> None:
+    """Whatever built-in agent has its name."""
+    defined = [seat(agent="claude", definition=Definition(argv=() if acp else ("mine",), nudge=True, acp=acp))]
+    mail = look(session(state=State.DRAFT), seats=defined, unread={"w1": Unread(1, 1)})
+    nudges = only(Nudge, decided(replace(mail, channels=frozenset({"claude"}), line=frozenset({"claude"}))))
+    assert bool(nudges) is beside
 
 
 def test_a_machine_out_of_reach_is_beyond_what_its_old_screen_says() -> None:
@@ -108,6 +118,7 @@ def test_mail_that_stays_unread_is_told_again_when_a_turn_is_over(state: State) 
         (State.IDLE, -2, -5, 0, True),
         (State.IDLE, -1.9, -5, 0, False),
         (State.IDLE, -5, -2, 0, False),
+        (State.IDLE, -5, -5, 0, False),
         (State.IDLE, -2, -5, AGAIN[State.IDLE] - 1, True),
         (State.IDLE, -2, -5, AGAIN[State.IDLE], False),
         (State.ERROR, -2, -5, 0, True),
@@ -220,9 +231,9 @@ def test_a_state_is_as_old_as_when_it_was_first_seen() -> None:
 
 def test_an_offer_says_which_mail_it_knows_of() -> None:
     """Else the arrival of the line would forget what was told before; a member that ends is offered nothing."""
-    idle = session(state=State.IDLE, since=AGO, nudged=7)
+    idle = session(state=State.IDLE, since=AGO, nudged=7, retold=2)
     (nudge,) = only(Nudge, decided(look(idle, seats=CLAUDE, tasks=[task(1)])))
-    assert nudge.tells == Nudged(mail=7, tasks=("task-1",))
+    assert nudge.tells == Nudged(mail=7, tasks=("task-1",), again=2)
     for ending in ({"seats": [seat(agent="claude", shutdown=wish())]}, {"seats": CLAUDE, "stop": wish()}):
         snapshot = look(idle, tasks=[task(1)], **ending)
         for answering in ("shell", "claude"):
@@ -261,7 +272,8 @@ def test_a_clock_that_jumps_delays_no_line_and_repeats_none(day: float) -> None:
     assert not only(Nudge, told)
     assert (recorded(told).nudged_at, recorded(told).retold) == (at(-1), 1)
     before = Nudged(mail=57, again=0, at=idle.nudged_at)
-    assert recorded(decided(replace(mail, nudged={"inc-w1": before}))).nudged_at == idle.nudged_at
+    twice = replace(mail, runtime=replace(mail.runtime, seats=(replace(idle, retold=2),)), nudged={"inc-w1": before})
+    assert (recorded(decided(twice)).nudged_at, recorded(decided(twice)).retold) == (idle.nudged_at, 2)
 
 
 @pytest.mark.parametrize(
