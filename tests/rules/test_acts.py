@@ -9,7 +9,12 @@ from pro0.rules.words.acts import act, not_allowed
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("task.approve", "approve a task"), ("plan.submit", "hand in a plan"), ("forget a team", "forget a team")],
+    [
+        ("task.approve", "approve a task"),
+        ("plan.submit", "hand in a plan"),
+        ("worker.look_at", "look at a worker"),
+        ("forget a team", "forget a team"),
+    ],
 )
 def test_an_act_in_words(name: str, words: str) -> None:
     assert act(name) == words

@@ -42,3 +42,7 @@ def test_words_that_stand_twice_hide_nothing() -> None:
     told = asked(assignment.first_prompt(doubled))
     assert told.startswith("Your task, what it is.")
     assert told.endswith("Keep its tests.")
+
+
+def test_a_prompt_that_begins_with_that_part_is_all_of_it() -> None:
+    assert asked("\n\nYour task, task-1.\n\nWhat you are asked to do:\nnothing else").startswith("Your task, task-1.")

@@ -14,6 +14,7 @@ from pro0.model.task import Archived, Awaiting, Claim, Kind, Policy, Status, Tas
 from pro0.model.team import PlanGate, Seat, Wanted, Wish
 from pro0.rules.lead.turns import LOST
 from pro0.rules.needs import UNPROVEN, needs, next_look, stands_for_itself
+from pro0.rules.tasks.gates import at_gate
 from tests.rules.building import at, task
 from tests.rules.supervising import seat, session
 
@@ -288,37 +289,83 @@ def test_a_need_is_told_with_its_reason_once_and_in_one_line(what: str, why: str
     assert need.sentence == sentence
 
 
-SAID: dict[str, tuple[str, str, float | None, str]] = {
-    "no lead": ("the lead has died, and every session with it: nothing goes on", "", None, ""),
-    "own agent": ("your own agent, which led the team, has gone: its mail is yours", "", None, ""),
-    "permission": ("w1 waits for a permission (a note)", "a note", -1000.0, "pro0 member peek w1"),
-    "dialog": ("w1 shows a dialog of its own (a note)", "a note", -1000.0, "pro0 member peek w1"),
-    "error": ("w1 has an error (a note)", "a note", -1000.0, "pro0 member peek w1"),
-    "lost": ("w1 shows nothing that pro0 knows (a note)", "a note", -1000.0, "pro0 member peek w1"),
-    "unresponsive": ("w1 does not answer", "", -1000.0, ""),
-    "unreachable": ("w1 is out of reach (a note)", "a note", -1000.0, ""),
-    "crash": ("w1 has crashed (a note)", "a note", -1000.0, ""),
-    "not started": ("w1 could not be started: no", "no", 0.0, ""),
-    "plan": ("w1 has handed in its plan", "", -2.0, "pro0 member show w1"),
-    "question": ("task-1 waits for you (input: because): title 1", "because", -5.0, "pro0 task show task-1"),
-    "gate work": ("task-1 waits for you (work: because): title 1", "because", -5.0, "pro0 task show task-1"),
-    "gate approval": ("task-1 waits for you (approval: because): title 1", "because", -5.0, "pro0 task show task-1"),
-    "gate content": ("task-1 waits for you (content: because): title 1", "because", -5.0, "pro0 task show task-1"),
+SAID: dict[str, tuple[str, str, float | None, str, str, str]] = {
+    "no lead": ("the lead has died, and every session with it: nothing goes on", "", None, "", "", ""),
+    "own agent": ("your own agent, which led the team, has gone: its mail is yours", "", None, "", "", ""),
+    "permission": ("w1 waits for a permission (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),
+    "dialog": ("w1 shows a dialog of its own (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),
+    "error": ("w1 has an error (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),
+    "lost": ("w1 shows nothing that pro0 knows (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),
+    "unresponsive": ("w1 does not answer", "", -1000.0, "", "w1", ""),
+    "unreachable": ("w1 is out of reach (a note)", "a note", -1000.0, "", "w1", ""),
+    "crash": ("w1 has crashed (a note)", "a note", -1000.0, "", "w1", ""),
+    "not started": ("w1 could not be started: no", "no", 0.0, "", "w1", ""),
+    "plan": ("w1 has handed in its plan", "", -2.0, "pro0 member show w1", "w1", ""),
+    "question": (
+        "task-1 waits for you (input: because): title 1",
+        "because",
+        -5.0,
+        "pro0 task show task-1",
+        "",
+        "input",
+    ),
+    "gate work": (
+        "task-1 waits for you (work: because): title 1",
+        "because",
+        -5.0,
+        "pro0 task show task-1",
+        "",
+        "work",
+    ),
+    "gate approval": (
+        "task-1 waits for you (approval: because): title 1",
+        "because",
+        -5.0,
+        "pro0 task show task-1",
+        "",
+        "approval",
+    ),
+    "gate content": (
+        "task-1 waits for you (content: because): title 1",
+        "because",
+        -5.0,
+        "pro0 task show task-1",
+        "",
+        "content",
+    ),
     "gate checkpoint": (
         "task-1 waits for you (checkpoint: because): title 1",
         "because",
         -5.0,
         "pro0 task show task-1",
+        "",
+        "checkpoint",
     ),
-    "review": ("task-1 waits for you (review: because): title 1", "because", -5.0, "pro0 task show task-1"),
-    "escalation": ("task-1 waits for you (escalation: because): title 1", "because", -5.0, "pro0 task show task-1"),
-    "failed": ("task-1 has failed: title 1", "", 0.0, "pro0 task show task-1"),
-    "failed, archived": ("2 archived tasks have failed", "", None, ""),
-    "stuck": ("task-2 can never start, it needs task-1: title 2", "", 0.0, "pro0 task show task-2"),
+    "review": (
+        "task-1 waits for you (review: because): title 1",
+        "because",
+        -5.0,
+        "pro0 task show task-1",
+        "",
+        "review",
+    ),
+    "escalation": (
+        "task-1 waits for you (escalation: because): title 1",
+        "because",
+        -5.0,
+        "pro0 task show task-1",
+        "",
+        "escalation",
+    ),
+    "failed": ("task-1 has failed: title 1", "", 0.0, "pro0 task show task-1", "", ""),
+    "failed, archived": ("2 archived tasks have failed", "", None, "", "", ""),
+    "stuck": ("task-2 can never start, it needs task-1: title 2", "", 0.0, "pro0 task show task-2", "", ""),
     "stalled, its session is gone": (
         "task-1 stands still: its session is gone: title 1",
         "its session is gone",
         0.0,
+        "",
+        "",
         "",
     ),
     "stalled, nobody starts it": (
@@ -326,36 +373,62 @@ SAID: dict[str, tuple[str, str, float | None, str]] = {
         "nobody starts it by itself",
         0.0,
         "",
+        "",
+        "",
     ),
     "untaken": (
         "task-1: ready, but members here only run commands",
         "members here only run commands",
         0.0,
         "pro0 task show task-1",
+        "",
+        "",
     ),
     "untaken, assigned": (
         "task-1: ready, but w1 does not take it",
         "w1 does not take it",
         0.0,
         "pro0 task show task-1",
+        "",
+        "",
     ),
-    "idle claim": ("w1 has ended its turn, and holds task-1: title 1", "", -121.0, "pro0 member peek w1"),
-    "cost": ("the team has cost about $2.50 of $2.00: no new session starts", "", None, ""),
-    "limit": ("no new session of claude starts at least until 2026-01-01 00:16:40 UTC: 429", "429", -5.0, ""),
-    "mail": ("1 unread message from w1", "red", -9.0, ""),
-    "a notice": ("1 unread notice", "red", -9.0, ""),
-    "hook": ("the hook 'it' could not run: it broke", "it broke", -3.0, ""),
-    "failed notice": ("a notice to it failed: it broke", "it broke", -3.0, ""),
-    "failed set-up": ("the worktree of it could not be made ready: it broke", "it broke", -3.0, ""),
-    "losses": ("it was repaired, and not all could be kept: it broke", "it broke", -3.0, ""),
+    "idle claim": ("w1 has ended its turn, and holds task-1: title 1", "", -121.0, "pro0 member peek w1", "w1", ""),
+    "cost": ("the team has cost about $2.50 of $2.00: no new session starts", "", None, "", "", ""),
+    "limit": ("no new session of claude starts at least until 2026-01-01 00:16:40 UTC: 429", "429", -5.0, "", "", ""),
+    "mail": ("1 unread message from w1", "red", -9.0, "", "", ""),
+    "a notice": ("1 unread notice", "red", -9.0, "", "", ""),
+    "hook": ("the hook 'it' could not run: it broke", "it broke", -3.0, "", "", ""),
+    "failed notice": ("a notice to it failed: it broke", "it broke", -3.0, "", "", ""),
+    "failed set-up": ("the worktree of it could not be made ready: it broke", "it broke", -3.0, "", "", ""),
+    "losses": ("it was repaired, and not all could be kept: it broke", "it broke", -3.0, "", "", ""),
 }
-"""What each of these is called, its reason, the second since when it is so, and the command that shows more."""
+"""What each is called, why, since which second, the command that shows more, whose it is, and the kind of wait."""
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_need_says_what_it_is_why_since_when_and_where_there_is_more(name: str) -> None:
-    need, (what, why, since, look) = only(KINDS[name][0]), SAID[name]
-    assert (need.what, need.why, need.since, need.look) == (what, why, since if since is None else at(since), look)
+    need, (what, why, since, look, member, awaiting) = only(KINDS[name][0]), SAID[name]
+    assert (need.what, need.why, need.since) == (what, why, since if since is None else at(since))
+    assert (need.look, need.member, need.awaiting) == (look, member, awaiting)
+
+
+def test_a_failed_task_says_whose_it_was_why_and_when() -> None:
+    failed = task(1, status=Status.FAILED, assignee="w1", closed_reason="exit code 3", completed_at=at(-7))
+    need = only(picture(failed))
+    assert (need.member, need.why, need.since) == ("w1", "exit code 3", at(-7))
+    untitled = only(picture(replace(failed, title="", description="", completed_at=None)))
+    assert (untitled.what, untitled.since) == ("task-1 has failed: exit code 3", failed.updated_at)
+
+
+def test_a_reason_that_only_names_the_gate_is_not_said_twice() -> None:
+    wait = Wait(kind=Awaiting.WORK, since=at(-5), by="w1", reason=at_gate(Awaiting.WORK))
+    need = only(picture(task(1, assignee="w1", awaiting=wait)))
+    assert (need.why, need.member, need.awaiting) == ("", "w1", "work")
+
+
+def test_a_message_is_told_by_its_first_line() -> None:
+    for content, why in (("\n \n", ""), ("\n  one\ntwo", "one"), ("x" * 300, "x" * 200)):
+        assert only(picture(mail=(replace(letter(), content=content),))).why == why
 
 
 def test_notices_of_sealed_parts_count_with_the_others() -> None:

@@ -47,6 +47,11 @@ def test_two_requests_that_differ_in_anything_have_two_ids(asked_for: list[tuple
     assert len({request_id(*words) for words in clean}) == len(clean)
 
 
+def test_an_id_is_a_short_digest_that_stays() -> None:
+    """It is in the record of a team that another version may read; the input of a tool may hold any text."""
+    assert request_id("w1", "inc-w1", "k", "Bash", '{"command": "\udc80"}') == "54f07344869d"
+
+
 ACTS = st.lists(
     st.tuples(st.sampled_from(["ask", "answer", "settle"]), st.integers(0, 4), st.sampled_from([0, 1, 2])), max_size=40
 )

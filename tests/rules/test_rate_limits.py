@@ -93,6 +93,10 @@ CLOCKS = {
     "You've hit your limit · resets 25:00 (UTC)": None,
     "You've hit your limit · resets Feb 30, 9am (UTC)": None,
     "You've hit your limit · resets 5pm (UTC)": None,  # half an hour ago: that of tomorrow is not meant
+    "You've hit your limit · resets 4:30pm (UTC)": None,  # an hour ago
+    "You've hit your limit · resets 1am (Asia/Tokyo)": "2026-10-09T16:00Z",  # it is 2:30 of the ninth there
+    "weekly limit · resets October 12th, 2025, 9 a.m. (UTC)": None,
+    "weekly limit · resets Oct 7, 2026, 9am (UTC)": None,
     "resets 3 (UTC)": None,
     "try again 3 times": None,
 }
@@ -104,6 +108,16 @@ def test_a_time_of_day_is_the_next_one_in_its_zone(note: str, moment: str | None
     expected = datetime.fromisoformat(moment) + timedelta(minutes=1) if moment else None
     name = named_zone(note)
     assert named_end(note, SINCE, ZoneInfo(name) if name else None) == expected
+
+
+def test_a_day_of_the_next_year_is_understood() -> None:
+    since = datetime(2026, 12, 30, 12, tzinfo=UTC)
+    assert named_end("limit · resets Jan 2, 9am", since, UTC) == datetime(2027, 1, 2, 9, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("note", ["", "limit · resets 9pm", "limit · resets soon (UTC)"])
+def test_a_note_without_a_zone_names_none(note: str) -> None:
+    assert named_zone(note) == ""
 
 
 def test_without_a_zone_no_time_of_day_is_understood() -> None:

@@ -93,6 +93,12 @@ def test_a_task_whose_state_is_unknown_has_failed(field: str) -> None:
     assert made == replace(HELD, status=Status.FAILED, claim=None, awaiting=None, closed_reason=why)
 
 
+def test_all_that_could_not_be_read_is_named() -> None:
+    (made,) = rebuilding.tasks(remains({"task-1": set(RISKY)}, tasks=[HELD]), KNOWN).tasks
+    *others, last = sorted(RISKY)
+    assert made.closed_reason.startswith(f"its {', '.join(others)} and {last} could not be read: look at it")
+
+
 def test_a_task_cut_behind_its_id_is_not_without_a_name() -> None:
     found = recover(b'{"schemaVersion": 1, "revision": 3, "tasks": [{"id": "task-6",', TaskList)
     (made,) = rebuilding.tasks(found, KNOWN).tasks

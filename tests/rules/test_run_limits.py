@@ -1,6 +1,7 @@
 """A run whose agent is rate-limited (AC-32, as far as limits go)."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -54,6 +55,16 @@ def test_an_end_that_the_error_names_counts() -> None:
     assert isinstance(rest := held(NOW, AUTO, course, (), at(1)), Rest)
     assert rest.until == at(300)
     assert "claude is rate-limited until 2026-01-01 00:05:00 UTC: " in rest.why
+
+
+@pytest.mark.parametrize(("zone", "end"), [(UTC, at(9 * 3600 + 60)), (ZoneInfo("Europe/Berlin"), at(8 * 3600 + 60))])
+def test_a_time_of_day_is_one_of_the_agents_zone(zone: tzinfo, end: datetime) -> None:
+    course = counted(Course(), AUTO, failing("usage limit, resets 9am"), T0, zone)
+    assert course.limit
+    assert course.limit.until == end
+    plain = counted(Course(), AUTO, failing("usage limit, resets 9am"), T0, None).limit
+    assert plain
+    assert not plain.named
 
 
 def test_any_other_failure_is_one() -> None:
