@@ -1,6 +1,7 @@
 """What one process may and another may not: compared, and taken over, of real processes."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -102,6 +103,18 @@ def test_soft_limits_are_taken_over_and_hard_ones_stay() -> None:
     """Its mark is one of them; what is the same already is left alone, and those before can be set again."""
     with living(LOWER) as child:
         assert taking(child).stdout == f"True 77 {1 << 62} True\nTrue 2\n"
+
+
+def test_only_a_soft_limit_that_differs_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hard limits differ here as well, and count for nothing."""
+    theirs, own = {1: (7, 70), 2: (8, 80)}, {1: (5, 50), 2: (8, 88)}
+    limits_set: list[tuple[int, tuple[int, int]]] = []
+    monkeypatch.setattr(alike, "_LIMITS", (1, 2))
+    monkeypatch.setattr(resource, "prlimit", lambda _pid, limit: theirs[limit])
+    monkeypatch.setattr(resource, "getrlimit", own.__getitem__)
+    monkeypatch.setattr(resource, "setrlimit", lambda *both: limits_set.append(both))
+    assert alike.take_limits(4) == {1: 5}
+    assert limits_set == [(1, (7, 50))]
 
 
 def test_a_limit_above_ones_own_hard_limit_is_refused() -> None:

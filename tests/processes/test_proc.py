@@ -155,6 +155,19 @@ def test_what_is_mounted_over_a_process_is_noticed(over: str) -> None:
     assert said.stdout.split() == ["False", "True"], said
 
 
+@pytest.mark.parametrize(
+    ("place", "over"),
+    [("/proc", False), ("/proc/sys/fs", False), ("/home/1", False), ("/proc/1", True), ("/proc/1/stat", True)],
+)
+def test_only_what_is_mounted_over_the_entry_of_a_process_counts(
+    place: str, *, over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The root of a bind mount, one field before the place, may be such an entry itself."""
+    lines = f"21 1 8:1 / / rw - ext4 /dev/sda1 rw\n36 21 0:5 /proc/9 {place} rw - proc proc rw\n"
+    monkeypatch.setattr(linux, "_read", {"/proc/self/mountinfo": lines.encode()}.__getitem__)
+    assert linux.forged() is over
+
+
 def test_who_cannot_read_the_mounts_trusts_no_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linux, "_read", lambda _: b"")
     assert linux.forged()

@@ -31,6 +31,10 @@ def task(number: int, made: int, ended: int, status: Status = DONE, type: Kind =
         ([task(1, 0, 1), task(2, 0, 2)], "All done: 2 tasks completed."),
         ([task(1, 0, 2), task(2, 0, 1, FAILED)], "No task is open any more: 1 completed, 1 failed (task-2)."),
         ([task(1, 0, 1, FAILED), task(2, 0, 2)], "No task is open any more: 1 completed, 1 failed (task-1)."),
+        (
+            [task(1, 0, 2), task(2, 0, 1), task(3, 0, 3, CANCELLED)],
+            "No task is open any more: 2 completed, 1 cancelled.",
+        ),
         ([task(1, 0, 2, CANCELLED), task(2, 0, 1, CANCELLED)], "No task is open any more: 2 cancelled."),
         (
             [task(number, 0, number, FAILED) for number in range(1, NAMED + 1)],

@@ -117,9 +117,10 @@ def test_a_seat_is_not_taken_away_meanwhile(why: str) -> None:
         assert not only(Dismiss, decided(replace(snapshot, wanted=replace(snapshot.wanted, wish=Wish.STOP))))
 
 
-@pytest.mark.parametrize("why", ["paused", "over budget"])
+@pytest.mark.parametrize("why", ["paused", "stopping", "over budget"])
 def test_nobody_is_hired_for_what_waits_in_line(why: str) -> None:
-    snapshot = look(session("t1"), seats=[own(1)], tasks=[parent(), sub()], paused=why == "paused")
+    stop = wish() if why == "stopping" else None
+    snapshot = look(session("t1"), seats=[own(1)], tasks=[parent(), sub()], paused=why == "paused", stop=stop)
     assert only(Hire, decided(look(session("t1"), seats=[own(1)], tasks=[parent(), sub()])))
     if why == "over budget":
         snapshot = replace(snapshot, spent=1.0, wanted=replace(snapshot.wanted, max_cost=1.0))

@@ -156,7 +156,7 @@ def test_what_is_wrong_is_named_with_its_place(written: object, said: str) -> No
         ({"membrs": []}, "did you mean members?"),
         ({"members": {"ada": {"agnt": "pi"}}}, "did you mean agent?"),
         ({"windows": [{"panes": [{"name": "ada", "promt": "x"}]}]}, "did you mean prompt?"),
-        ({"permissionMod": "ask"}, "did you mean permission_mode?"),
+        ({"members": {"ada": {"permissionMod": "ask"}}}, "did you mean permission_mode?"),
         ({"roles": {"r": {"xyz": "x"}}}, "known: name, prompt"),
     ],
 )

@@ -1,7 +1,7 @@
 """The list of prices says what genai-prices says, for every model that a name alone can mean."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pro0 import resources
 from pro0.model.usage import SessionUsage
 from pro0.ops.team import costs
-from pro0.rules.prices import Match, PriceList, Tokens, cost_of, model_of
+from pro0.rules.prices import Match, Model, PriceList, Prices, Rate, Tokens, cost_of, model_of
 from tools import prices as maker
 
 BOOK = msgspec.json.decode(resources.PRICES.read_bytes(), type=PriceList)
@@ -80,6 +80,51 @@ def test_the_list_is_made_of_the_version_that_it_names() -> None:
     """`make prices` makes it anew."""
     assert resources.PRICES.read_bytes() == maker.text(maker.made(BOOK))
     assert maker.made() != msgspec.structs.replace(BOOK, source="genai-prices 0")
+
+
+MILLION = Tokens(1_000_000, 0, 0, 0)
+
+
+def usd(prices: Prices, tokens: Tokens = MILLION, at: datetime = NOW) -> float | None:
+    """The cost by these prices, above a dollar for a million that always holds."""
+    return cost_of(Model(Match(equals="m"), (Prices(input=Rate(1.0)), prices)), tokens, at)
+
+
+@pytest.mark.parametrize(
+    ("hours", "inside", "outside"),
+    [
+        ((time(9), time(17)), ["9:00:00", "12:00:00", "16:59:59"], ["8:59:59", "17:00:00", "0:00:00"]),
+        ((time(16, 30), time(0, 30)), ["16:30:00", "23:59:59", "0:29:59"], ["16:29:59", "0:30:00", "12:00:00"]),
+        ((time(12), time(12)), [], ["12:00:00", "11:59:59"]),
+    ],
+)
+def test_hours_hold_from_their_beginning_to_before_their_end(
+    hours: tuple[time, time], inside: list[str], outside: list[str]
+) -> None:
+    for clock in (*inside, *outside):
+        moment = datetime.strptime(f"2026-03-01 {clock}+0000", "%Y-%m-%d %H:%M:%S%z")
+        assert usd(Prices(input=Rate(3.0), hours=hours), at=moment) == (3.0 if clock in inside else 1.0), clock
+
+
+@pytest.mark.parametrize(("day", "cost"), [(28, 1.0), (1, 3.0), (2, 3.0)])
+def test_a_price_holds_from_its_first_day_on(day: int, cost: float) -> None:
+    moment = datetime(2026, 2 if day == 28 else 3, day, tzinfo=UTC)
+    assert usd(Prices(input=Rate(3.0), since=date(2026, 3, 1)), at=moment) == cost
+
+
+@pytest.mark.parametrize(
+    ("tokens", "cost"),
+    [
+        (Tokens(100, 0, 0, 0), 100.0),
+        (Tokens(101, 0, 0, 0), 202.0),
+        (Tokens(50, 0, 50, 1), 100.0),
+        (Tokens(9, 9, 0, 0), 9.0),
+    ],
+)
+def test_more_input_than_a_bound_costs_another_rate(tokens: Tokens, cost: float) -> None:
+    """All input counts towards the bound, what was read from a cache and written to one too; output does not."""
+    rates = Prices(input=Rate(1e6, tokens=100, above=2e6), cache_read=Rate(0.0), cache_write=Rate(0.0))
+    assert usd(rates, tokens) == cost
 
 
 def test_a_model_without_a_price_for_text_is_unknown(home: Path) -> None:

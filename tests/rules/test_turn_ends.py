@@ -108,7 +108,9 @@ def test_no_words_are_lost_when_another_turn_begins(told: bool) -> None:
 
 def test_a_turn_that_no_look_saw_is_told_all_the_same() -> None:
     story = Story().goes_on(0, seen(State.IDLE, said=words("one"))).goes_on(LATER, seen(State.IDLE, said=words("one")))
-    for now in (4, 4 + LATER, 60):
+    story.goes_on(4, seen(State.IDLE, said=words("two", "turn-2")))
+    assert story.state.turn == replace(FOUND, at=at(4), words="two", id="turn-2")
+    for now in (4 + LATER, 60):
         story.goes_on(now, seen(State.IDLE, said=words("two", "turn-2")))
     assert [letter.splitlines()[-1] for letter in story.letters] == ["one", "two"]
 
