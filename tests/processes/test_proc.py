@@ -157,7 +157,7 @@ def test_what_is_mounted_over_a_process_is_noticed(over: str) -> None:
 
 @pytest.mark.parametrize(
     ("place", "over"),
-    [("/proc", False), ("/proc/sys/fs", False), ("/home/1", False), ("/proc/1", True), ("/proc/1/stat", True)],
+    [("/proc", False), ("/proc/sys/fs", False), ("/srv/1", False), ("/proc/1", True), ("/proc/1/stat", True)],
 )
 def test_only_what_is_mounted_over_the_entry_of_a_process_counts(
     place: str, *, over: bool, monkeypatch: pytest.MonkeyPatch
