@@ -47,6 +47,7 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks, trees
 from pro0.ops.team import members
 from pro0.ops.work import checkouts, hiring, readying
+from pro0.rules.lead import announcing
 from pro0.store import atomic
 from pro0.store.paths import HOSTED, trees_of
 from pro0.store.teams import TeamStore
@@ -93,7 +94,7 @@ class Applier:
             self._services.hooking.tell(snapshot.runtime, runtime)
             self._label(runtime)
         self._mark(runtime, decision.needs)
-        self._keep(decision.announced)
+        self._keep(snapshot, decision.announced)
         for action in decision.actions:
             self._touch(runtime, action)
         if self._record.trouble:  # ending needs no disk; starts and the lead's own end wait for it
@@ -123,13 +124,15 @@ class Applier:
                 details = {"how": turn.how, "claims": turn.claims, "running": turn.running, "words": turn.words}
                 self._log.write("turn ended", agent=seat.agent_id, **details)
 
-    def _keep(self, announced: tuple[str, ...] | None) -> None:
-        """Record what was announced, for the leads after this one."""
+    def _keep(self, snapshot: Snapshot, announced: tuple[str, ...] | None) -> None:
+        """Record what this lead announced, for the leads after it; what those of other machines did stays."""
         if announced is None:
             return
         try:
             with self._team.announced.change("record what was announced") as change:
-                change.value = replace(change.value, keys=announced)
+                keys = change.value.keys
+                mine = {*announcing.own_keys(keys, snapshot)}
+                change.value = replace(change.value, keys=(*(name for name in keys if name not in mine), *announced))
         except Pro0Error as error:
             self.trouble.append(error)
 

@@ -101,7 +101,14 @@ def lead(machine: Team) -> int:
     return int(machine.json("team", "status")["lead"]["pid"])
 
 
-def test_two_machines_work_on_one_list(founded: Team, other: OtherMachine) -> None:
+def announced(server: Postgres, need: str) -> set[str]:
+    """Return how a need was announced, by whichever lead."""
+    rows = server.ask("select convert_from(data, 'UTF8') from pro0.documents where name like '%announced.json'")
+    keys = [name.split() for (data,) in rows for name in json.loads(str(data))["keys"]]
+    return {surface for surface, id in keys if id.startswith(need)}
+
+
+def test_two_machines_work_on_one_list(founded: Team, other: OtherMachine, server: Postgres) -> None:
     """Each lead has its own members; tasks, mail and the end are the team's."""
     other("member", "spawn", "w2", "--agent", "shell")
     for number in range(1, 9):
@@ -132,6 +139,10 @@ def test_two_machines_work_on_one_list(founded: Team, other: OtherMachine) -> No
     assert other.state("w2") == "shutdown"
     founded("member", "restart", "w2")
     assert other.member("w2")["host"] == ""
+    founded("task", "create", "what fails", "--run", "exit 3", "--assignee", "w1")
+    wait_until(
+        lambda: announced(server, "failed:task-9") == {"bell", "bell@two"}, 60, "the bell rings on both machines"
+    )
     other("team", "stop")
     assert {founded.state("w1"), founded.state("w2")} == {"shutdown"}
     founded("team", "resume")

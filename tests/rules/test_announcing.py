@@ -9,7 +9,7 @@ from pro0.model.decision import Announce, Decision, Person, Snapshot
 from pro0.model.need import NeedKind, Picture, Surface, Trouble
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Status
-from pro0.rules.lead.announcing import announce, key
+from pro0.rules.lead.announcing import announce, key, own_keys
 from pro0.rules.lead.plan import View
 from pro0.rules.needs import needs, next_look
 from pro0.rules.tasks.board import Board
@@ -128,6 +128,49 @@ def test_the_lead_knows_all_needs_that_anybody_is_shown(name: str, has_duties: b
     said = announce(view, view.snapshot.runtime)
     assert (said.needs, said.wake_at) == (needs(PICTURES[name]), next_look(PICTURES[name]))
     assert said.needs or said.wake_at
+
+
+def on(machine: str, snapshot: Snapshot, *, has_duties: bool) -> Snapshot:
+    """What the lead of one of the machines that share the team sees; it has no member here."""
+    return replace(snapshot, machine=machine, has_duties=has_duties)
+
+
+@pytest.mark.parametrize("with_duties", ["", "two"])
+def test_the_bell_rings_on_every_machine_and_the_rest_is_announced_once(with_duties: str) -> None:
+    """Issue 19, build 5: a person may sit at any of them."""
+    rung = {
+        machine: {
+            (one.surface, one.need.subject)
+            for one in only(Announce, decided(on(machine, seen(FAILED), has_duties=machine == with_duties)))
+        }
+        for machine in ("", "two", "three")
+    }
+    everywhere = {(Surface.BELL, "task-1")}
+    once = {(Surface.HOOK, "task-1"), (Surface.NOTIFY, "task-1")}
+    assert rung == {machine: everywhere | (once if machine == with_duties else set()) for machine in rung}
+
+
+def test_leads_of_one_team_record_their_own_announcements_and_come_to_rest() -> None:
+    """The record is one for all, and what another lead announced is neither this one's to make nor to forget."""
+    record: tuple[str, ...] = ("bell@gone x",)
+    made: dict[str, frozenset[str]] = {"": frozenset(), "two": frozenset()}
+    writes = 0
+    for _ in range(5):
+        for machine in made:
+            seen_now = on(machine, seen(FAILED, person=Person(announced=record)), has_duties=not machine)
+            decision = decided(replace(seen_now, announced=made[machine]))
+            made[machine] |= {key(one.surface, one.need.id, machine) for one in only(Announce, decision)}
+            if decision.announced is not None:
+                mine = own_keys(record, seen_now)
+                record = (*(name for name in record if name not in mine), *decision.announced)
+                writes += 1
+    [need] = decided(seen(FAILED)).needs
+    assert set(record) == {"bell@gone x", *(f"{name} {need.id}" for name in ("bell", "hook", "notify", "bell@two"))}
+    assert writes == 2
+    heir = on("two", seen(FAILED, person=Person(announced=record)), has_duties=True)
+    assert keys(decided(heir)) == [], "who has the duties later announces nothing twice"
+    answered = on("two", seen(person=Person(announced=record)), has_duties=False)
+    assert decided(answered).announced == ()
 
 
 def test_a_need_of_the_very_round_is_announced_in_it() -> None:

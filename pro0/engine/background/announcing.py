@@ -64,7 +64,7 @@ class Announcer:
 
     def begin(self, action: Announce) -> None:
         """Announce a need on a surface, once for each lead."""
-        name = key(action.surface, action.need.id)
+        name = self._key(action)
         if name not in self._asked:
             self._asked.add(name)
             self._backlogs[action.surface].put(action)
@@ -73,8 +73,11 @@ class Announcer:
         """Return the keys of the announcements made."""
         return frozenset(self._done)
 
+    def _key(self, action: Announce) -> str:
+        return key(action.surface, action.need.id, self._team.machine)
+
     def _announce(self, action: Announce) -> None:
-        need, name = action.need, key(action.surface, action.need.id)
+        need, name = action.need, self._key(action)
         try:
             is_made = self._make(action.surface, need)
         except (Pro0Error, OSError) as error:

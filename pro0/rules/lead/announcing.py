@@ -1,14 +1,18 @@
 """What the lead announces: each need once on each surface, remembered in the record across leads, forgotten when gone.
 
 An announcement is recorded after it was made. A lead that dies in between leaves it owed, and the next lead makes it.
+
+Where machines share a team, each lead rings the bell of its own machine, since a person may sit at any. The other
+surfaces reach the person anywhere, so only the lead with the duties uses them.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
 
-from pro0.model.decision import Announce
+from pro0.model.decision import Announce, Snapshot
 from pro0.model.need import Need, NeedKind, Picture, Surface
 from pro0.model.runtime import Runtime
 from pro0.rules.lead.plan import View
@@ -21,6 +25,7 @@ class Announcements(msgspec.Struct, frozen=True):
     needs: tuple[Need, ...] = ()
     owed: tuple[Announce, ...] = ()
     announced: tuple[str, ...] | None = None
+    """The new record of this lead's own announcements, None when the present one is right."""
     wake_at: datetime | None = None
 
 
@@ -43,20 +48,21 @@ def announce(view: View, runtime: Runtime) -> Announcements:
         left_alone=person.left_alone,
     )
     current_needs = needs(picture)
-    announced_keys = {*person.announced, *view.snapshot.announced}
-    announcements = {key(surface, need.id): Announce(surface, need) for need in current_needs for surface in Surface}
-    announced = tuple(name for name in announcements if name in announced_keys)
+    known = {*person.announced, *view.snapshot.announced}
+    surfaces = Surface if view.snapshot.has_duties else (Surface.BELL,)
+    announcements = {
+        key(surface, need.id, view.snapshot.machine): Announce(surface, need)
+        for need in current_needs
+        for surface in surfaces
+    }
+    announced = tuple(name for name in announcements if name in known)
     owed = tuple(
         action
         for name, action in announcements.items()
-        if name not in announced_keys
-        and action.surface in view.snapshot.surfaces
-        and not view.stopping
-        and _suits(action)
+        if name not in known and action.surface in view.snapshot.surfaces and not view.stopping and _suits(action)
     )
-    if not view.snapshot.has_duties:  # such a lead shows the needs beside its own members, and announces none
-        return Announcements(current_needs, wake_at=next_look(picture))
-    return Announcements(current_needs, owed, None if announced == person.announced else announced, next_look(picture))
+    recorded = own_keys(person.announced, view.snapshot)
+    return Announcements(current_needs, owed, None if announced == recorded else announced, next_look(picture))
 
 
 def _of_all(own: Runtime, others: Runtime) -> Runtime:
@@ -68,9 +74,16 @@ def _of_all(own: Runtime, others: Runtime) -> Runtime:
     )
 
 
-def key(surface: Surface, id: str) -> str:
-    """Return the name under which the announcement of a need on a surface is recorded."""
-    return f"{surface} {id}"
+def key(surface: Surface, id: str, machine: str = "") -> str:
+    """Return the name under which the announcement of a need on a surface is recorded, for a bell that of a machine."""
+    return f"{surface}@{machine} {id}" if machine and surface is Surface.BELL else f"{surface} {id}"
+
+
+def own_keys(keys: Iterable[str], snapshot: Snapshot) -> tuple[str, ...]:
+    """Return the keys of a lead's own announcements: of the bell of its machine, and with the duties of the others."""
+    surfaces = Surface if snapshot.has_duties else (Surface.BELL,)
+    heads = tuple(key(surface, "", snapshot.machine) for surface in surfaces)
+    return tuple(name for name in keys if name.startswith(heads))
 
 
 def _suits(action: Announce) -> bool:
