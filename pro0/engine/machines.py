@@ -15,7 +15,7 @@ from pro0.engine.force import end_guards
 from pro0.engine.opening.environment import kept_environment
 from pro0.engine.outcomes import Show
 from pro0.engine.places import backend_of, display_here, place_of
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model import ids
 from pro0.model.runtime import Report
 from pro0.model.team import Share
@@ -56,11 +56,12 @@ def join(
 def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force: bool) -> list[str]:
     """Take this machine and its members out of a team, and return what it keeps: branches that are not merged.
 
-    Raises Refused while a member lives, which `force` ends, BadInput on the machine that made the team.
+    Raises Refused while a member lives, which `force` ends, BadInput on the machine that made the team, Unwritable
+    while the database is out of reach, which `force` leaves without a word.
     """
     if not team.machine:
         raise BadInput(f"{team.name} was made here", hint=f"pro0 team cleanup {team.name} removes it")
-    gone, uid = is_gone(team), _uid(team)
+    gone, uid = _counts_as_gone(team, show, force=force), _uid(team)
     if not force:
         _refuse_if_live(team)
     lease = _take_over(team)
@@ -73,6 +74,19 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
     finally:
         lease.drop()
     return kept
+
+
+def _counts_as_gone(team: TeamStore, show: Show, *, force: bool) -> bool:
+    """Return True for a team that is gone, and with `force` for one whose database is out of reach."""
+    try:
+        return is_gone(team)
+    except Unwritable as error:
+        if not force:
+            error.hint = f"{error.hint}; is it gone for good: pro0 host leave {team.name} --force"
+            raise
+        there = f"pro0 host leave {team.name} --machine {team.machine}"
+        show(f"{error.message}: should it come back, another machine gives this one up: {there}")
+        return True
 
 
 def is_gone(team: TeamStore) -> bool:

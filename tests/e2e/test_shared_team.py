@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import time
 from collections import Counter
@@ -293,6 +294,29 @@ REFUSED = [
     (("beta",), 3, "there is no team beta"),
     (("alpha", "--as", "Two!"), 2, "cannot be a machine name"),
 ]
+
+
+def test_a_database_that_is_gone_for_good_keeps_no_machine_in_a_team(
+    founded: Team, other: OtherMachine, server: Postgres
+) -> None:
+    """By force its members end and the team is gone from it; should the database come back, it is away there."""
+    other("member", "spawn", "w2", "--agent", "shell")
+    assert processes_of(other.home)
+    server.stop(signal.SIGQUIT)
+    try:
+        refused = other("host", "leave", "alpha", code=5)
+        assert "cannot be reached" in refused.err
+        assert "pro0 host leave alpha --force" in refused.err
+        assert processes_of(other.home)
+        left = other("host", "leave", "alpha", "--force")
+        assert "pro0 host leave alpha --machine two" in left.err
+        assert processes_of(other.home) == []
+        assert other("team", "list", "--json").out == "[]\n"
+    finally:
+        server.start()
+    assert [m["name"] for m in founded.json("host", "list") if not m["here"] and not m["present"]] == ["two"]
+    assert "gone: w2" in founded("host", "leave", "alpha", "--machine", "two").out
+    join(other, server, "alpha")
 
 
 def test_who_cannot_join_changes_nothing(

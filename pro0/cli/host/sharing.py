@@ -7,7 +7,7 @@ import socket
 import click
 
 from pro0.cli.context import by_terminal, caller, here, human_only, named_team, need_lead, project_here, store
-from pro0.cli.output import json_option, live, local, say, table, terminal, write, write_json
+from pro0.cli.output import json_option, live, local, say, table, talk, terminal, write, write_json
 from pro0.errors import Kept
 from pro0.model import ids
 from pro0.ops import trust
@@ -102,8 +102,7 @@ def leave(team: str | None, machine: str | None, force: bool) -> None:
         return
     from pro0.engine.machines import leave as leave_team
 
-    with live() as show:
-        kept = leave_team(store(), context.team, context, show, force=force)
+    kept = leave_team(store(), context.team, context, talk(), force=force)
     if kept:
         hint = f"look: git log HEAD..{kept[0]}; merge it, or leave it"
         raise Kept(f"this machine has left {context.team.name}; not merged, so kept: {', '.join(kept)}", hint=hint)
