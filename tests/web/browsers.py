@@ -1,8 +1,12 @@
 """A browser that is not one: it pairs, keeps its cookie and its secret, and speaks over WebSockets."""
 
+import asyncio
+import contextlib
 import http.client
 import json
+import socket
 import ssl
+import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -105,6 +109,7 @@ class Browser:
 
     def open(self, path: str, **changes: Any) -> ClientConnection:
         """Open a WebSocket as the page does."""
+        plain = {"sock": without_tls(self.host, self.tls)} if self.tls else {}
         settings: dict[str, Any] = {
             "origin": self.base,
             "subprotocols": ["pro0", f"secret.{self.secret}"],
@@ -112,11 +117,11 @@ class Browser:
             "proxy": None,
             "open_timeout": STUCK,
             "max_size": None,
-            "ssl": self.tls,
+            **plain,
             **changes,
         }
-        socket: ClientConnection = connect(f"ws{self.base.removeprefix('http')}{path}", **settings)
-        return self._open.enter_context(socket)
+        connection: ClientConnection = connect(f"ws://{self.host}{path}", **settings)
+        return self._open.enter_context(connection)
 
     def rpc(self, team: str = "") -> Wire:
         """Speak about a team, or about the home."""
@@ -125,3 +130,30 @@ class Browser:
     def close(self) -> None:
         """Close what is open."""
         self._open.close()
+
+
+def without_tls(host: str, tls: ssl.SSLContext) -> socket.socket:
+    """Return a connection to a server with TLS, which one thread speaks.
+
+    The client reads in one thread and writes in another, and until Python 3.13 no connection with TLS bears both: now
+    and then a message was lost.
+    """
+    near, far = socket.socketpair()
+    threading.Thread(target=asyncio.run, args=[_carried(far, host, tls)], daemon=True).start()
+    return near
+
+
+async def _carried(far: socket.socket, host: str, tls: ssl.SSLContext) -> None:
+    name, _, port = host.rpartition(":")
+    reader, writer = await asyncio.open_connection(sock=far)
+    page_reader, page_writer = await asyncio.open_connection(name, int(port), ssl=tls)
+    await asyncio.gather(pump(reader, page_writer), pump(page_reader, writer))
+
+
+async def pump(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    """Hand every byte on, and then the end."""
+    with contextlib.suppress(OSError):
+        while data := await source.read(65536):
+            target.write(data)
+            await target.drain()
+    target.close()

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from pro0.store.teams import TeamStore
 from tests.conftest import Result
 from tests.waiting import STUCK
-from tests.web.browsers import Browser
+from tests.web.browsers import Browser, pump
 from tests.web.conftest import Server
 
 Serve = Callable[..., Server]
@@ -190,12 +190,4 @@ class Proxy:
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(asyncio.CancelledError):  # by the end of the loop
             page_reader, page_writer = await asyncio.open_connection("127.0.0.1", self.behind)
-            await asyncio.gather(_pump(reader, page_writer), _pump(page_reader, writer))
-
-
-async def _pump(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while data := await source.read(65536):
-            target.write(data)
-            await target.drain()
-    target.close()
+            await asyncio.gather(pump(reader, page_writer), pump(page_reader, writer))
