@@ -25,6 +25,8 @@ from pro0.web.home.client import HomeClient
 from pro0.web.home.server import HomeServer
 from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
 
+NORMAL = 1000
+"""The code of a WebSocket that has said all."""
 PIECE = 64 * 1024
 """Bytes that wait here for a browser that does not read; the rest waits where it is made."""
 HOME_FAMILIES = (teams, starting)
@@ -67,10 +69,14 @@ class Conversations:
         ours, theirs = socket.socketpair()
         with self.admitted.holding(device), closing(ours):
             self._server(name).adopt(theirs, lambda lists: client(device, lists))
+            code = FORBIDDEN  # it is revoked, or the server ends
             try:
                 await _carry(web, ours)
+                code = NORMAL
             except asyncio.CancelledError:
-                await web.close(FORBIDDEN)  # it is revoked, or the server ends
+                pass
+            with suppress(RuntimeError, WebSocketDisconnect):  # the browser has gone
+                await web.close(code)
 
     def _server(self, name: str) -> RpcServer:
         home = self._address.home
@@ -93,8 +99,6 @@ async def _carry(web: WebSocket, connection: socket.socket) -> None:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         writer.close()
-        with suppress(RuntimeError, WebSocketDisconnect):
-            await web.close()
 
 
 async def _inward(web: WebSocket, writer: asyncio.StreamWriter) -> None:

@@ -20,6 +20,8 @@ from pro0.web.running import ServerLock, served_at
 from pro0.wire import LINE_LIMIT
 
 LOCAL_NAMES = (LOOPBACK, "localhost")
+USUAL = ":443"
+"""What browsers leave out of an address with https."""
 ENDING = 3
 """Seconds for open conversations when the server ends."""
 
@@ -47,18 +49,19 @@ def serve(home: Path, options: ServeOptions, ready: Callable[[str], None]) -> No
 
 
 def address_of(home: Path, options: ServeOptions, port: int) -> PageAddress:
-    """Return the names that browsers may use for the page on this port."""
-    name = f"[{options.name}]" if ":" in options.name else options.name
+    """Return the names that browsers may use for the page on this port: in lower case, and without the usual port."""
+    name = (f"[{options.name}]" if ":" in options.name else options.name).lower()
+    proxy = options.proxy.lower().removesuffix(USUAL)
     names = (name,) if name else LOCAL_NAMES
     scheme = "https" if options.name else "http"
-    hosts = {f"{name}:{port}" for name in names}
+    hosts = {f"{name}:{port}".removesuffix(USUAL if scheme == "https" else ":80") for name in names}
     origins = {f"{scheme}://{host}" for host in hosts}
     url = f"{scheme}://{names[0]}:{port}/"
-    if options.proxy:
-        hosts.add(options.proxy)
-        origins.add(f"https://{options.proxy}")
-        url = f"https://{options.proxy}/"
-    elsewhere = bool(options.name or options.proxy)
+    if proxy:
+        hosts.add(proxy)
+        origins.add(f"https://{proxy}")
+        url = f"https://{proxy}/"
+    elsewhere = bool(options.name or proxy)
     return PageAddress(home, port, frozenset(hosts), frozenset(origins), url, secure=elsewhere, local=not elsewhere)
 
 

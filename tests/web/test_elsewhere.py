@@ -15,6 +15,8 @@ import trustme
 from cryptography.hazmat.primitives import serialization
 
 from pro0.store.teams import TeamStore
+from pro0.web.options import ServeOptions
+from pro0.web.serve import address_of
 from tests.conftest import Result
 from tests.waiting import STUCK
 from tests.web.browsers import Browser, pump
@@ -150,6 +152,27 @@ def test_a_proxy_has_the_name_of_a_host(cli: Callable[..., Result], name: str) -
     done = cli("web", "--no-open", f"--proxy={name}")
     assert done.code == 2
     assert done.err.startswith(f"pro0: --proxy: {name!r} is no host name\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "port", "hosts"),
+    [
+        (ServeOptions(name="Macs-Book.local"), 8000, {"macs-book.local:8000"}),
+        (ServeOptions(name="page.example"), 443, {"page.example"}),
+        (
+            ServeOptions(proxy="Laptop.Example.TS.net"),
+            8000,
+            {"127.0.0.1:8000", "localhost:8000", "laptop.example.ts.net"},
+        ),
+        (ServeOptions(proxy="page.example:443"), 80, {"127.0.0.1", "localhost", "page.example"}),
+        (ServeOptions(proxy="page.example:8443"), 9, {"127.0.0.1:9", "localhost:9", "page.example:8443"}),
+    ],
+)
+def test_a_name_counts_as_browsers_write_it(tmp_path: Path, options: ServeOptions, port: int, hosts: set[str]) -> None:
+    """They say names in lower case, and leave out the usual port."""
+    address = address_of(tmp_path, options, port)
+    assert address.hosts == hosts
+    assert {origin.partition("://")[2] for origin in address.origins} == hosts
 
 
 @pytest.mark.parametrize("name", ["0.0.0.0", "::"])

@@ -13,9 +13,11 @@ from pro0.model.team import PlanGate
 from pro0.ops import verdicts
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import plan_approval
+from pro0.store.paths import STORE
 from pro0.store.teams import Store, TeamStore
+from pro0.web.home.server import HomeServer
 from tests.postgres import postgres, require
-from tests.teams import human, member
+from tests.teams import human, make_team, member
 from tests.waiting import STUCK
 from tests.web.browsers import Browser
 
@@ -28,6 +30,16 @@ def waiting(team: TeamStore) -> str:
     [task] = tasks.create(human(team), [Draft(title="which way?")])
     gates.hold(human(team), task.id, Awaiting.WORK)
     return task.id
+
+
+def test_a_team_that_cannot_be_read_hides_no_change_of_another(home: Path) -> None:
+    """It comes first by its name."""
+    broken, sound = make_team(home, name="a-broken"), make_team(home, name="b-sound")
+    (broken.paths.team / STORE).write_bytes(b"{")
+    server = HomeServer(home)
+    before = [*server._signs()]
+    tasks.create(human(sound), [Draft(title="new")])
+    assert [*server._signs()] != before
 
 
 def test_a_verdict_counts_for_what_was_shown_alone(another: Another, team: TeamStore, waiting: str) -> None:

@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from pro0.model.task import Draft
 from pro0.ops.tasks import tasks
 from pro0.store.teams import TeamStore
+from pro0.web.proof import FORBIDDEN
 from tests.conftest import Result
 from tests.teams import human
 from tests.waiting import STUCK
@@ -86,12 +87,19 @@ def test_a_team_that_is_not_there_is_refused(browser: Browser) -> None:
             browser.open(f"/rpc/{name}")
 
 
+ROLES = ("agent.role.create", "agent.role.update", "agent.role.delete")
+
+
 @pytest.mark.parametrize(
     ("rights", "may", "may_not"),
     [
-        ("look", ["task.list", "message.history"], ["task.create", "message.send", "task.approve", "team.stop"]),
-        ("answer", ["task.list", "message.send"], ["task.create", "team.stop", "member.spawn"]),
-        ("all", ["task.list", "message.send", "task.create"], ["member.env"]),
+        (
+            "look",
+            ["task.list", "message.history", "agent.role.list"],
+            ["task.create", "message.send", "task.approve", "team.stop", *ROLES],
+        ),
+        ("answer", ["task.list", "message.send"], ["task.create", "team.stop", "member.spawn", *ROLES]),
+        ("all", ["task.list", "message.send", "task.create", *ROLES], ["member.env"]),
     ],
 )
 def test_a_device_does_what_its_rights_hold(another: Another, rights: str, may: list[str], may_not: list[str]) -> None:
@@ -100,6 +108,9 @@ def test_a_device_does_what_its_rights_hold(another: Another, rights: str, may: 
         "message.send": {"recipient": "w1", "content": "hello"},
         "task.create": {"title": "new"},
         "member.env": {"name": "w1"},
+        "agent.role.create": {"name": "Critic", "role_prompt": "Doubt."},
+        "agent.role.update": {"role_id": "critic", "role_prompt": "Doubt all."},
+        "agent.role.delete": {"role_id": "critic"},
     }
     for method in may:
         heard = wire.ask(method, **params.get(method, {}))
@@ -117,6 +128,21 @@ def test_a_revoked_device_does_nothing_more(browser: Browser, another: Another, 
     with pytest.raises(InvalidStatus):
         phone.open("/rpc")
     assert [device["name"] for device in browser.rpc().result("device.list")["devices"]] == ["a test"]
+
+
+def test_a_revoked_device_is_told_so_and_the_server_says_nothing(serve: Serve, cli: Callable[..., Result]) -> None:
+    """Whoever hangs up is no error of the server's."""
+    server = serve()
+    browser = Browser(server.url)
+    browser.pair(name="phone")
+    wires = [browser.rpc("alpha"), browser.rpc()]
+    assert cli("web", "revoke", "phone").code == 0
+    for wire in wires:
+        with pytest.raises(ConnectionClosed) as closed:
+            wire.socket.recv(STUCK)
+        assert closed.value.rcvd
+        assert closed.value.rcvd.code == FORBIDDEN
+    assert server.end(signal.SIGTERM) == (0, "the page is closed; your teams go on\n", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
