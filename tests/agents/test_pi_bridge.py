@@ -7,10 +7,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.agents import own_tools
+from pro0.agents import first_prompt, own_tools
+from pro0.agents.bridge import reports
+from pro0.agents.memory import Memory
+from pro0.model.runtime import State
 from pro0.rules.words import prompts
+from tests.agents import placed
 from tests.waiting import STUCK
 
 node = pytest.mark.skipif(shutil.which("node") is None, reason="pi needs node, and so does its bridge")
@@ -136,6 +141,44 @@ def test_a_pi_that_offers_too_little_does_not_run_unasked(offer: str, tmp_path: 
     assert (done.returncode == 0) is (state == "starting")
     said = json.loads((tmp_path / "state.json").read_text())
     assert (said["state"], said["note"]) == (state, note)
+
+
+AGAIN = """
+function offered() {
+  const handlers = {};
+  return { on: (name, act) => { handlers[name] = act; }, sendUserMessage() {}, handlers };
+}
+const context = { sessionManager: { getSessionId: () => "one", getSessionFile: () => "/one.jsonl" } };
+const pi = offered();
+bridge(pi);
+pi.handlers.session_start({ reason: "startup" }, context);
+pi.handlers.agent_start();
+pi.handlers.agent_end({ messages: [] });
+pi.handlers.session_shutdown();
+const again = offered();
+bridge(again);
+again.handlers.session_start({ reason: "new" }, context);
+again.handlers.session_shutdown();
+"""
+
+
+@node
+def test_a_new_conversation_of_the_same_pi_has_had_its_first_turn(tmp_path: Path) -> None:
+    """Else the member would be starting for ever, and told of no mail; another pi in that folder begins anew."""
+    (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
+    (tmp_path / first_prompt.FILE).write_text("Read the lexer.")
+    view = replace(placed.session_view(tmp_path, "one"), folder=str(tmp_path))
+    bridge = json.dumps(resources.PI_BRIDGE.as_uri())
+    for program, state in ((AGAIN, State.IDLE), (AGAIN.split("pi.handlers.agent_start")[0], State.STARTING)):
+        subprocess.run(
+            ["node", "--input-type=module", "-e", f"import bridge from {bridge};{program} process.exit(0);"],
+            env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
+            timeout=STUCK,
+            check=True,
+        )
+        reading = reports.look(view, Memory())
+        assert reading
+        assert reading.state is state
 
 
 def test_the_bridge_is_shipped() -> None:

@@ -104,13 +104,27 @@ def test_a_book_of_one_machine_is_read_once(alpha: Crew, monkeypatch: pytest.Mon
     assert reads.count("usage.json") == 1
 
 
+def written_again(agent: str, home: Path, number: int) -> str:
+    """Lay out another conversation of an agent, with calls of its own; return its id."""
+    data, id = placed.recording(f"{agent}.jsonl"), f"again-{number}"
+    if agent == "claude":
+        again = data.replace(b"msg_", b"msg_%d" % number).replace(b"req_", b"req_%d" % number)
+        placed.written(home / ".claude/projects/-ann-shop" / f"{id}.jsonl", again)
+    else:
+        again = data.replace(b"2026-11-22T03:", b"2026-11-22T%02d:" % (10 + number))
+        placed.written(home / ".pi/agent/sessions/--ann-shop--" / f"2026-11-22_{id}.jsonl", again)
+    return id
+
+
+@pytest.mark.parametrize("agent", ["claude", "pi"])
 def test_a_conversation_before_counts_for_the_next_lead_too(
-    alpha: Crew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    agent: str, alpha: Crew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Usage is read from each agent's own files (behaviour 3.18): `/clear` of Claude Code begins another one."""
+    """Usage is read from each agent's own files (behaviour 3.18): `/clear` or `/new` begins another one."""
     monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
-    place, data = placed.claude(tmp_path, placed.recording("claude.jsonl")), placed.recording("claude.jsonl")
-    watched = replace(Meter("w1").watched, adapter=adapter_named("claude"))
+    lay_out, recorded = placed.PLACED[agent]
+    place = lay_out(tmp_path, placed.recording(recorded))
+    watched = replace(Meter("w1").watched, adapter=adapter_named(agent))
 
     def used(ledger: Ledger, session: str, memory: Memory) -> int:
         view, state = replace(place, session=session), replace(watched.state, session=session)
@@ -120,10 +134,17 @@ def test_a_conversation_before_counts_for_the_next_lead_too(
     ledger, memory = Ledger(alpha.team), Memory()
     first = used(ledger, place.session, memory)
     assert first
-    totals = [first]
-    for number in (1, 2):
-        again = data.replace(b"msg_", b"msg_%d" % number).replace(b"req_", b"req_%d" % number)
-        placed.written(tmp_path / ".claude/projects/-ann-shop" / f"again-{number}.jsonl", again)
-        totals.append(used(ledger, f"again-{number}", memory))
+    totals = [first, *(used(ledger, written_again(agent, tmp_path, number), memory) for number in (1, 2))]
     assert totals == [first, 2 * first, 3 * first]
     assert used(Ledger(alpha.team), "again-2", Memory()) == 3 * first
+
+
+def test_what_a_fork_copies_counts_once(tmp_path: Path) -> None:
+    """pi's `/fork` begins a transcript with what was said before."""
+    data = placed.recording("pi.jsonl")
+    view, usage = placed.pi(tmp_path, data), adapter_named("pi").usage
+    assert usage
+    once = usage(view, Memory())
+    placed.written(tmp_path / ".pi/agent/sessions/--ann-shop--" / "2026-11-22_fork.jsonl", data)
+    assert once
+    assert usage(replace(view, session="fork", earlier=(view.session,)), Memory()) == once

@@ -21,7 +21,7 @@ from pro0.model.decision import (
     Snapshot,
     Withdraw,
 )
-from pro0.model.need import NeedKind
+from pro0.model.need import NeedKind, Surface
 from pro0.model.runtime import ENDED, Failure, Phase, Runtime, State
 from pro0.model.task import Policy, StartWish, Status, Task
 from pro0.model.team import Seat, ShutdownWish
@@ -61,12 +61,18 @@ def test_a_lead_acts_for_its_own_members_alone(team: Snapshot, places: dict[str,
             assert places[known.agent_id] == machine if known else has_duties
 
 
+def is_bell(action: Action) -> bool:
+    """Say whether it is one of what each machine does for itself."""
+    return isinstance(action, Announce) and action.surface is Surface.BELL
+
+
 @given(teams(), PLACES)
 def test_without_the_duties_a_lead_does_nothing_for_the_whole_team(team: Snapshot, places: dict[str, str]) -> None:
     """And all that it does for its members, it does all the same."""
     for machine in MACHINES:
         bare, full = (decided(part(team, places, machine, has_duties=has)) for has in (False, True))
-        assert not [action for action in bare.actions if isinstance(action, TEAM_WIDE) or is_about_cost(action)]
+        assert all(is_bell(action) for action in bare.actions if isinstance(action, TEAM_WIDE) or is_about_cost(action))
+        assert [*filter(is_bell, bare.actions)] == [*filter(is_bell, full.actions)], "a person may sit at any machine"
         assert all(seat_of(team, hire.task_id) for hire in only(Hire, bare))
         assert bare.announced is None
         assert of_members(bare) == of_members(full)
@@ -180,7 +186,7 @@ def test_the_seat_of_a_task_that_is_over_is_taken_away_by_its_own_lead(has_dutie
 
 
 def test_what_members_elsewhere_need_is_announced_by_the_lead_with_the_duties() -> None:
-    """A crash, a start that failed, a limit, and a machine out of reach; the other leads announce nothing."""
+    """A crash, a start that failed, a limit, and a machine out of reach; the other leads ring their own bells."""
     failed = Failure("w3", 1, at(-1), "no program")
     away = session("w4", State.UNREACHABLE, guard=None, note="two takes no part at present")
     others = Runtime(seats=(session("w2", State.CRASHED, told=("x",)), away), failures=(failed,), limits=(limited(),))
@@ -190,7 +196,9 @@ def test_what_members_elsewhere_need_is_announced_by_the_lead_with_the_duties() 
         decision = decided(replace(snapshot, has_duties=has_duties))
         expected = {NeedKind.CRASH, NeedKind.NOT_STARTED, NeedKind.LIMIT, NeedKind.UNREACHABLE}
         assert {need.kind for need in decision.needs} == expected
-        assert {one.need.kind for one in only(Announce, decision)} == (expected if has_duties else set())
+        surfaces = ALL if has_duties else {Surface.BELL}
+        told = {(one.surface, one.need.kind) for one in only(Announce, decision)}
+        assert told == {(surface, kind) for surface in surfaces for kind in expected}
     [need] = [need for need in decision.needs if need.kind is NeedKind.UNREACHABLE]
     assert need.command == "pro0 host list"
 

@@ -17,7 +17,6 @@ from pro0.model.usage import Usage
 FOLDER = "PRO0_BRIDGE"
 """The variable naming the session's folder to the bridge."""
 SETTINGS = "bridge.json"
-_TRANSCRIPT = "transcript"
 
 
 class _Cost(msgspec.Struct):
@@ -59,7 +58,7 @@ _FINAL = ("stop", "length")
 
 def began(session_view: SessionView) -> bool:
     """Return True when the session has a transcript."""
-    return bool(session_view.session) and _search(session_view) is not None
+    return bool(session_view.session) and _search(session_view, session_view.session) is not None
 
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
@@ -80,14 +79,16 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
 
 
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
-    """Return the session's usage since its start, as counted in its transcript."""
-    transcript = find_transcript(session_view, memory)
-    if transcript is None:
-        return memory.total
-    for line in memory.follow(transcript).read(_LINE):
-        message = line.message
-        if message and message.usage and not (line.timestamp and line.timestamp < session_view.started_at):
-            memory.count(line.id, _used(message, message.usage))
+    """Return the session's usage since its start, as counted in the transcripts of all its conversations.
+
+    A fork begins with a copy of what was said before, which counts once.
+    """
+    for conversation in (*session_view.earlier, session_view.session):
+        transcript = _transcript(session_view, memory, conversation)
+        for line in memory.follow(transcript).read(_LINE) if transcript else ():
+            message = line.message
+            if message and message.usage and not (line.timestamp and line.timestamp < session_view.started_at):
+                memory.count(f"{line.id} {line.timestamp}", _used(message, message.usage))
     return memory.total
 
 
@@ -103,17 +104,20 @@ def _used(message: _Message, counts: _Counts) -> Usage:
 
 
 def find_transcript(session_view: SessionView, memory: Memory) -> Path | None:
-    """Return the session\'s transcript, None while there is none."""
-    transcript = memory.files.get(_TRANSCRIPT)
-    if transcript is None or not transcript.stem.endswith(session_view.session):
-        transcript = _search(session_view) if session_view.session else None
-    if transcript:
-        memory.files[_TRANSCRIPT] = transcript
-    return transcript
+    """Return the session's transcript, None while there is none."""
+    return _transcript(session_view, memory, session_view.session)
 
 
-def _search(session_view: SessionView) -> Path | None:
-    name = f"*_{glob.escape(session_view.session)}.jsonl"
+def _transcript(session_view: SessionView, memory: Memory, conversation: str) -> Path | None:
+    name = f"transcript {conversation}"
+    path = memory.files.get(name) or (_search(session_view, conversation) if conversation else None)
+    if path:
+        memory.files[name] = path
+    return path
+
+
+def _search(session_view: SessionView, conversation: str) -> Path | None:
+    name = f"*_{glob.escape(conversation)}.jsonl"
     return next(_sessions(session_view.environment).glob(f"*/{name}"), None)
 
 
