@@ -25,6 +25,7 @@ from pro0.web.home.client import HomeClient
 from pro0.web.home.server import HomeServer
 from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
 
+HOME = ("", "", "")
 NORMAL = 1000
 """The code of a WebSocket that has said all."""
 PIECE = 64 * 1024
@@ -39,7 +40,8 @@ class Conversations:
     def __init__(self, address: PageAddress) -> None:
         self._address = address
         self._store = Store(address.home)
-        self._servers: dict[str, RpcServer] = {}
+        self._servers: dict[tuple[str, str, str], RpcServer] = {}
+        """By the name of the team, where its documents are, and its uid."""
         self.admitted = Admitted(address.home)
 
     async def home(self, web: WebSocket) -> None:
@@ -68,7 +70,7 @@ class Conversations:
         await web.accept(PROTOCOL)
         ours, theirs = socket.socketpair()
         with self.admitted.holding(device), closing(ours):
-            self._server(name).adopt(theirs, lambda lists: client(device, lists))
+            (await self._server(name)).adopt(theirs, lambda lists: client(device, lists))
             code = FORBIDDEN  # it is revoked, or the server ends
             try:
                 await _carry(web, ours)
@@ -78,14 +80,24 @@ class Conversations:
             with suppress(RuntimeError, WebSocketDisconnect):  # the browser has gone
                 await web.close(code)
 
-    def _server(self, name: str) -> RpcServer:
-        home = self._address.home
-        team = TeamStore(home, name) if name else None
-        key = str(team.documents.team.path) if team else ""  # a team that was copied is watched in its new place
+    async def _server(self, name: str) -> RpcServer:
+        """Return the server of a team, or of the home; one of an earlier team of that name ends."""
+        team = TeamStore(self._address.home, name) if name else None
+        # One that was copied is watched in its new place.
+        key = (name, str(team.documents.team.path), await anyio.to_thread.run_sync(_uid, team)) if team else HOME
+        for other in [other for other in self._servers if other[0] == name and other != key]:
+            if server := self._servers.pop(other, None):  # none when another conversation was faster
+                await anyio.to_thread.run_sync(server.close)
         if key not in self._servers:
-            self._servers[key] = RpcServer(team) if team else HomeServer(home)
+            self._servers[key] = RpcServer(team) if team else HomeServer(self._address.home)
             self._servers[key].start()
         return self._servers[key]
+
+
+def _uid(team: TeamStore) -> str:
+    with suppress(Pro0Error):
+        return team.config.read().uid
+    return ""
 
 
 async def _carry(web: WebSocket, connection: socket.socket) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from websockets.exceptions import ConnectionClosed
 
 from pro0.engine.copying import copy_store
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import PlanGate
 from pro0.ops import verdicts
+from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import plan_approval
 from pro0.store.paths import STORE
@@ -99,6 +101,26 @@ def test_a_team_that_was_copied_is_followed_in_its_new_place(browser: Browser, t
         assert "there" in json.dumps(wire.next_notice())
         copy_store(Store(team.paths.home), "alpha", "files", print, remove_source=True)
     assert [task["title"] for task in browser.rpc("alpha").result("task.list")] == ["there"]
+
+
+def test_a_later_team_of_that_name_shows_nothing_of_the_earlier_one(browser: Browser, team: TeamStore) -> None:
+    """Nor does it lack mail whose numbers were given before."""
+    for content in ("one", "two"):
+        messages.send(human(team), "w1", content)
+    old = browser.rpc("alpha")
+    assert [m["content"] for m in old.result("message.list.subscribe")["messages"]] == ["one", "two"]
+    store, config, wanted = Store(team.paths.home), team.config.read(), team.wanted.read()
+    store.discard("alpha", config.uid)
+    store.create(replace(config, uid="uid-again", revision=0), replace(wanted, revision=0))
+    team.mailbox("w1").make()
+    messages.send(human(team), "w1", "anew")
+    wire = browser.rpc("alpha")
+    assert [m["content"] for m in wire.result("message.list.subscribe")["messages"]] == ["anew"]
+    tasks.create(human(team), [Draft(title="a task of the later one")])
+    assert wire.result("task.list.subscribe")["tasks"][0]["title"] == "a task of the later one"
+    list(old.socket)  # until it is closed
+    with pytest.raises(ConnectionClosed):
+        old.socket.recv(STUCK)
 
 
 def test_a_team_is_started_and_removed(browser: Browser, team: TeamStore, tmp_path: Path) -> None:
