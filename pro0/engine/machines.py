@@ -57,7 +57,7 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
     """Take this machine and its members out of a team, and return what it keeps: branches that are not merged.
 
     Raises Refused while a member lives, which `force` ends, BadInput on the machine that made the team, Unwritable
-    while the database is out of reach, which `force` leaves without a word.
+    while the database is out of reach; with `force` the machine leaves all the same, and its record stays there.
     """
     if not team.machine:
         raise BadInput(f"{team.name} was made here", hint=f"pro0 team cleanup {team.name} removes it")

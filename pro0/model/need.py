@@ -163,7 +163,7 @@ class Troubles(Document, frozen=True, kw_only=True):
 
 
 class Announced(Document, frozen=True, kw_only=True):
-    """announced.json: the announced needs and their surfaces; only the lead writes it."""
+    """announced.json: the announced needs and their surfaces; only leads write it."""
 
     keys: tuple[str, ...] = ()
 

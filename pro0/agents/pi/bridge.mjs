@@ -18,13 +18,13 @@ export default function (pi) {
   settings.home = resolve(folder, settings.home);
   const inbox = join(folder, "inbox");
   const answers = join(folder, "answers");
-  const [pid, began] = [process.pid, { turns: 0 }];
+  const now = { state: "starting", session: "", file: "", turns: 0, error: "", note: "", asks: [], settled: {} };
+  now.pid = process.pid;
   attempt(() => {
     // pi loads its extensions anew for /new, /resume, /fork and /reload: the turns before have been all the same
     const before = JSON.parse(readFileSync(join(folder, "state.json"), "utf8"));
-    if (before.pid === pid) began.turns = before.turns;
+    if (before.pid === now.pid) now.turns = before.turns;
   });
-  const now = { state: "starting", session: "", file: "", error: "", note: "", asks: [], settled: {}, pid, ...began };
   let timer;
 
   function become(change) {

@@ -80,7 +80,7 @@ def list_hosts(team: str | None, as_json: bool) -> None:
 @click.command()
 @named_team
 @click.option("--machine", metavar="NAME", help="Give up another machine, which is gone for good.")
-@click.option("--force", is_flag=True, help="End what still runs here.")
+@click.option("--force", is_flag=True, help="End what still runs here, and leave without the database if need be.")
 def leave(team: str | None, machine: str | None, force: bool) -> None:
     """Take this machine out of a team, or give up one that is gone.
 
