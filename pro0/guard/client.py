@@ -31,6 +31,8 @@ class Client:
         self.seen = -1
         """The number of the terminal's state last sent."""
         self.due = 0.0
+        self.cut_until = 0.0
+        """Until then, what it types goes with what was refused."""
 
     def fileno(self) -> int:
         """Return the descriptor, for select."""

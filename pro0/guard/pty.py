@@ -8,7 +8,7 @@ import termios
 READ = 1 << 16
 TURN = 1 << 18
 """Bytes read at most before others have their turn."""
-INPUT_LIMIT = 1 << 16
+INPUT_LIMIT = 1 << 20
 """Input bytes kept at most for an agent not reading."""
 
 

@@ -28,6 +28,8 @@ HELD = 0.2
 LAST = 0.5
 """Seconds for the last output, and for clients to read the last frame."""
 CLIENTS = 64
+CUT = 0.5
+"""Seconds without typed bytes that end a paste."""
 LAST_LINES = 2000
 """Lines of the screen and its history written to the log at a session's end."""
 _HOLD, _BRACKETED = 2026, 2004
@@ -211,7 +213,7 @@ class AgentTerminal:
                 client.views = True
             case protocol.INPUT:
                 self._typed = time.monotonic()
-                client.send(protocol.packed(protocol.TAKEN, {"taken": self._pty.put(payload)}))
+                client.send(protocol.packed(protocol.TAKEN, {"taken": self._put_typed(client, payload)}))
             case protocol.PRESS | protocol.PASTE:
                 taken = self._put_when_quiet(
                     protocol.unpacked(payload), self._pasted if kind == protocol.PASTE else bytes
@@ -229,6 +231,14 @@ class AgentTerminal:
                 client.send(protocol.packed(protocol.HISTORY, {"rows": self._screen.history()}))
             case _:
                 raise protocol.Broken(f"nothing is called {kind!r}")
+
+    def _put_typed(self, client: Client, data: bytes) -> bool:
+        """Put typed bytes in; once refused, refuse the rest of the paste too: a hole would change its meaning."""
+        now = time.monotonic()
+        taken = now >= client.cut_until and self._pty.put(data)
+        if not taken:
+            client.cut_until = now + CUT
+        return taken
 
     def _put_when_quiet(self, wish: dict[str, object], form: Callable[[bytes], bytes]) -> bool:
         """Put a text in, unless a person has just typed: their unfinished line would be sent with it."""

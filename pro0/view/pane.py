@@ -104,7 +104,7 @@ class Pane:
         if kind == protocol.FRAME:
             self._frame(values)
         elif kind == protocol.TAKEN:
-            self.refused = not values.get("taken")
+            self.refused |= not values.get("taken")
         elif kind == protocol.FOCUS:
             self.wanted = True
         elif kind == protocol.HISTORY and isinstance(rows := values.get("rows"), list):

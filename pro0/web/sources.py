@@ -62,9 +62,11 @@ class GuardTerminal:
         self._handle = handle
         self._inbox = protocol.MessageReader(protocol.FRAME_LIMIT)
         self._size = (0, 0)
+        self.refused = False
+        """True when the agent did not read what was typed."""
 
     async def frames(self, screen: BrowserScreen) -> AsyncIterator[None]:
-        """Take frames into the screen, one after the other, until the terminal is gone."""
+        """Take frames into the screen, one after the other, until the terminal is gone; a refusal is news, too."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.setblocking(False)
         try:
@@ -91,6 +93,9 @@ class GuardTerminal:
             if (values.get("version"), values.get("incarnation")) != (protocol.VERSION, self._handle.incarnation):
                 raise protocol.Broken("another session's, or of another version")
             self._send(protocol.message(protocol.LOOK))
+        if kind == protocol.TAKEN and not values.get("taken"):
+            self.refused = True
+            return True
         if kind != protocol.FRAME or not screen.take(values):
             return False
         if not any(self._size):  # the first frame tells the size: who only looks asks for no other
@@ -103,7 +108,7 @@ class GuardTerminal:
         self._send(protocol.packed(kind, {"columns": columns, "lines": lines}))
 
     async def type(self, data: bytes) -> bool:
-        """Send typed bytes to the agent."""
+        """Send typed bytes to the agent; what it does not read is known later."""
         self._send(protocol.message(protocol.INPUT, data))
         return True
 

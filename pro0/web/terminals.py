@@ -95,6 +95,9 @@ class _Shown:
             await self._tell("session", over=session.over, live=session.live)
             async for _ in self._source.frames(self._screen):
                 self._changed.set()
+                if live and live.refused:
+                    live.refused = False
+                    await self._tell("refused", message="the agent does not read what is typed; the rest is let go")
             self._source = None
             before, session = session, await self._present()
             while session == before:

@@ -15,7 +15,7 @@ import pytest
 from pro0.guard import pty
 from pro0.guard import terminal as terminals
 from pro0.guard.pty import INPUT_LIMIT, Pty
-from pro0.guard.terminal import HELD, LAST, SETTLED, AgentTerminal
+from pro0.guard.terminal import CUT, HELD, LAST, SETTLED, AgentTerminal
 from pro0.terminals import protocol
 from tests.guard.shown import typed
 from tests.guard.test_clients import there
@@ -146,6 +146,36 @@ def test_a_text_waits_for_so_many_milliseconds(quiet: int, put: bool, monkeypatc
     desk = Desk(monkeypatch)
     desk.terminal._typed, desk.terminal._pty = 98.0, SimpleNamespace(put=lambda _: True)
     assert desk.terminal._put_when_quiet({"text": "k", "quiet": quiet}, bytes) is put
+
+
+PASTES = {
+    "there is always room": ("1 1 1 1", "abcd"),
+    "no room for a piece": ("1 0 1 1", "a"),
+    "no room for some": ("1 0 1 0 1 1 1 1", "a"),
+    "no room for the first": ("0 1 1", ""),
+    "a pause ends it": ("1 0 1 | 1 1", "ade"),
+    "still no room after a pause": ("1 0 1 | 0 1 | 1", "af"),
+}
+
+
+@pytest.mark.parametrize("what", PASTES)
+def test_a_paste_has_no_hole(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pieces of a paste come one after the other; without one of them, the rest would mean something else."""
+    pieces, comes = PASTES[what]
+    desk, arrived, one, letters = Desk(monkeypatch), bytearray(), SimpleNamespace(cut_until=0.0), iter(b"abcdefgh")
+    room = False
+
+    def put(data: bytes) -> bool:
+        arrived.extend(data if room else b"")
+        return room
+
+    desk.terminal._pty = SimpleNamespace(put=put)
+    for piece in pieces.split():
+        desk.now += CUT if piece == "|" else CUT / 3
+        if piece != "|":
+            room, letter = piece == "1", bytes([next(letters)])
+            assert desk.terminal._put_typed(one, letter) is arrived.endswith(letter)
+    assert arrived.decode() == comes
 
 
 @pytest.mark.parametrize("many", [1, 4])

@@ -193,7 +193,7 @@ def test_an_agent_that_never_reads_is_not_waited_for(session: Session) -> None:
     shown = Shown(session, python(NEVER_READS))
     with shown.connect() as one:
         shown.shows(one, lambda rows: rows[0] == "ready", "that it is ready")
-        taken = [typed(one, b"x" * 10000) for _ in range(20)]
+        taken = [typed(one, b"x" * 10000) for _ in range(200)]
         assert taken[0]
         assert not taken[-1]
         assert shown.rows(one)[0] == "ready"

@@ -171,7 +171,7 @@ def test_who_does_not_read_is_said_and_keeps_nobody_waiting(alpha: Crew, tmp_pat
     )
     with Person(tmp_path, ATTACH, 120) as person:
         person.sees(lambda rows: chosen(rows) == "deaf" and "w2 running" in rows[-1])
-        (tmp_path / "much").write_text("x" * 200_000)
+        (tmp_path / "much").write_text("x" * 1_500_000)
         person.tmux("load-buffer", str(tmp_path / "much"), ";", "paste-buffer")
         person.sees("w1 does not read what is typed")
         person.press("S-Down")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
+from pro0.guard.pty import INPUT_LIMIT
 from pro0.model.runtime import Handle, State
 from pro0.store.teams import TeamStore
 from pro0.web.screen import BrowserScreen
+from pro0.web.terminals import KEYS_LIMIT
 from tests.contracts.stages import STAGES, Stage
 from tests.teams import set_state
 from tests.waiting import STUCK, wait_until
@@ -132,6 +135,25 @@ def test_a_terminal_takes_the_size_of_who_types(browser: Browser, team: TeamStor
         looker.say("take")
         while (looker.screen.columns, looker.screen.lines) != (61, 17):
             looker.hear()
+    finally:
+        stage.leave()
+
+
+def test_who_does_not_read_is_said(browser: Browser, team: TeamStore, tmp_path: Path) -> None:
+    """A large paste comes in many messages; those that an agent has no room for are not lost unsaid."""
+    stage = STAGES["in-process"](tmp_path)
+    try:
+        with team.config.change("a test") as change:
+            change.value = replace(change.value, mode="in-process")
+        deaf = "import time, tty; tty.setraw(0); print('deaf', flush=True); time.sleep(600)"
+        [handle] = stage.start([stage.opening(sys.executable, "-c", deaf)])
+        seated(team, handle)
+        looker = Looker(browser.open("/terminal/alpha/w1"))
+        looker.shows("deaf")
+        looker.say("take")
+        for _ in range(2 + INPUT_LIMIT // KEYS_LIMIT):
+            looker.say("keys", data="x" * KEYS_LIMIT)
+        assert "does not read" in looker.hears("refused")["message"]
     finally:
         stage.leave()
 
