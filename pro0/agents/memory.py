@@ -20,8 +20,8 @@ class Memory:
         """An earlier session's usage, where the file counts on from it."""
         self.model = ""
         """The model last named in the file, where it is named separately."""
-        self.last_change = 0
-        """The last database change read."""
+        self.changes: dict[str, int] = {}
+        """The last database change read, by conversation."""
         self.pause_until = 0.0
         """When to ask an unresponsive server again, by the monotonic clock."""
         self.asked_at: tuple[float, str] = (-1.0, "")

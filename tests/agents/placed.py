@@ -82,6 +82,19 @@ def opencode(home: Path, statements: bytes) -> SessionView:
     return session_view(home, OPENCODE)
 
 
+def opencode_again(home: Path, number: int) -> str:
+    """Write what was recorded of opencode once more, as another session; return its id."""
+    id, statements = (
+        f"ses_again{number}",
+        recording("opencode.sql").decode().replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"),
+    )
+    with closing(sqlite3.connect(home / ".local/share/opencode/opencode.db")) as connection:
+        for known, new in ((OPENCODE, id), ("'msg_", f"'msg_{number}"), ("'prt_", f"'prt_{number}")):
+            statements = statements.replace(known, new)
+        connection.executescript(statements)
+    return id
+
+
 PLACED: dict[str, tuple[Callable[[Path, bytes], SessionView], str]] = {
     "claude": (claude, "claude.jsonl"),
     "codex": (codex, "codex.jsonl"),

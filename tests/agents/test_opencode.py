@@ -145,7 +145,8 @@ def test_a_line_is_posted_as_a_prompt(session_view: SessionView, answers: Answer
     assert OPENCODE.deliver(session_view, "You have 1 unread message: run `pro0 inbox`")
     [(path, body)] = answers.posted
     assert path == f"/session/{placed.OPENCODE}/prompt_async"
-    assert body == {"parts": [{"type": "text", "text": "You have 1 unread message: run `pro0 inbox`"}]}
+    text = "You have 1 unread message: run `pro0 inbox`"
+    assert body == {"parts": [{"type": "text", "text": text, "metadata": {"pro0": True}}]}
 
 
 def test_a_turn_is_stopped_by_its_server(session_view: SessionView, answers: Answers) -> None:

@@ -91,12 +91,12 @@ def of_gemini(home: Path, word: str) -> Reading | None:
     return looked("gemini", placed.gemini(home, first + b"".join(json.dumps(one).encode() + b"\n" for one in said)))
 
 
-def of_opencode(_home: Path, word: str) -> Reading | None:
+def of_opencode(home: Path, word: str) -> Reading | None:
     class Server:
         def get(self, path: str) -> bytes:
             return json.dumps({"ses_1": {"type": word}}).encode() if "status" in path else b"[]"
 
-    return _state(Server(), "ses_1", IDLE)  # type: ignore[arg-type]
+    return _state(Server(), "ses_1", placed.session_view(home, "ses_1"))  # type: ignore[arg-type]
 
 
 def of_role(_home: Path, word: str) -> Reading | None:

@@ -104,8 +104,13 @@ def test_a_book_of_one_machine_is_read_once(alpha: Crew, monkeypatch: pytest.Mon
     assert reads.count("usage.json") == 1
 
 
+LAID_OUT = {**placed.PLACED, "opencode": (placed.opencode, "opencode.sql")}
+
+
 def written_again(agent: str, home: Path, number: int) -> str:
     """Lay out another conversation of an agent, with calls of its own; return its id."""
+    if agent == "opencode":
+        return placed.opencode_again(home, number)
     data, id = placed.recording(f"{agent}.jsonl"), f"again-{number}"
     if agent == "claude":
         again = data.replace(b"msg_", b"msg_%d" % number).replace(b"req_", b"req_%d" % number)
@@ -116,13 +121,13 @@ def written_again(agent: str, home: Path, number: int) -> str:
     return id
 
 
-@pytest.mark.parametrize("agent", ["claude", "pi"])
+@pytest.mark.parametrize("agent", ["claude", "pi", "opencode"])
 def test_a_conversation_before_counts_for_the_next_lead_too(
     agent: str, alpha: Crew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Usage is read from each agent's own files (behaviour 3.18): `/clear` or `/new` begins another one."""
     monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
-    lay_out, recorded = placed.PLACED[agent]
+    lay_out, recorded = LAID_OUT[agent]
     place = lay_out(tmp_path, placed.recording(recorded))
     watched = replace(Meter("w1").watched, adapter=adapter_named(agent))
 

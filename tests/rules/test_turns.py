@@ -186,6 +186,14 @@ def test_what_the_agent_shows_counts_above_its_guard(state: State) -> None:
     assert recorded(decided(replace(snapshot, runtime=decision.runtime))) == now, "the guard's report changes nothing"
 
 
+def test_the_session_of_another_member_stays_theirs() -> None:
+    """A person may pick it in the pane of w1, where agents share a list of sessions."""
+    sessions = session(session="s-1"), session("w2", session="s-2")
+    both = look(*sessions, seats=[*CLAUDE, seat("w2", agent="claude")], seen=seen(State.WORKING, session="s-2"))
+    now = recorded(decided(both))
+    assert (now.state, now.session) == (State.WORKING, "s-1")
+
+
 LOST = {
     "a screen that nobody knows": Seen(State.UNKNOWN, T0, "screen", lost=True),
     "it awaits its first prompt behind such a screen": Seen(State.STARTING, T0, "transcript", lost=True),

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
@@ -54,9 +54,28 @@ _ANSWERS = """
 _PARTS = "select data from part where message_id = ? order by id limit 200"
 _USED = """
     with recursive tree(id) as (select ? union select s.id from session s join tree on s.parent_id = tree.id)
-    select m.id, m.data, m.time_updated from message m join tree on m.session_id = tree.id
-    where m.time_created >= ? and m.time_updated >= ?
+    select m.id, m.data, m.time_updated
+    from message m join tree on m.session_id = tree.id join session s on s.id = m.session_id
+    where m.time_created >= max(?, s.time_created) and m.time_updated >= ?
 """
+_ROOTS = """
+    with recursive up(id, ancestor) as (
+        select value, value from json_each(?)
+        union select up.id, s.parent_id from up join session s on s.id = up.ancestor where s.parent_id is not null
+    )
+    select up.id, s.id from up join session s on s.id = up.ancestor where s.parent_id is null
+"""
+_SPOKEN = """
+    select m.session_id from message m join session s on s.id = m.session_id
+    where s.id in (select value from json_each(?)) and s.directory in (?, ?) and m.time_created >= ?
+    and json_extract(m.data, '$.role') = 'user' and exists (
+        select 1 from part p where p.message_id = m.id and json_extract(p.data, '$.type') = 'text'
+        and not coalesce(json_extract(p.data, '$.synthetic'), 0) and json_extract(p.data, '$.metadata.pro0') is null
+    )
+    order by m.time_created desc, m.id desc limit 1
+"""
+OURS = {"pro0": True}
+"""The metadata of what pro0 itself posts: a person did not say that."""
 _KNOWN = "select 1 from session where id = ?"
 
 
@@ -115,11 +134,24 @@ def began(session_view: SessionView) -> bool:
 def learned(session_view: SessionView) -> str:
     """Return the id of the first session since the start with its folder and first prompt, empty for none."""
     prompt = first_prompt.load(session_view.folder).strip()
-    where = (session_view.cwd, os.path.realpath(session_view.cwd), _milliseconds(session_view))
+    where = _own(session_view)
     for session, message, part in rows(session_view, _MINE, tuple[str, str, str], *where) if prompt else ():
         if _is_prompt(message, part, prompt):
             return session
     return ""
+
+
+def roots(session_view: SessionView, sessions: Collection[str]) -> dict[str, str]:
+    """Return the session above each of these that has no parent; nothing of one that is not known."""
+    ids = msgspec.json.encode(sorted(sessions)).decode()
+    return dict(rows(session_view, _ROOTS, tuple[str, str], ids)) if sessions else {}
+
+
+def spoken_in(session_view: SessionView, session: str, others: Collection[str]) -> str:
+    """Return the one of these in its folder in which a person spoke last since the start, else the session."""
+    ids = msgspec.json.encode([session, *others]).decode()
+    found = rows(session_view, _SPOKEN, tuple[str], ids, *_own(session_view)) if others else []
+    return found[0][0] if found else session
 
 
 def turn(session_view: SessionView, session: str) -> Reading | None:
@@ -161,14 +193,17 @@ def _last_words(session_view: SessionView) -> LastWords | None:
 
 
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
-    """Return the usage of the session and its child sessions since its start."""
-    if session_view.session:
-        since = (_milliseconds(session_view), memory.last_change)
-        for name, data, changed in rows(session_view, _USED, tuple[str, str, int], session_view.session, *since):
+    """Return the usage of the session, of those before it, and of their child sessions, since its start.
+
+    A fork begins with a copy of what was said before it, which counts once.
+    """
+    for session in filter(None, (*session_view.earlier, session_view.session)):
+        since = (_milliseconds(session_view), memory.changes.get(session, 0))
+        for name, data, changed in rows(session_view, _USED, tuple[str, str, int], session, *since):
             for message in decoded([data.encode()], _MESSAGE):
                 if message.role == "assistant" and message.tokens:
                     memory.count(name, _used(message, message.tokens))
-            memory.last_change = max(memory.last_change, changed)
+            memory.changes[session] = max(memory.changes.get(session, 0), changed)
     return memory.total
 
 
@@ -187,6 +222,11 @@ def _is_prompt(message: str, part: str, prompt: str) -> bool:
     messages = decoded([message.encode()], _MESSAGE)
     texts = decoded([part.encode()], _PART)
     return bool(messages and texts) and messages[0].role == "user" and texts[0].text.strip() == prompt
+
+
+def _own(session_view: SessionView) -> tuple[str, str, int]:
+    """Return its folder, with links and without, and its start."""
+    return session_view.cwd, os.path.realpath(session_view.cwd), _milliseconds(session_view)
 
 
 def _milliseconds(session_view: SessionView) -> int:

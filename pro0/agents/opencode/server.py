@@ -1,9 +1,14 @@
-"""The HTTP server of one opencode: it reports on its sessions and takes prompts."""
+"""The HTTP server of one opencode: it reports on its sessions and takes prompts.
+
+A person begins another session with `/new`, or picks one with `/sessions`. The server does not say which one is shown.
+It knows of its own turns alone, so a turn that pro0 did not begin is one of the person in this pane.
+"""
 
 import base64
 import http.client
 import re
 import time
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +17,7 @@ import msgspec
 from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
-from pro0.agents.opencode.database import learned, turn
+from pro0.agents.opencode.database import OURS, learned, roots, spoken_in, turn
 from pro0.agents.transcripts import shortened, value
 from pro0.decoding import decoder
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
@@ -50,8 +55,13 @@ class _Status(msgspec.Struct):
     message: str = ""
 
 
-class _Asked(msgspec.Struct, rename="camel"):
+class _Question(msgspec.Struct, rename={"session": "sessionID"}):
+    session: str = ""
+
+
+class _Asked(msgspec.Struct, rename={"session": "sessionID"}):
     id: str = ""
+    session: str = ""
     permission: str = ""
     patterns: list[object] = []
     metadata: dict[str, object] = {}
@@ -64,7 +74,7 @@ _REPLIES = {Choice.ALLOW: "once", Choice.ALWAYS: "always", Choice.DENY: "reject"
 _SERVER = decoder(OpenCodeServer)
 _STATUSES = decoder(dict[str, _Status])
 _PERMISSIONS = decoder(list[_Asked])
-_QUESTIONS = decoder(list[msgspec.Raw])
+_QUESTIONS = decoder(list[_Question])
 _FAILURES = (OSError, http.client.HTTPException, msgspec.MsgspecError, ValueError, RecursionError)
 
 
@@ -72,32 +82,53 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     """Ask the server about its sessions; while it is too busy, the database decides."""
     server = value(Path(session_view.folder, SERVER), _SERVER)
     session = session_view.session or learned(session_view)
-    turned = turn(session_view, session)
     if server and time.monotonic() >= memory.pause_until:
         try:
             with closing(_Client(server, PATIENCE)) as client:
-                return _begun(_state(client, session, turned), session_view)
+                return _begun(_state(client, session, session_view), session_view)
         except TimeoutError:
             memory.pause_until = time.monotonic() + PAUSE
         except _FAILURES:
             pass
-    return turned or _starting(session, session_view)
+    return turn(session_view, session) or _starting(session, session_view)
 
 
-def _state(client: "_Client", session: str, turned: Reading | None) -> Reading:
+def _state(client: "_Client", session: str, session_view: SessionView) -> Reading:
     permissions = _PERMISSIONS.decode(client.get("/permission"))
-    if permissions:
-        return _reading(State.WAITING, "permission", permissions[0].permission, session)
-    if _QUESTIONS.decode(client.get("/question")):
+    questions = _QUESTIONS.decode(client.get("/question"))
+    statuses = _STATUSES.decode(client.get("/session/status"))
+    asking = {*(permission.session for permission in permissions), *(question.session for question in questions)}
+    above = _roots(session, {*statuses, *asking}, session_view)
+    busy = {id for id, status in statuses.items() if STATUSES.meaning(status.type) is State.WORKING}
+    session = spoken_in(session_view, session, {id for id in busy if above.get(id) == id != session})
+    for permission in permissions:
+        if _is_of(session, permission.session, above):
+            return _reading(State.WAITING, "permission", permission.permission, session)
+    if any(_is_of(session, question.session, above) for question in questions):
         return _reading(State.WAITING, "question", "", session)
-    statuses = [(s, STATUSES.meaning(s.type)) for s in _STATUSES.decode(client.get("/session/status")).values()]
-    if busy := next((status for status, state in statuses if state is State.WORKING), None):
+    return _turn([status for id, status in statuses.items() if _is_of(session, id, above)], session, session_view)
+
+
+def _turn(statuses: list[_Status], session: str, session_view: SessionView) -> Reading:
+    known = [(status, STATUSES.meaning(status.type)) for status in statuses]
+    if busy := next((status for status, state in known if state is State.WORKING), None):
         return _reading(State.WORKING, str(busy.type), busy.message, session)
-    if strange := next((status for status, state in statuses if state is State.UNKNOWN), None):
+    if strange := next((status for status, state in known if state is State.UNKNOWN), None):
         return STATUSES.reading(strange.type, session)
+    turned = turn(session_view, session)
     if turned and turned.state in (State.ERROR, State.UNKNOWN):
         return turned
     return _reading(State.IDLE, _IDLE, "", session)
+
+
+def _roots(session: str, sessions: Collection[str], session_view: SessionView) -> dict[str, str]:
+    """Return the session above each of these, where there are others than the one that is known."""
+    return roots(session_view, {session, *sessions}) if session and {*sessions} - {session, ""} else {}
+
+
+def _is_of(session: str, other: str, above: Mapping[str, str]) -> bool:
+    """Return True unless another session of the person is known to be above it; one not shown goes on by itself."""
+    return above.get(other, session) == session
 
 
 def _begun(reading: Reading, session_view: SessionView) -> Reading:
@@ -119,17 +150,21 @@ def _reading(state: State, rule: str, note: str, session: str) -> Reading:
 
 def deliver(session_view: SessionView, line: str) -> bool:
     """Post a line as a prompt; the server queues it during a turn."""
-    return _post(session_view, "prompt_async", msgspec.json.encode({"parts": [{"type": "text", "text": line}]}))
+    body = {"parts": [{"type": "text", "text": line, "metadata": OURS}]}
+    return _post(session_view, "prompt_async", msgspec.json.encode(body))
 
 
 def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
-    """Return the permissions that the server asks for now, None when it does not say."""
+    """Return the permissions that the session asks for now, None when the server does not say."""
     server = value(Path(session_view.folder, SERVER), _SERVER)
     try:
         if not server:
             return None
         with closing(_Client(server, HAND_OVER)) as client:
-            return tuple(map(_as_asked, _PERMISSIONS.decode(client.get("/permission"))))
+            entries = _PERMISSIONS.decode(client.get("/permission"))
+            session = session_view.session
+            above = _roots(session, [entry.session for entry in entries], session_view)
+            return tuple(_as_asked(entry) for entry in entries if _is_of(session, entry.session, above))
     except _FAILURES:
         return None
 

@@ -41,12 +41,18 @@ def read_the_agent(view: View, plan: Plan) -> Plan:
     reading = view.snapshot.seen.get(state.incarnation) if state else None
     if state is None or reading is None:
         return plan
-    plan = plan.then(replace(state, session=reading.session or state.session)).wake(view.now + LOOK)
+    plan = plan.then(replace(state, session=_conversation(view, state, reading.session))).wake(view.now + LOOK)
     if state.state in (State.STOPPING, State.UNREACHABLE) or (
         state.state is State.UNRESPONSIVE and reading.since <= state.since
     ):
         return plan
     return plan.then(_as_seen(view, plan.living or state, reading))
+
+
+def _conversation(view: View, state: SeatState, read: str) -> str:
+    """Return the agent's own id of its session; a person may pick another member's in its pane, which stays theirs."""
+    others = (seat.session for seat in view.snapshot.runtime.seats if seat.agent_id != state.agent_id)
+    return state.session if not read or read in others else read
 
 
 def _as_seen(view: View, state: SeatState, reading: Seen) -> SeatState:
