@@ -18,6 +18,8 @@ class Memory:
         """Source files, by purpose."""
         self.before = Usage()
         """An earlier session's usage, where the file counts on from it."""
+        self.goes_on = False
+        """True until the first sum of a file that counts on from another file's."""
         self.model = ""
         """The model last named in the file, where it is named separately."""
         self.changes: dict[str, int] = {}
@@ -26,6 +28,15 @@ class Memory:
         """When to ask an unresponsive server again, by the monotonic clock."""
         self.asked_at: tuple[float, str] = (-1.0, "")
         """The last change of the file beside which a server was asked, and its word."""
+        self.conversation = ""
+        """The conversation that goes on, where only the agent's server tells; empty until then."""
+        self.own: set[str] = set()
+        """The conversations that were gone on with in the agent's process, by id."""
+        self.others: set[str] = set()
+        """What the server has loaded beside conversations, by id."""
+        self.follow_at = 0.0
+        """When to ask the server for conversations again, by the monotonic clock."""
+        self._parts: dict[str, Memory] = {}
         self._followers: dict[Path, Follower] = {}
         self._counted: dict[str, Usage] = {}
         self._words: tuple[object, LastWords | None] = (None, None)
@@ -33,6 +44,10 @@ class Memory:
     def follow(self, path: Path) -> Follower:
         """Return the follower of a growing file; it remembers its position."""
         return self._followers.setdefault(path, Follower(path))
+
+    def part(self, name: str) -> "Memory":
+        """Return the memory of one of several files that are counted apart."""
+        return self._parts.setdefault(name, Memory())
 
     def words(self, read: Callable[[], LastWords | None], *files: Path) -> LastWords | None:
         """Return the last words in these files, read again only after a change of one."""

@@ -62,12 +62,17 @@ class Connection:
 
 
 class Server:
-    """An app server with one thread; `said` are the texts of its turns, `decisions` the answers it took."""
+    """An app server with one thread beside what `threads` adds to it, by id.
+
+    `said` are the texts of its turns, `told` the threads of these, `decisions` the answers it took.
+    """
 
     def __init__(self, *, asks: bool = False, **request: Any) -> None:
         self.asks, self.request = asks, REQUEST | request
         self.works = False
+        self.threads: dict[str, dict[str, Any]] = {"side": {"ephemeral": True}, "main": {}}
         self.said: list[str] = []
+        self.told: list[str] = []
         self.decisions: list[str] = []
         self.method = "item/commandExecution/requestApproval"
         self.sandbox, self.policy, self.obeys = "readOnly", "never", True
@@ -119,14 +124,16 @@ class Server:
         if "id" not in message:
             return []
         method, params = message["method"], message.get("params") or {}
+        id = params.get("threadId", "")
         status = {
             "type": "active" if self.asks or self.works else "idle",
             "activeFlags": ["waitingOnApproval"] if self.asks else [],
         }
+        read = {"id": id, "source": "vscode", "status": status, **self.threads.get(id, {})}
         results: dict[str, Any] = {
             "initialize": {"userAgent": "codex"},
-            "thread/loaded/list": {"data": ["side", "main"]},
-            "thread/read": {"thread": {"ephemeral": params.get("threadId") == "side", "status": status}},
+            "thread/loaded/list": {"data": [*self.threads]},
+            "thread/read": {"thread": read},
             "thread/resume": {"thread": {}, "sandbox": {"type": self.sandbox}, "approvalPolicy": self.policy},
             "thread/items/list": {"data": [{"item": {"id": "call_1", "changes": [{"path": "a", "diff": "+x"}]}}]},
             "turn/start": {"turn": {"id": "t2"}},
@@ -136,9 +143,10 @@ class Server:
             self.sandbox, self.policy = first + "".join(map(str.title, others)), params["approvalPolicy"]
             return self.answers({**message, "params": {}})
         if method == "turn/start":
-            if params["threadId"] != "main":
+            if id not in self.threads:
                 return [{"id": message["id"], "error": {"code": -32600, "message": "thread not found"}}]
             self.said.append(params["input"][0]["text"])
+            self.told.append(id)
         asked = [{"id": 0, "method": self.method, "params": self.request}]
         answer = {"id": message["id"], "result": results[method]}
         return [*news, answer, *(asked if method == "thread/resume" and self.asks else [])]

@@ -115,13 +115,15 @@ def written_again(agent: str, home: Path, number: int) -> str:
     if agent == "claude":
         again = data.replace(b"msg_", b"msg_%d" % number).replace(b"req_", b"req_%d" % number)
         placed.written(home / ".claude/projects/-ann-shop" / f"{id}.jsonl", again)
+    elif agent == "codex":
+        placed.written(home / ".codex/sessions/2026/11/22" / f"rollout-2026-11-22T10-00-00-{id}.jsonl", data)
     else:
         again = data.replace(b"2026-11-22T03:", b"2026-11-22T%02d:" % (10 + number))
         placed.written(home / ".pi/agent/sessions/--ann-shop--" / f"2026-11-22_{id}.jsonl", again)
     return id
 
 
-@pytest.mark.parametrize("agent", ["claude", "pi", "opencode"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "opencode", "pi"])
 def test_a_conversation_before_counts_for_the_next_lead_too(
     agent: str, alpha: Crew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

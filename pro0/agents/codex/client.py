@@ -4,6 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
+from pro0.agents.codex.rollout import creation_time
 from pro0.agents.codex.websocket import WebSocket
 from pro0.decoding import decode, decoder
 
@@ -50,13 +51,39 @@ class ThreadStatus(msgspec.Struct, rename="camel"):
     active_flags: list[str] = []
 
 
-class _Thread(msgspec.Struct):
+class Thread(msgspec.Struct, rename="camel"):
+    """A loaded thread; `recency_at` is when its newest turn began, in seconds, and now while it has no rollout."""
+
+    id: str = ""
     ephemeral: bool = False
+    parent_thread_id: str | None = None
+    thread_source: str | None = None
+    source: object = ""
+    preview: str = ""
+    recency_at: float | None = None
     status: ThreadStatus = msgspec.field(default_factory=ThreadStatus)
+
+    @property
+    def is_conversation(self) -> bool:
+        """Return True for one that a person goes on with: no subagent's, none for a title or beside another."""
+        is_ones_own = self.parent_thread_id is None and isinstance(self.source, str)
+        return is_ones_own and not self.ephemeral and self.thread_source in (None, "user")
+
+    @property
+    def works(self) -> bool:
+        """Return True in the middle of a turn, also while that waits for somebody."""
+        return self.status.type == "active"
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """Return what is greater for the one that was gone on with later; one that works comes last."""
+        created = creation_time(self.id)
+        turned_at = (self.recency_at or 0.0) if self.preview else 0.0
+        return self.works, max(turned_at, created.timestamp() if created else 0.0)
 
 
 class _Read(msgspec.Struct):
-    thread: _Thread
+    thread: Thread
 
 
 class _Loaded(msgspec.Struct):
@@ -107,18 +134,34 @@ class ServerClient:
         self._call("initialize", dict[str, object], clientInfo={"name": "pro0", "version": "1"})
         self._send({"method": "initialized"})
 
-    def thread(self, session: str) -> str:
-        """Return the session's thread; before its first turn no file names it, so the server is asked."""
-        if session:
-            return session
-        for id in self._call("thread/loaded/list", _Loaded).data:
-            if not self._read(id).ephemeral:
-                return id
+    def loaded(self) -> list[str]:
+        """Return the ids of all loaded threads; one that nobody looks at any more stays for 30 minutes."""
+        return self._call("thread/loaded/list", _Loaded).data
+
+    def conversations(self, others: set[str] | None = None) -> list[Thread]:
+        """Return the threads of which a person has one in view, the one gone on with last at the end.
+
+        `others` keeps the ids of those that are none, so that they are read once.
+        """
+        found, none = [], set[str]() if others is None else others
+        for id in self.loaded():
+            if id not in none:
+                thread = self._call("thread/read", _Read, threadId=id).thread
+                if thread.is_conversation:
+                    found.append(thread)
+                else:
+                    none.add(id)
+        return sorted(found, key=lambda thread: thread.order)
+
+    def thread(self) -> str:
+        """Return the thread gone on with last; raises ServerRefused for none."""
+        if found := self.conversations():
+            return found[-1].id
         raise ServerRefused("it has no thread")
 
     def status(self, thread: str) -> ThreadStatus:
         """Return the state of a thread."""
-        return self._read(thread).status
+        return self._call("thread/read", _Read, threadId=thread).thread.status
 
     def say(self, thread: str, text: str) -> None:
         """Begin a turn with a text, or add it to the turn that goes on."""
@@ -150,9 +193,6 @@ class ServerClient:
         self._send({"id": request.id, "result": {"decision": decision}})
         while request.id not in self._resolved:
             self._hear()
-
-    def _read(self, thread: str) -> _Thread:
-        return self._call("thread/read", _Read, threadId=thread).thread
 
     def _call(self, method: str, result: type[Result], **params: object) -> Result:
         self._calls += 1

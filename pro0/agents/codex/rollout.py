@@ -47,6 +47,7 @@ class _Payload(msgspec.Struct):
     model: str = ""
     reason: str = ""
     turn_id: str = ""
+    forked_from_id: str | None = None
     last_agent_message: str | None = None
 
 
@@ -84,7 +85,8 @@ _EVENT = "event_msg"
 
 def began(session_view: SessionView) -> bool:
     """Return True when the session has a rollout."""
-    return bool(session_view.session) and _by_id(session_view) is not None
+    session = session_view.session
+    return bool(session) and _by_id(session_view, session) is not None
 
 
 def look(session_view: SessionView, memory: Memory) -> Reading | None:
@@ -129,18 +131,28 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
 
 
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
-    """Return the session's usage since its start: the last sum in the rollout less the sum before the start."""
-    path = rollout(session_view, memory)
-    for line in memory.follow(path).read(_LINE) if path else ():
+    """Return the session's usage since its start, as counted in the rollouts of all its conversations."""
+    conversations = (*session_view.earlier, session_view.session, memory.conversation)
+    known = [*filter(None, dict.fromkeys(conversations))] or [""]
+    parts = [_usage(session_view, memory, conversation) for conversation in known]
+    used = [part for part in parts if part]
+    return sum(used, Usage()) if used else None
+
+
+def _usage(session_view: SessionView, memory: Memory, conversation: str) -> Usage | None:
+    """Return the last sum in a rollout less the sum before the start; a fork begins with the sum of another one."""
+    path, part = _rollout(session_view, memory, conversation), memory.part(conversation)
+    for line in part.follow(path).read(_LINE) if path else ():
+        part.goes_on = part.goes_on or bool(line.payload.forked_from_id)
         if line.type == "turn_context":
-            memory.model = line.payload.model or memory.model
+            part.model = line.payload.model or part.model
         if line.payload.info:
-            used = _used(line.payload.info.total_token_usage, memory.model)
-            if line.timestamp < session_view.started_at:
-                memory.before = used
+            used = _used(line.payload.info.total_token_usage, part.model)
+            if part.goes_on or line.timestamp < session_view.started_at:
+                part.before, part.goes_on = used, False
             else:
-                memory.count(_ROLLOUT, used - memory.before)
-    return memory.total
+                part.count(_ROLLOUT, used - part.before)
+    return part.total
 
 
 def _used(tokens: _Tokens, model: str) -> Usage:
@@ -155,22 +167,27 @@ def _used(tokens: _Tokens, model: str) -> Usage:
 
 
 def rollout(session_view: SessionView, memory: Memory) -> Path | None:
-    """Return the session's rollout: by its id, or by its first prompt while the id is unknown."""
-    path = memory.files.get(_ROLLOUT) or (_by_id(session_view) if session_view.session else _begun(session_view))
+    """Return the rollout of the conversation that goes on: by its id, or by its first prompt while that is unknown."""
+    return _rollout(session_view, memory, memory.conversation or session_view.session)
+
+
+def _rollout(session_view: SessionView, memory: Memory, conversation: str) -> Path | None:
+    name = f"{_ROLLOUT} {conversation}"
+    path = memory.files.get(name) or (_by_id(session_view, conversation) if conversation else _begun(session_view))
     if path:
-        memory.files[_ROLLOUT] = path
+        memory.files[name] = path
     return path
 
 
-def _by_id(session_view: SessionView) -> Path | None:
-    root, name = _sessions(session_view.environment), f"rollout-*-{glob.escape(session_view.session)}.jsonl"
-    day = _creation_time(session_view.session)
+def _by_id(session_view: SessionView, conversation: str) -> Path | None:
+    root, name = _sessions(session_view.environment), f"rollout-*-{glob.escape(conversation)}.jsonl"
+    day = creation_time(conversation)
     days = [_folder(root, day + timedelta(days=n)) for n in (0, -1, 1)] if day else []
     near = (path for folder in days for path in folder.glob(name))
     return next(near, None) or next(root.glob(f"*/*/*/{name}"), None)
 
 
-def _creation_time(session: str) -> datetime | None:
+def creation_time(session: str) -> datetime | None:
     """Return the creation time in an id of today's kind; None for another kind."""
     try:
         id = uuid.UUID(session)
@@ -199,7 +216,7 @@ def _begun(session_view: SessionView) -> Path | None:
 
 
 def _since(path: Path, moment: datetime) -> bool:
-    begun_at = _creation_time(_id(path))
+    begun_at = creation_time(_id(path))
     return begun_at is not None and begun_at >= moment
 
 

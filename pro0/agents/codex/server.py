@@ -85,6 +85,7 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
 
     An agent that waits writes nothing into its rollout, so a server is asked only while that is quiet.
     """
+    _follow(session_view, memory)
     reading = rollout.look(session_view, memory)
     if reading is None or reading.state is not State.WORKING:
         return reading
@@ -92,7 +93,7 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     key = changed(path) if path else 0.0
     if memory.asked_at[0] != key or time.monotonic() >= memory.pause_until:
         memory.pause_until = time.monotonic() + PAUSE
-        memory.asked_at = key, _flag(session_view)
+        memory.asked_at = key, _flag(replace(session_view, session=reading.session))
     flag = memory.asked_at[1]
     state = FLAGS.meaning(flag)
     if state is State.UNKNOWN:
@@ -100,24 +101,46 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     return replace(reading, state=state, source=FLAGS.source, rule=flag) if state else reading
 
 
+def _follow(session_view: SessionView, memory: Memory) -> None:
+    """Note which conversation the agent goes on with: `/new`, `/clear` and `/fork` begin another in its process.
+
+    Whoever opens one of another member here has that loaded too. So only one that was seen here before its first turn,
+    or at work, counts; and none without a rollout, which could not be resumed.
+    """
+    if time.monotonic() < memory.follow_at:
+        return
+    memory.follow_at = time.monotonic() + PAUSE
+    known = memory.conversation or session_view.session
+    with suppress(*_FAILURES), _connected(session_view, LOOK) as client:
+        if [id for id in client.loaded() if id not in memory.others] != [known]:
+            found = client.conversations(memory.others)
+            memory.own |= {known, *(thread.id for thread in found if thread.works or not thread.preview)}
+            own = [thread.id for thread in found if thread.id in memory.own]
+            begun = [id for id in own if rollout.began(replace(session_view, session=id))]
+            memory.conversation = begun[-1] if begun else known
+
+
 def _flag(session_view: SessionView) -> str:
     """Return what the session's turn waits for, in the server's word; empty for nothing, or when it does not say."""
     try:
         with _connected(session_view, LOOK) as client:
-            flags = client.status(client.thread(session_view.session)).active_flags
+            flags = client.status(session_view.session).active_flags
     except _FAILURES:
         return ""
     return flags[0] if flags else ""
 
 
 def deliver(session_view: SessionView, line: str) -> bool:
-    """Begin a turn with a line; during a turn it waits, since the server would drop what the model just answers."""
+    """Begin a turn with a line; during a turn it waits, since the server would drop what the model just answers.
+
+    Of several conversations the server does not say which one the person looks at; keys always go to that.
+    """
     try:
         with _connected(session_view) as client:
-            thread = client.thread(session_view.session)
-            if client.status(thread).type == "active":
+            conversations = client.conversations()
+            if len(conversations) != 1 or conversations[0].works:
                 return False
-            client.say(thread, line)
+            client.say(conversations[0].id, line)
             return True
     except _FAILURES:
         return False
@@ -127,7 +150,7 @@ def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
     """Return the permissions that the server asks for now, None when it does not say."""
     try:
         with _connected(session_view) as client:
-            thread = client.thread(session_view.session)
+            thread = client.thread()
             shown = [_shown(client, thread, message, request) for message, request in client.requests(thread)]
             return tuple(entry for entry in shown if entry)
     except _FAILURES:
@@ -138,7 +161,7 @@ def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool
     """Answer a permission that the server asks for; the words of a refusal follow as a text of their own."""
     try:
         with _connected(session_view) as client:
-            thread = client.thread(session_view.session)
+            thread = client.thread()
             wanted = [(message, request) for message, request in client.requests(thread) if _key(request) == key]
             if not wanted:
                 return False
