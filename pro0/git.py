@@ -64,6 +64,10 @@ _QUIET = {
 }
 _THEIRS = re.compile(r"GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM))")
 """Git variables set by the person: their name, and the place of their settings."""
+_OF_HOOKS = frozenset(
+    f"GIT_{name}"
+    for name in ("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "OBJECT_DIRECTORY", "NAMESPACE", "PREFIX")
+)
 _PLAIN = (
     r"^(core\.(autocrlf|eol|safecrlf|checkroundtripencoding|filemode|symlinks|ignorecase|precomposeunicode"
     r"|protecthfs|protectntfs|longpaths|excludesfile|sparsecheckout|sparsecheckoutcone|bigfilethreshold|quotepath)"
@@ -231,6 +235,11 @@ class Git:
 def last_line(text: str) -> str:
     """Return the last line of git's output, usually the reason of a failure."""
     return text.splitlines()[-1] if text else ""
+
+
+def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without what git's own hooks get: there git would write into the hook's checkout alone."""
+    return {name: value for name, value in environment.items() if name not in _OF_HOOKS}
 
 
 def _environment() -> dict[str, str]:

@@ -64,6 +64,14 @@ def test_exit_2_keeps_a_task_in_progress_and_says_why(team: TeamStore, home: Pat
     assert tasks.complete(ada, "1", "done").status is Status.COMPLETED
 
 
+def test_a_hook_means_its_own_folder_to_git(team: TeamStore, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pro0 may be called by a hook of git, whose variables would lead it to another checkout."""
+    monkeypatch.setenv("GIT_DIR", str(home))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(home / "index"))
+    settings(home, "hooks: {TaskCompleted: 'test -z \"$GIT_DIR$GIT_INDEX_FILE\" || exit 2'}")
+    tasks.complete(begun(team), "1", "done")
+
+
 def test_a_task_that_is_refused_is_not_made(team: TeamStore, home: Path) -> None:
     settings(home, "hooks: {TaskCreated: 'grep -q described || { echo describe it >&2; exit 2; }'}")
     with pytest.raises(Refused, match="describe it"):

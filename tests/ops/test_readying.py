@@ -198,6 +198,25 @@ def ready(context: Context, wanted: Seat, tree: Path) -> None:
         marks.touch()
 
 
+def test_a_command_of_a_worktree_writes_into_no_other_checkout(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook of git that calls pro0 has set where its own checkout is; the command means its worktree."""
+    context, act = make(home, "alpha", project), "git add --all && git commit -qm torn"
+    seat(context, "w1")
+    put(home, "config.yaml", f"worktree: {{teardown: '{act}'}}\n")
+    tree, before = tree_of(project, "w1"), git(project, "rev-parse", "HEAD")
+    put(tree, "new", "its own\n")
+    for name, value in {"GIT_DIR": ".git", "GIT_INDEX_FILE": ".git/index", "GIT_PREFIX": ""}.items():
+        monkeypatch.setenv(name, str(project / value) if value else "")
+    assert readying.tear_down(context.team, "w1", tree) == ""
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"):
+        monkeypatch.delenv(name)
+    assert git(project, "rev-parse", "HEAD") == before
+    assert git(project, "status", "--porcelain") == ""
+    assert git(tree, "show", "HEAD:new") == "its own"
+
+
 def test_how_far_a_set_up_is_can_be_seen(home: Path, project: Path, tmp_path: Path) -> None:
     """Its last line while it runs, nothing before and after; one which nobody wants any more is ended."""
     context = make(home, "alpha", project)

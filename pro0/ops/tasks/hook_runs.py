@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.children import Running
+from pro0.git import outside_hooks
 from pro0.model.home import HookEvent
 from pro0.model.ids import HUMAN
 from pro0.model.need import NeedKind
@@ -82,7 +83,8 @@ class Runs:
         self, command: str, body: bytes, cwd: str, over: Callable[[], str], variables: Mapping[str, str] = NOTHING
     ) -> tuple[int | None, str]:
         """Return exit code and end of stderr; for an ended command no code, and the reason."""
-        environment = {name: value for name, value in os.environ.items() if name != SPARED} | dict(variables)
+        environment = {name: value for name, value in outside_hooks(os.environ).items() if name != SPARED}
+        environment |= variables
         environment[TEAM_UID] = self._config.uid
         with tempfile.TemporaryDirectory(prefix="pro0-hook-") as folder:
             stdin, errors = Path(folder, "given"), Path(folder, "errors")

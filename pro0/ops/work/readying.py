@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pro0.children import Ending, Running
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
-from pro0.git import Git
+from pro0.git import Git, outside_hooks
 from pro0.model.need import NeedKind
 from pro0.model.team import Seat
 from pro0.ops import troubles, trust
@@ -125,7 +125,7 @@ def _command(team: TeamStore, step: str) -> str:
 
 def _variables(team: TeamStore, agent_id: str, tree: Path) -> dict[str, str]:
     config = team.config.read()
-    variables = {name: value for name, value in os.environ.items() if name != SPARED}
+    variables = {name: value for name, value in outside_hooks(os.environ).items() if name != SPARED}
     variables |= {TEAM_UID: config.uid, "PRO0_WORKTREE": str(tree), "PRO0_PROJECT": config.project}
     base = port_base(team, agent_id)
     return variables | ({PORT_BASE: str(base)} if base else {})
