@@ -3,8 +3,8 @@
 Programs with a fixed key in git's settings are turned off in every call. Filters and drivers have keys chosen by the
 repository. Git runs them when it reads or writes files. So such calls use a repository of our own around the same
 objects. It takes only plain values from the real repository's settings. Only filters and drivers of the person's own
-settings (`~/.gitconfig`) run. Only a call for a member on another machine reaches another repository. Commits here use
-an index of their own. So neither the lock of a killed git nor an unfinished merge is in the way.
+settings (`~/.gitconfig`) run. Only a call for a member on another machine reaches another repository. Commits of
+worktrees use an index of their own. So neither the lock of a killed git nor an unfinished merge is in the way.
 """
 
 import os
@@ -171,21 +171,6 @@ class Git:
                 copied_index.unlink(missing_ok=True)
             code, why = apart.attempt("add", "--all", "--ignore-errors", "--", ":/")
             yield apart, apart.run("write-tree"), why if code else ""
-
-    def tree(self, base: str, selection: str = "--all") -> str:
-        """Write the folder's files, except ignored ones, as a tree on top of a commit's tree."""
-        commit = self.run("rev-parse", "--verify", base)
-        with self.apart() as apart:
-            apart.run("read-tree", commit)
-            apart.run("add", selection, "--", ".")
-            return apart.run("write-tree")
-
-    def commit_all(self, onto: str, message: str, selection: str = "--all") -> str:
-        """Commit the folder's files on top of a commit; return the commit, not yet on any branch, "" for no change."""
-        tree = self.tree(onto, selection)
-        if tree == self.run("rev-parse", f"{onto}^{{tree}}"):
-            return ""
-        return self.signing().run("commit-tree", tree, "-p", onto, "-m", message)
 
     def private(self) -> Path:
         """Return git's own folder of this worktree; it goes away with the worktree."""

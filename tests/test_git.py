@@ -8,6 +8,7 @@ import pytest
 from pro0.errors import EnvironmentMissing
 from pro0.git import Git, Worktree
 from pro0.worktrees import Repository, branch_of
+from pro0.worktrees.contents import commit_all
 from tests.repositories import commit, git, put, repository_in
 
 
@@ -49,10 +50,10 @@ def test_any_name_of_a_folder_is_read(project: Path, tmp_path: Path) -> None:
 
 def test_a_commit_of_everything_names_no_branch_and_touches_no_index(project: Path) -> None:
     head = git(project, "rev-parse", "HEAD")
-    assert Git(project).commit_all(head, "saved") == "", "nothing new"
+    assert commit_all(Git(project), head, "saved") == "", "nothing new"
     put(project, "a", "1\n")
     (project / ".git" / "index.lock").touch()
-    saved = Git(project).commit_all(head, "saved")
+    saved = commit_all(Git(project), head, "saved")
     assert git(project, "rev-parse", f"{saved}^", "HEAD").split() == [head, head]
     assert git(project, "show", f"{saved}:a") == "1"
     (project / ".git" / "index.lock").unlink()

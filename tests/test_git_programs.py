@@ -10,6 +10,7 @@ import pytest
 from pro0.diffs import difference, fork, pager, patch
 from pro0.git import Git
 from pro0.worktrees import Repository, branch_of
+from pro0.worktrees.contents import commit_all
 from pro0.worktrees.travels import Travelling
 from tests.cli.test_verdicts import typed
 from tests.crash.lanes import a_few
@@ -154,7 +155,7 @@ class Planted:
         assert repository.drop(ada.branch)
         self.conflict(repository)
         self.travel()
-        assert Git(self.at).commit_all("HEAD", "nothing") == ""
+        assert commit_all(Git(self.at), "HEAD", "nothing") == ""
         Git(self.at).run("log", "--format=%s")
 
     def travel(self) -> None:
@@ -296,11 +297,11 @@ def test_who_a_person_is_and_which_folders_are_safe_are_their_own_word(
     own.write_text("[user]\nname = Ada\nemail = ada@localhost\n[safe]\ndirectory = *\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
     put(planted.at, "a", "1\n")
-    saved = Git(planted.at).commit_all("HEAD", "saved")
+    saved = commit_all(Git(planted.at), "HEAD", "saved")
     assert git(planted.at, "show", "--no-patch", "--format=%an %ce", saved) == "Ada ada@localhost"
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Ben")
     put(planted.at, "a", "2\n")
-    assert git(planted.at, "show", "--no-patch", "--format=%an", Git(planted.at).commit_all("HEAD", "saved")) == "Ben"
+    assert git(planted.at, "show", "--no-patch", "--format=%an", commit_all(Git(planted.at), "HEAD", "saved")) == "Ben"
 
 
 @pytest.mark.parametrize("kind", ["split index", "sparse checkout", "sha256", "windows lines", "excluded"])

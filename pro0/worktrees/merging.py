@@ -1,18 +1,24 @@
 """Merges into a checkout's HEAD: predicted without a change, made without overwriting a file in their way."""
 
+import os
+from pathlib import Path
+
 from pro0.errors import ErrorCode, Refused
-from pro0.git import Git, last_line
+from pro0.git import Git, last_line, top
 
 _UNFINISHED = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
+_UNDER_WAY = ("rebase-merge", "rebase-apply", "BISECT_LOG")
+"""What git keeps in its folder until a rebase or a bisection is over, also while it waits at a clean commit."""
 
 
 def refuse_unless_ready(checkout: Git) -> None:
-    """Raise Refused for a checkout with uncommitted changes, or in the middle of a merge or rebase."""
+    """Raise Refused for a checkout with uncommitted changes, or in the middle of a merge, rebase or bisection."""
     if status(checkout, "--untracked-files=no"):
         text = f"{checkout.folder} has changes that are not committed"
         raise Refused(text, code=ErrorCode.DIRTY, hint="commit them first")
-    if any(checkout.succeeds("rev-parse", "--quiet", "--verify", name) for name in _UNFINISHED):
-        text = f"{checkout.folder} is in the middle of a merge or rebase"
+    under_way = any((checkout.private() / name).exists() for name in _UNDER_WAY)
+    if under_way or any(checkout.succeeds("rev-parse", "--quiet", "--verify", name) for name in _UNFINISHED):
+        text = f"{checkout.folder} is in the middle of a merge, rebase or bisection"
         raise Refused(text, code=ErrorCode.DIRTY, hint="finish it first")
 
 
@@ -30,6 +36,8 @@ def merged_tree(checkout: Git, head: str, branch: str) -> tuple[str, tuple[str, 
 def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str]:
     """Commit a merge without conflicts and check it out; return git's exit code and text, 0 for a merge."""
     theirs, (tree, _) = _commit_of(checkout, branch), merged_tree(checkout, head, branch)
+    if (untracked := _in_the_way(checkout, head, tree)) is not None:
+        return 1, f"{untracked} is in the way, and in no commit"
     commit = checkout.signing().run("commit-tree", tree, "-p", head, "-p", theirs, "-m", message)
     # Files first, HEAD second: a failure between the two can still be undone.
     with checkout.apart(index=True, head=head) as apart:
@@ -41,6 +49,28 @@ def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str
         if code:
             apart.attempt("read-tree", "-m", "-u", commit, head)
     return code, text
+
+
+def _in_the_way(checkout: Git, head: str, tree: str) -> str | None:
+    """Return a file of nobody's commit where the merge would write; git itself counts ignored ones as worthless."""
+    with checkout.apart(index=True, head=head) as apart:
+        words = ("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=A", "--name-only", head, tree)
+        added = b"".join(apart.stream(*words)).split(b"\0")
+        place = top(checkout.folder)
+        there = {found for name in added if name and (found := _found(place, Path(os.fsdecode(name))))}
+        if not there:
+            return None
+        places = [f":(top,literal){path}" for path in sorted(there)]
+        listed = b"".join(apart.stream("ls-files", "-z", "--full-name", "--others", "--", *places))
+        return next((os.fsdecode(name) for name in listed.split(b"\0") if name), None)
+
+
+def _found(place: Path, path: Path) -> Path | None:
+    """Return what is at a path, or the file in place of a folder above it; None where nothing is in the way."""
+    for part in (*reversed(path.parents[:-1]), path):
+        if part == path or not (place / part).is_dir() or (place / part).is_symlink():
+            return part if os.path.lexists(place / part) else None
+    return None
 
 
 def status(git: Git, files: str) -> str:

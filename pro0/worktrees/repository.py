@@ -6,7 +6,6 @@ on the repository's own folder.
 
 import fcntl
 import os
-import re
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,13 +14,13 @@ from pathlib import Path
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused, StoreError
 from pro0.git import HEADS, Git, Worktree, last_line
 from pro0.worktrees import merging
+from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
+from pro0.worktrees.names import PREFIX, sane
 
 PATIENCE = 60.0
 """Seconds to wait for another act on the same repository."""
-PREFIX = "teams"
 HALF_MADE = "pro0: saved from a worktree that was made by half"
-_ODD = re.compile(r"[^A-Za-z0-9._-]+|\.{2,}|\.lock$|^[.-]+|[.-]+$")
 
 
 class Repository:
@@ -96,8 +95,7 @@ class Repository:
         """
         with self._alone():
             if not path.exists():
-                self._forget(path, self._find(path))
-                return ""
+                return self._forget(self._find(path))
             tree, rescued = self._ours(path), ""
             if tree.half_made:
                 rescued = self._rescue(tree, message)
@@ -113,7 +111,7 @@ class Repository:
             tree = self._find(path)
             if tree is None or not path.exists() or repositories_in(path):
                 return False
-            if status(Git(path), "--ignored") or not self._holds(tree.head):
+            if status(Git(path), "--ignored") or unsaved(path) or not self._lasts(tree.head, tree.branch):
                 return False
             self._git.run("worktree", "remove", "--force", str(path))
             return not tree.branch or self._drop(tree.branch)
@@ -162,14 +160,22 @@ class Repository:
                     f"{path} has unsaved files", code=ErrorCode.CONFLICT, hint="pro0 doctor --repair saves them"
                 )
             self._git.run("worktree", "remove", "--force", "--force", str(path))
-            tree = None
-        self._forget(path, tree)
+        elif tree is not None:
+            self._forget(tree)
 
-    def _forget(self, path: Path, tree: Worktree | None) -> None:
-        """Let git forget worktrees without a folder, also a half made one, locked by a killed git."""
-        if tree is not None and tree.half_made:
-            self._git.run("worktree", "unlock", str(path))
-        self._git.run("worktree", "prune")
+    def _forget(self, tree: Worktree | None) -> str:
+        """Let git forget one worktree without a folder; return the branch left, "" for none.
+
+        `git worktree prune` would forget the person's own ones too, whose disk is only away for now.
+        """
+        if tree is None:
+            return ""
+        branch = tree.branch
+        if not branch and tree.head.strip("0") and not self._lasts(tree.head):
+            branch = self._unused(tree.path)
+            self._git.run("update-ref", f"{HEADS}{branch}", tree.head, "0" * len(tree.head))
+        self._git.run("worktree", "remove", "--force", "--force", str(tree.path))
+        return branch if branch and self.has(branch) and not self._drop(branch) else ""
 
     def _save(self, path: Path, message: str) -> None:
         """Commit everything unsaved of a worktree to its branch."""
@@ -177,8 +183,10 @@ class Repository:
         if nested := repositories_in(path):
             raise Kept(f"{path} holds a repository of its own, {nested[0]}", code=ErrorCode.KEPT, hint="move that away")
         worktree = Git(path)
-        branch, head = self._branch(worktree), worktree.run("rev-parse", "HEAD")
-        if saved := worktree.commit_all(head, message):
+        head = worktree.run("rev-parse", "HEAD")
+        saved = commit_all(worktree, head, message)
+        branch = self._branch(worktree, head, ours=bool(saved))
+        if saved:
             worktree.run("update-ref", "-m", "pro0: save", f"{HEADS}{branch}", saved, head)
 
     def _rescue(self, tree: Worktree, message: str) -> str:
@@ -188,7 +196,7 @@ class Repository:
         """
         base = tree.head if tree.head.strip("0") else self.head()
         worktree = Git(tree.path, {"GIT_DIR": str(self._common), "GIT_WORK_TREE": str(tree.path)})
-        if not (saved := worktree.commit_all(base, message, "--ignore-removal")):
+        if not (saved := commit_all(worktree, base, message, "--ignore-removal")):
             return ""
         branch = self._unused(tree.path)
         self._git.run("update-ref", f"{HEADS}{branch}", saved, "0" * len(saved))
@@ -197,7 +205,7 @@ class Repository:
     def _ours(self, path: Path) -> Worktree:
         """Return the worktree at a path, or refuse: git would take any folder for part of the repository around it."""
         tree = self._find(path)
-        if tree is None:
+        if tree is None or not (tree.half_made or (path / ".git").is_file()):
             raise Refused(
                 f"{path} is no worktree of {self.checkout}", code=ErrorCode.CONFLICT, hint="git worktree list"
             )
@@ -206,26 +214,29 @@ class Repository:
     def _find(self, path: Path) -> Worktree | None:
         return next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
 
-    def _branch(self, worktree: Git) -> str:
-        """Return the branch of a worktree. A detached HEAD is moved onto a new branch."""
+    def _branch(self, worktree: Git, head: str, *, ours: bool) -> str:
+        """Return the branch of a worktree; a detached HEAD is moved onto a new branch.
+
+        So is HEAD, for `ours`, on a branch that is not ours: the person's `main` gets no commit that nobody made.
+        """
         code, ref = worktree.attempt("symbolic-ref", "--quiet", "HEAD")
-        if code == 0:
+        if code == 0 and not (ours and not ref.startswith(f"{HEADS}{PREFIX}/")):
             return ref.removeprefix(HEADS)
-        name, head = self._unused(worktree.folder), worktree.run("rev-parse", "HEAD")
+        name = self._unused(worktree.folder)
         worktree.run("update-ref", f"{HEADS}{name}", head, "0" * len(head))
         worktree.run("symbolic-ref", "HEAD", f"{HEADS}{name}")
         return name
 
     def _unused(self, path: Path) -> str:
         """Return a new branch name for the saved files of a worktree."""
-        names = (f"{PREFIX}/{_sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
+        names = (f"{PREFIX}/{sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
         return next(name for name in names if not self.has(name))
 
     def _drop(self, branch: str) -> bool:
         """Remove our branch if it is merged, checked out nowhere, and unchanged since this check."""
         commit = self._commit(branch)
         in_use = any(tree.branch == branch for tree in self.all())  # its checkout would be left without a commit
-        if in_use or not branch.startswith(f"{PREFIX}/") or not self._holds(commit):
+        if in_use or not branch.startswith(f"{PREFIX}/") or not self._lasts(commit, branch):
             return False
         return self._git.succeeds("update-ref", "-d", f"{HEADS}{branch}", commit)
 
@@ -233,9 +244,24 @@ class Repository:
         """Return True when the checkout's HEAD contains a commit, or all of a branch."""
         return self._git.succeeds("merge-base", "--is-ancestor", commit, "HEAD")
 
+    def _lasts(self, commit: str, but: str = "") -> bool:
+        """Return True when the checkout's HEAD holds a commit for good; a detached one is only looked at for now.
+
+        Then a branch or tag must hold it, other than the branch `but`.
+        """
+        if not self._holds(commit) or self._git.succeeds("symbolic-ref", "--quiet", "HEAD"):
+            return self._holds(commit)
+        kinds = (HEADS, "refs/tags/", "refs/remotes/")
+        names = self._git.run("for-each-ref", "--format=%(refname)", "--contains", commit, *kinds).splitlines()
+        return any(name != f"{HEADS}{but}" for name in names)
+
     def has(self, branch: str) -> bool:
         """Return True while the branch is there."""
         return self._git.succeeds("show-ref", "--verify", "--quiet", f"{HEADS}{branch}")
+
+    def is_merged(self, branch: str) -> bool:
+        """Return True for a branch without a commit that the checkout's HEAD lacks."""
+        return self._holds(f"{HEADS}{branch}")
 
     def _commit(self, branch: str) -> str:
         return self._git.run("rev-parse", f"{HEADS}{branch}")
@@ -255,16 +281,6 @@ def alone(repository: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def branch_of(member: str, task: str) -> str:
-    """Return the branch for a member's work on a task."""
-    return f"{PREFIX}/{_sane(member)}/{_sane(task)}"
-
-
-def _sane(text: str) -> str:
-    """Return a text as one part of a branch or path: characters special to git or a shell become `-`."""
-    return _ODD.sub("-", text).strip(".-") or "x"
-
-
 def _lock(folder: int, path: Path) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
@@ -278,23 +294,5 @@ def _lock(folder: int, path: Path) -> None:
             time.sleep(0.02)
 
 
-def unsaved(path: Path) -> bool:
-    """Return True for a worktree with files that are not committed."""
-    worktree = Git(path)
-    return worktree.tree("HEAD") != worktree.run("rev-parse", "HEAD^{tree}")
-
-
 def _is_empty(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
-
-
-def repositories_in(path: Path) -> list[Path]:
-    """Return the repositories inside a worktree, except its submodules."""
-    repositories = []
-    for folder, names, files in os.walk(path):
-        place = Path(folder)
-        if place != path and (".git" in names or ".git" in files):
-            repositories.append(place)
-            names.clear()
-        names[:] = [name for name in names if name != ".git"]
-    return repositories

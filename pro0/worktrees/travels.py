@@ -18,7 +18,8 @@ from pro0 import ssh
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git import HEADS, Git, Worktree
 from pro0.rules.text import visible
-from pro0.worktrees.repository import HALF_MADE, Repository, alone, repositories_in, unsaved
+from pro0.worktrees.contents import repositories_in, unsaved
+from pro0.worktrees.repository import HALF_MADE, Repository, alone
 
 SENT, BACK, HOME = "refs/pro0/sent/", "refs/pro0/back/", "refs/pro0/home/"
 """Where a machine has what home sent for a member, what it gives back of it, and what home says that it has."""
@@ -78,7 +79,7 @@ class Travelling(Repository):
         if taken := next((tree.path for tree in self.all() if tree.branch == branch), None):
             text = f"{branch} is checked out in {taken}, so nothing can come home to it"
             raise Refused(text, code=ErrorCode.CONFLICT, hint=f"git -C {taken} switch --detach")
-        if old and not self._git.succeeds("merge-base", "--is-ancestor", old, new) and not self._holds(old):
+        if old and not self._git.succeeds("merge-base", "--is-ancestor", old, new) and not self._lasts(old, branch):
             self._git.run("update-ref", f"{HEADS}{self._unused(Path(branch))}", old)
         self._git.run("update-ref", "-m", "pro0: from its machine", f"{HEADS}{branch}", new, *([old] if old else []))
 
@@ -142,7 +143,8 @@ class Guest(Repository):
                 if (tree := self._ours(self._tree)).half_made:
                     self._rescue(tree, HALF_MADE)
                 self._git.run("worktree", "remove", "--force", "--force", str(self._tree))
-            self._git.run("worktree", "prune")
+            else:
+                self._forget(self._find(self._tree))
             if len(self.all()) > 1:
                 return
             if left := self._left():

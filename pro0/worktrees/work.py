@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pro0.errors import Pro0Error
 from pro0.git import Git
-from pro0.worktrees.repository import Repository, repositories_in
+from pro0.worktrees.contents import repositories_in, unsaved
+from pro0.worktrees.repository import Repository
 
 
 def work_in(path: Path) -> str:
@@ -26,10 +27,9 @@ def work_in(path: Path) -> str:
             return "it was made by half"
         if nested := repositories_in(path):
             return f"it holds a repository of its own, {nested[0]}"
-        worktree, checkout = Git(path), Git(trees[0].path)
-        if worktree.tree("HEAD") != worktree.run("rev-parse", "HEAD^{tree}"):
+        if unsaved(path):
             return "it has files that are not committed"
-        if not checkout.succeeds("merge-base", "--is-ancestor", tree.head, "HEAD"):
+        if not Git(trees[0].path).succeeds("merge-base", "--is-ancestor", tree.head, "HEAD"):
             return f"its commits are not merged into {trees[0].path}"
     except Pro0Error as error:
         return error.message

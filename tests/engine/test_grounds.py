@@ -110,6 +110,18 @@ def test_cleanup_saves_and_keeps_what_is_not_merged(apart: Crew) -> None:
     ]
 
 
+def test_cleanup_names_the_branch_that_a_member_has_left(apart: Crew) -> None:
+    """behaviour 3.10: a member may have gone on elsewhere, or wait in the middle of a rebase."""
+    apart.lead()
+    apart.spawn("w1")
+    made = commit(tree(apart, "w1"), "a", "1\n")
+    git(tree(apart, "w1"), "switch", "-q", "--detach", "main")
+    apart.stop()
+    with pytest.raises(Kept, match=r"kept: teams/alpha/w1$"):
+        cleanup(apart.store, "alpha", force=False, show=apart.shown.append)
+    assert git(apart.project, "rev-parse", "teams/alpha/w1") == made
+
+
 def test_a_stop_takes_unused_worktrees_away_and_no_other(apart: Crew) -> None:
     """rulings 3.14, cleanupOnExit"""
     apart.lead()

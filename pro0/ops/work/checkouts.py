@@ -27,10 +27,11 @@ def clear(folder: Path, project: Path | None, say: Say, *, save: bool = True) ->
 
 
 def unmerged(team: TeamStore, project: Path) -> list[str]:
-    """Return the branches of a team's workers with commits missing in the project's checkout."""
+    """Return the branches of a team's workers and members with commits missing in the project's checkout."""
     with suppress(Pro0Error):
         listed = team.tasks.read()
         branches = {task.branch for task in (*listed.tasks, *team.tasks.archived(listed)) if task.branch}
+        branches |= {state.branch for state in team.runtime.read().seats if state.branch}
         return [branch for branch in Repository(project).unmerged() if branch in branches] if branches else []
     return []
 

@@ -1,0 +1,66 @@
+"""What a worktree's folder holds: written as a tree, committed on no branch, or looked at before its removal."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pro0.errors import EnvironmentMissing
+from pro0.git import Git
+
+_LISTED = "forced"
+
+
+def tree_of(worktree: Git, base: str, selection: str = "--all") -> str:
+    """Write a worktree's files on top of a commit's tree; ignored ones count once somebody has added them to the index.
+
+    Outside of a sparse checkout files are written, and none counts as removed.
+    """
+    commit = worktree.run("rev-parse", "--verify", base)
+    with worktree.apart() as apart:
+        apart.run("read-tree", commit)
+        apart.run("add", "--sparse", "--ignore-removal", "--", ".")
+        apart.run("add", selection, "--", ".")
+        if forced := _forced(worktree, commit):
+            listed = apart.private() / _LISTED
+            listed.write_bytes(b"".join(b":(top,literal)" + name + b"\0" for name in forced))
+            apart.run("add", "--sparse", "--force", f"--pathspec-from-file={listed}", "--pathspec-file-nul")
+        return apart.run("write-tree")
+
+
+def commit_all(worktree: Git, onto: str, message: str, selection: str = "--all") -> str:
+    """Commit a worktree's files on top of a commit; return the commit, not yet on any branch, "" for no change."""
+    tree = tree_of(worktree, onto, selection)
+    if tree == worktree.run("rev-parse", f"{onto}^{{tree}}"):
+        return ""
+    return worktree.signing().run("commit-tree", tree, "-p", onto, "-m", message)
+
+
+def unsaved(path: Path) -> bool:
+    """Return True for a worktree with files that are not committed."""
+    worktree = Git(path)
+    return tree_of(worktree, "HEAD") != worktree.run("rev-parse", "HEAD^{tree}")
+
+
+def repositories_in(path: Path) -> list[Path]:
+    """Return the repositories inside a worktree, submodules too, and those that git keeps of former submodules."""
+    repositories = []
+    for folder, names, files in os.walk(path):
+        place = Path(folder)
+        if place != path and (".git" in names or ".git" in files):
+            repositories.append(place)
+            names.clear()
+        names[:] = [name for name in names if name != ".git"]
+    with suppress(EnvironmentMissing):
+        repositories += (Git(path).private() / "modules").glob("*")
+    return repositories
+
+
+def _forced(worktree: Git, commit: str) -> list[bytes]:
+    """Return the files that are new in a worktree's own index, of those that are there."""
+    words = ("diff-index", "--cached", "--no-renames", "--diff-filter=A", "--name-only", "-z", commit)
+    names = list[bytes]()
+    with suppress(EnvironmentMissing), worktree.apart(index=True, head=commit) as apart:
+        names = b"".join(apart.stream(*words)).split(b"\0")
+    place = os.fsencode(worktree.folder)
+    paths = {name: os.path.join(place, name) for name in names if name}  # noqa: PTH118 - bytes
+    return [name for name, path in paths.items() if os.path.islink(path) or os.path.isfile(path)]  # noqa: PTH113,PTH114

@@ -1,0 +1,16 @@
+"""The names of members' branches."""
+
+import re
+
+PREFIX = "teams"
+_ODD = re.compile(r"[^A-Za-z0-9._-]+|\.{2,}|\.lock$|^[.-]+|[.-]+$")
+
+
+def branch_of(member: str, task: str) -> str:
+    """Return the branch for a member's work on a task."""
+    return f"{PREFIX}/{sane(member)}/{sane(task)}"
+
+
+def sane(text: str) -> str:
+    """Return a text as one part of a branch or path: characters special to git or a shell become `-`."""
+    return _ODD.sub("-", text).strip(".-") or "x"

@@ -1,0 +1,248 @@
+"""What a removal, a merge or the forgetting of a worktree must not take from anybody, in states that git allows."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pro0.errors import Kept, Refused
+from pro0.git import Worktree
+from pro0.worktrees import Repository, branch_of
+from pro0.worktrees.work import work_in
+from tests.repositories import commit, git, put, repository_in
+
+LOCAL = ("-c", "protocol.file.allow=always")
+
+
+@pytest.fixture
+def repository(project: Path) -> Repository:
+    for name in ("src/x", "docs/y", "conf"):
+        put(project, name, "1\n")
+    commit(project, ".gitignore", "*.log\ndata\n.env\n")
+    return Repository(project)
+
+
+@pytest.fixture
+def tree(repository: Repository, tmp_path: Path) -> Worktree:
+    return repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+
+
+def forced(at: Path) -> str:
+    """A file that git ignores, which somebody has added all the same."""
+    put(at, " result\n.log", "work\n")
+    git(at, "add", "--force", "--", " result\n.log")
+    return " result\n.log"
+
+
+def sparse(at: Path, kind: str = "--cone", name: str = "docs/y") -> str:
+    """A file outside of a sparse checkout, which somebody has written all the same."""
+    git(at, "sparse-checkout", "set", kind, "src")
+    assert not (at / "docs" / "y").exists()
+    put(at, name, "work\n")
+    return name
+
+
+def marked(at: Path, mark: str) -> str:
+    """A changed file, of which git was told to see no changes."""
+    git(at, "update-index", mark, "conf")
+    put(at, "conf", "work\n")
+    return "conf"
+
+
+HIDDEN: dict[str, Callable[[Path], str]] = {
+    "ignored, and added by force": forced,
+    "outside of a sparse checkout": sparse,
+    "new outside of a sparse checkout": lambda at: sparse(at, name="docs/new"),
+    "outside of a sparse checkout of patterns": lambda at: sparse(at, "--no-cone"),
+    "skip-worktree": lambda at: marked(at, "--skip-worktree"),
+    "assume-unchanged": lambda at: marked(at, "--assume-unchanged"),
+}
+
+
+@pytest.mark.parametrize("hide", HIDDEN.values(), ids=HIDDEN)
+def test_what_git_would_not_commit_by_itself_is_saved(
+    hide: Callable[[Path], str], repository: Repository, tree: Worktree
+) -> None:
+    """behaviour 3.10: and no file that a sparse checkout leaves out counts as removed"""
+    name = hide(tree.path)
+    assert work_in(tree.path) == "it has files that are not committed"
+    assert not repository.remove_unused(tree.path)
+    assert repository.remove(tree.path, "saved") == tree.branch
+    assert git(repository.checkout, "show", f"{tree.branch}:{name}") == "work"
+    assert git(repository.checkout, "show", f"{tree.branch}:src/x") == "1"
+    assert git(repository.checkout, "diff", "--name-status", "main", tree.branch).count("\n") == 0
+
+
+def test_a_worktree_that_is_out_of_sight_is_not_forgotten(
+    repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    """behaviour 3.20: the person's own one may be on a disk that is away, with commits that no branch names."""
+    mine, away = tmp_path / "mine", tmp_path / "away"
+    git(project, "worktree", "add", "-q", "--detach", str(mine))
+    work = commit(mine, "a", "1\n")
+    mine.rename(away)
+    for name in ("ada", "ben"):
+        path = repository.add(tmp_path / name, branch_of(name, "task-1")).path
+        if name == "ben":
+            shutil.rmtree(path)
+        repository.remove(path, "saved")
+    away.rename(mine)
+    assert git(mine, "rev-parse", "HEAD") == work
+
+
+@pytest.mark.parametrize("act", ["remove", "add"])
+def test_commits_of_a_folder_that_is_gone_keep_a_name(act: str, repository: Repository, tree: Worktree) -> None:
+    git(tree.path, "checkout", "-q", "--detach")
+    work = commit(tree.path, "a", "1\n")
+    shutil.rmtree(tree.path)
+    if act == "remove":
+        assert repository.remove(tree.path, "saved") == "teams/ada/saved-1"
+    else:
+        repository.add(tree.path, tree.branch, adopt=True)
+    assert git(repository.checkout, "rev-parse", "teams/ada/saved-1") == work
+
+
+def test_a_branch_of_a_folder_that_is_gone_is_named(repository: Repository, tree: Worktree) -> None:
+    """behaviour 3.10: an unmerged branch stays, and is named."""
+    commit(tree.path, "a", "1\n")
+    shutil.rmtree(tree.path)
+    assert repository.remove(tree.path, "saved") == tree.branch
+
+
+@pytest.mark.parametrize("act", ["remove", "remove_unused", "drop"])
+def test_a_commit_that_is_only_looked_at_is_not_merged(
+    act: str, repository: Repository, project: Path, tree: Worktree
+) -> None:
+    """behaviour 3.10: a person reads a member's work at a detached HEAD, and goes back to a branch."""
+    work = commit(tree.path, "a", "1\n")
+    git(project, "switch", "-q", "--detach", tree.branch)
+    if act == "remove":
+        assert repository.remove(tree.path, "saved") == tree.branch
+    elif act == "remove_unused":
+        assert not repository.remove_unused(tree.path)
+    else:
+        git(project, "worktree", "remove", str(tree.path))
+        assert not repository.drop(tree.branch)
+    git(project, "switch", "-q", "main")
+    assert git(project, "rev-parse", tree.branch) == work
+    git(project, "merge", "-q", tree.branch)
+    git(project, "switch", "-q", "--detach")
+    assert repository.remove(tree.path, "saved") == "", "one that another branch has is merged"
+    assert repository.drop(tree.branch)
+
+
+@pytest.mark.parametrize("around", ["the project", "another repository"])
+def test_no_other_repository_gets_a_commit(around: str, repository: Repository, project: Path, tmp_path: Path) -> None:
+    """behaviour 3.10: a worktree may have lost its `.git`, below a home that is in git."""
+    outer = project if around == "the project" else tmp_path / "outer"
+    outer.mkdir(exist_ok=True)
+    if outer != project:
+        repository_in(outer)
+    before, path = git(outer, "rev-parse", "HEAD"), outer / "trees" / "ada"
+    put(repository.add(path, branch_of("ada", "task-1")).path, "new", "work\n")
+    (path / ".git").unlink()
+    with pytest.raises(Refused, match="is no worktree of"):
+        repository.remove(path, "saved")
+    assert not repository.remove_unused(path)
+    assert (path / "new").read_text() == "work\n"
+    assert git(outer, "rev-parse", "HEAD") == before
+
+
+def test_what_nobody_committed_comes_on_no_branch_of_the_person(
+    repository: Repository, project: Path, tree: Worktree
+) -> None:
+    """behaviour 6.2: an agent may have switched to a branch that the person has not checked out."""
+    git(project, "switch", "-q", "-c", "feature")
+    git(tree.path, "switch", "-q", "main")
+    put(tree.path, "new", "work\n")
+    before = git(project, "rev-parse", "main")
+    assert repository.remove(tree.path, "saved") == "teams/ada/saved-1"
+    assert git(project, "show", "teams/ada/saved-1:new") == "work"
+    assert git(project, "rev-parse", "main") == before
+
+
+def test_the_repository_of_a_former_submodule_is_not_removed(
+    repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    """behaviour 3.10: git keeps it in its own folder of the worktree, with commits that are nowhere else."""
+    (tmp_path / "lib").mkdir()
+    repository_in(tmp_path / "lib")
+    git(project, *LOCAL, "submodule", "add", "-q", str(tmp_path / "lib"), "lib")
+    git(project, "commit", "-qm", "lib")
+    path = repository.add(tmp_path / "ada", branch_of("ada", "task-1")).path
+    git(path, *LOCAL, "submodule", "update", "-q", "--init")
+    git(path / "lib", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-m", "a")
+    git(path, "submodule", "deinit", "-q", "--force", "lib")
+    assert "holds a repository of its own" in work_in(path)
+    assert not repository.remove_unused(path)
+    with pytest.raises(Kept, match="modules/lib"):
+        repository.remove(path, "saved")
+
+
+WAYS = {
+    "a file": (".env", ".env", ".env"),
+    "a file where a folder is": ("data", "data/deep/a.log", "data"),
+    "a folder where a file is": ("data/z", "data", "data"),
+    "a file where a folder of the project is": ("src", "src/a.log", "src"),
+}
+
+
+@pytest.mark.parametrize(("theirs", "mine", "replaced"), WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("project_is", [".", "docs"])
+def test_an_ignored_file_in_the_way_stays(
+    theirs: str, mine: str, replaced: str, project_is: str, repository: Repository, project: Path, tree: Worktree
+) -> None:
+    """behaviour 6.2: git would write over it, as over one without worth."""
+    shutil.rmtree(tree.path / replaced, ignore_errors=True)
+    put(tree.path, theirs, "theirs\n")
+    git(tree.path, "add", "--all", "--force")
+    git(tree.path, "commit", "-qm", "theirs")
+    put(project, mine, "mine\n")
+    with pytest.raises(Refused, match=f"{mine} is in the way"):
+        Repository(project / project_is).merge(tree.branch, "merge")
+    assert (project / mine).read_text() == "mine\n"
+    assert git(project, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("becomes", ["a folder", "a file"])
+def test_what_is_in_git_is_in_nobodys_way(becomes: str, repository: Repository, project: Path, tree: Worktree) -> None:
+    old, new = ("conf", "conf/a") if becomes == "a folder" else ("src/x", "src")
+    git(tree.path, "rm", "-q", old)
+    commit(tree.path, new, "theirs\n")
+    repository.merge(tree.branch, "merge")
+    assert (project / new).read_text() == "theirs\n"
+
+
+@pytest.mark.parametrize("what", ["rebase", "bisect"])
+def test_a_checkout_that_waits_in_the_middle_is_no_place_for_a_merge(
+    what: str, repository: Repository, project: Path, tree: Worktree
+) -> None:
+    """behaviour 6.2: its files are clean, and what is merged there goes away with its end."""
+    commit(tree.path, "n", "1\n")
+    for number in range(3):
+        commit(project, "a", f"{number}\n")
+    if what == "bisect":
+        for words in (("start",), ("bad",), ("good", "HEAD~3")):
+            git(project, "bisect", *words)
+    else:
+        git(project, "-c", "sequence.editor=sed -i.old 1ibreak", "rebase", "-q", "-i", "HEAD~2")
+    before = git(project, "rev-parse", "HEAD")
+    with pytest.raises(Refused, match="in the middle of"):
+        repository.merge(tree.branch, "merge")
+    assert git(project, "rev-parse", "HEAD") == before
+
+
+def test_a_rebase_that_waits_loses_neither_its_branch_nor_its_files(
+    repository: Repository, project: Path, tree: Worktree
+) -> None:
+    """behaviour 3.10"""
+    commit(project, "README", "theirs\n")
+    commit(tree.path, "README", "ours\n")
+    work = commit(tree.path, "b", "2\n")
+    subprocess.run(["git", "rebase", "-q", "main"], cwd=tree.path, capture_output=True, check=False)
+    put(tree.path, "new", "work\n")
+    assert repository.remove(tree.path, "saved") == "teams/ada/saved-1"
+    assert git(project, "show", "teams/ada/saved-1:new") == "work"
+    assert git(project, "rev-parse", tree.branch) == work
