@@ -8,7 +8,6 @@ from pro0 import ssh
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, NotFound, Pro0Error
 from pro0.model.team import Seat
 from pro0.ops import trust
-from pro0.ops.seats import roster
 from pro0.store.paths import trees_of
 from pro0.store.teams import TeamStore
 from pro0.worktrees import branch_of
@@ -24,19 +23,22 @@ class MemberCode:
     def __init__(self, team: TeamStore, seat: Seat) -> None:
         config = team.config.read()
         project = Path(config.project)
-        state = roster(team).state(seat.agent_id)
+        states = team.runtime.read().seats  # that of an earlier session too, until the next one has begun
         self._repository = Travelling(project)
         self._team, self._seat = team, seat
         self._ssh = trust.settings(team.paths.home, project, os.environ).ssh
         self._name = name(team, seat)
-        self.branch = state.branch if state else ""
+        self.branch = next((state.branch for state in states if state.agent_id == seat.agent_id), "")
         """Its branch at home, empty when nothing was sent yet."""
-        if not self.branch and self._repository.has(first := branch_of(team.name, seat.agent_id)):
-            self.branch = first
+        self._begun = ""
+        """Such a branch that a killed lead has begun, and perhaps not sent; one with commits is a former team's."""
+        first = branch_of(team.name, seat.agent_id)
+        if not self.branch and self._repository.has(first) and self._repository.is_merged(first):
+            self.branch = self._begun = first
 
     def send(self) -> str:
         """Send its branch, and have its worktree made; return the branch. A worktree that is there stays as it is."""
-        is_new = not self._repository.has(self.branch) if self.branch else True
+        is_new = bool(self._begun) or not (self.branch and self._repository.has(self.branch))
         if is_new:
             self.branch = self._repository.begin(self.branch or branch_of(self._team.name, self._seat.agent_id))
         try:
@@ -46,6 +48,7 @@ class MemberCode:
                 self._repository.drop(self.branch)
             raise
         self._do("make", "--branch", self.branch)
+        self._begun = ""
         return self.branch
 
     def bring(self, *, save: bool = False, patience: float = TRANSFER) -> str:
@@ -54,6 +57,8 @@ class MemberCode:
             raise NotFound(f"{self._seat.agent_id} has no worktree yet", hint=f"pro0 member show {self._seat.agent_id}")
         words = ("--branch", self.branch, *(("--save",) if save else ()))
         try:
+            if self._begun:
+                self._repository.send(self._begun, self._seat.agent_id, self._command("receive"))
             command = self._command("give", *words)
             return self._repository.bring(self.branch, self._seat.agent_id, command, patience)
         except EnvironmentMissing as error:
