@@ -10,9 +10,11 @@ import shlex
 import sys
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import asdict
 
 from pro0.agents.transcripts import last_words, value
 from pro0.decoding import decode, decoder
@@ -28,7 +30,13 @@ WORDS = "last-words.json"
 _INCARNATION = "PRO0_INCARNATION"
 
 
+class _Kept(LastWords, frozen=True, kw_only=True):
+    conversation: str = ""
+    """The agent's own id of the conversation, empty where it has one for each session."""
+
+
 _WORDS = decoder(LastWords)
+_KEPT = decoder(_Kept)
 
 
 def command(mailbox: str, folder: str) -> str:
@@ -36,11 +44,15 @@ def command(mailbox: str, folder: str) -> str:
     return shlex.join([sys.executable, "-I", "-m", __name__, mailbox, folder])
 
 
-class _Event(msgspec.Struct, rename={"claude": "last_assistant_message", "gemini": "prompt_response"}):
+_NAMES = {"claude": "last_assistant_message", "gemini": "prompt_response", "conversation": "session_id"}
+
+
+class _Event(msgspec.Struct, rename=_NAMES):
     """The fields of a turn's end with the agent's words. Each program has its own name for them."""
 
     claude: str = ""
     gemini: str = ""
+    conversation: str = ""
 
 
 def keep_words(event: bytes, folder: Path) -> None:
@@ -51,13 +63,24 @@ def keep_words(event: bytes, folder: Path) -> None:
         return
     if words := last_words(event_fields.claude or event_fields.gemini, str(time.time_ns()), source="hook"):
         new = folder / f"{WORDS}.{os.getpid()}"
-        new.write_bytes(msgspec.json.encode(words))
+        conversation = event_fields.conversation if event_fields.claude else ""
+        new.write_bytes(msgspec.json.encode(_Kept(**asdict(words), conversation=conversation)))
         new.replace(folder / WORDS)
 
 
-def kept_words(folder: Path) -> LastWords | None:
-    """Return the words that the hook kept last, None for none."""
-    return value(folder / WORDS, _WORDS)
+def kept_words(folder: Path, conversation: str = "") -> LastWords | None:
+    """Return the words that the hook kept last, None for none, or for those of another conversation than this."""
+    return None if ended_in_another(folder, conversation) else value(folder / WORDS, _WORDS)
+
+
+def ended_in_another(folder: Path, conversation: str) -> datetime | None:
+    """Return when the newest turn ended, if that was in another conversation than this; None where nobody knows."""
+    kept = value(folder / WORDS, _KEPT)
+    if not kept or not kept.id.isdecimal() or not conversation or kept.conversation in ("", conversation):
+        return None
+    with suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(int(kept.id) / 1e9, UTC)
+    return None
 
 
 def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:

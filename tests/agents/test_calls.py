@@ -350,10 +350,29 @@ def test_nothing_is_written_outside_of_the_folder_of_the_session(agent: str) -> 
     assert BRIEF.folder not in call(agent).files
 
 
-def test_claude_is_told_who_it_is_after_a_compaction() -> None:
+OWN, ANOTHER = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+
+
+@pytest.mark.parametrize(
+    ("source", "conversation", "why"),
+    [
+        ("compact", OWN, "your conversation was just compacted"),
+        ("clear", ANOTHER, "a person has just turned to another conversation"),
+        ("resume", ANOTHER, "a person has just turned to another conversation"),
+        ("resume", OWN, ""),
+        ("startup", OWN, ""),
+        ("fork", ANOTHER, ""),
+    ],
+)
+def test_claude_is_told_who_it_is_where_it_would_not_know(source: str, conversation: str, why: str) -> None:
     """Issue 17, build 2: what its hook prints becomes part of the conversation."""
-    hooks = json.loads(call("claude").files["settings.json"])["hooks"]["SessionStart"]
-    [command] = [hook["command"] for entry in hooks if entry.get("matcher") == "compact" for hook in entry["hooks"]]
-    printed = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stdout
-    assert printed.startswith("You are ann, a member of a team")
-    assert "/p0/s/ann/prompt.md" in printed
+    hooks = json.loads(call("claude", session=OWN).files["settings.json"])["hooks"]["SessionStart"]
+    lines = [hook["command"] for entry in hooks if entry.get("matcher") == source for hook in entry["hooks"]]
+    event = json.dumps({"session_id": conversation, "hook_event_name": "SessionStart", "source": source})
+    done = [subprocess.run(["/bin/sh", "-c", line], input=event, capture_output=True, text=True) for line in lines]
+    assert not any(one.returncode or one.stderr for one in done)
+    printed = "".join(one.stdout for one in done)
+    assert bool(printed) is bool(why)
+    if why:
+        assert printed.startswith(f"You are ann, a member of a team that pro0 runs; {why}")
+        assert "/p0/s/ann/prompt.md" in printed

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -110,6 +110,40 @@ def test_a_transcript_counts_before_the_hook_and_the_hook_before_the_screen(tmp_
     assert of_hook
     assert of_transcript
     assert (of_hook.text, of_transcript.text) == ("from the hook", "fine")
+
+
+def test_the_hooks_words_of_a_conversation_before_are_not_those_of_the_next(tmp_path: Path) -> None:
+    """`/clear` begins a conversation in which nothing was said: what is known last stays."""
+    empty = placed.claude(tmp_path, b"")
+    for session, text in ((empty.session, "of this one"), ("another", None)):
+        turn_end.keep_words(
+            json.dumps({"session_id": session, "last_assistant_message": text or "of before"}).encode(),
+            Path(empty.folder),
+        )
+        found = chosen(State.IDLE, empty)
+        assert (found and found.text) == text
+    known = LastWords(text="of before", id="u1", source="transcript")
+    before = Seen(state=State.IDLE, since=placed.EARLY, source="session file", words=known)
+    assert chosen(State.IDLE, empty, before=before) == known
+
+
+def test_the_words_of_a_conversation_that_is_opened_again_are_not_said_again(tmp_path: Path) -> None:
+    """`/resume`: it ended a turn before the one that ended last, which was in another; what it says then counts."""
+
+    def line(id: str, at: datetime) -> bytes:
+        message = {"content": [{"type": "text", "text": id}], "stop_reason": "end_turn"}
+        said = {"type": "assistant", "uuid": id, "timestamp": at.isoformat(), "message": message}
+        return json.dumps(said).encode() + b"\n"
+
+    now, memory = datetime.now(UTC), Memory()
+    old, new = line("old", now - timedelta(minutes=1)), line("new", now + timedelta(minutes=1))
+    opened = placed.claude(tmp_path, old)
+    assert said("claude", opened, memory)
+    turn_end.keep_words(b'{"session_id": "another", "last_assistant_message": "meanwhile"}', Path(opened.folder))
+    assert said("claude", opened, memory) is None
+    found = said("claude", placed.claude(tmp_path, old + new), memory)
+    assert found
+    assert found.id == "new"
 
 
 def test_without_either_they_are_the_end_of_the_screen_when_the_turn_ends(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What the adapters read from the files that the real programs wrote."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -86,6 +87,34 @@ def test_a_claude_that_was_told_nothing_has_no_conversation_to_resume(tmp_path: 
     assert CLAUDE.began
     assert not CLAUDE.began(placed.claude(tmp_path, b"".join(lines[:3])))
     assert CLAUDE.began(placed.claude(tmp_path, b"".join(lines)))
+
+
+CLEARED = [
+    {"type": "user", "isMeta": True, "message": {"role": "user", "content": "<local-command-caveat>not a request"}},
+    {"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>\n <command-args>"}},
+    {"type": "system", "subtype": "local_command", "content": "<local-command-stdout></local-command-stdout>"},
+]
+"""What Claude Code 2.1.330 writes into the transcript that `/clear` begins."""
+
+
+@pytest.mark.parametrize(
+    ("line", "goes_on"),
+    [
+        ({"type": "user", "message": {"content": "<command-name>/model</command-name>"}}, False),
+        ({"type": "user", "message": {"content": "<local-command-stdout>done</local-command-stdout>"}}, False),
+        ({"type": "user", "message": {"content": "Please go on."}}, True),
+        ({"type": "user", "message": {"content": [{"type": "text", "text": "Please go on."}]}}, True),
+        ({"type": "assistant", "message": {"content": [{"type": "text", "text": "fine"}]}}, True),
+    ],
+)
+def test_a_claude_goes_on_after_clear_when_something_was_said_since(
+    tmp_path: Path, line: dict[str, object], goes_on: bool
+) -> None:
+    """Else it would be resumed without a prompt, and would know nothing of its team."""
+    assert CLAUDE.began
+    lines = [json.dumps(one).encode() + b"\n" for one in (*CLEARED, line)]
+    assert not CLAUDE.began(placed.claude(tmp_path, b"".join(lines[:-1])))
+    assert CLAUDE.began(placed.claude(tmp_path, b"".join(lines))) is goes_on
 
 
 def test_nothing_is_known_of_an_agent_that_has_written_nothing(agent: str, tmp_path: Path) -> None:

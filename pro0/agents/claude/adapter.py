@@ -72,7 +72,7 @@ def _called(brief: Brief, *, waits: bool) -> Invocation:
 def elsewhere(brief: Brief) -> Invocation:
     """Return the command for another machine: its settings are words, and its server does each call at home."""
     prompt, files = first_prompt.words(brief)
-    hooks = _hooks(brief, f'"{brief.folder}/{LISTED}"', prompts.compacted(brief.seat.agent_id))
+    hooks = _hooks(brief, f'"{brief.folder}/{LISTED}"', "")
     if brief.asks_by_hook:
         hooks[permission.EVENT] = _asking(brief)
     settings = {"permissions": {"allow": _allowed()}, "hooks": hooks}
@@ -113,19 +113,22 @@ def _allowed() -> list[str]:
     return [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
 
 
-def _hooks(brief: Brief, listed: str, who: str) -> dict[str, list[object]]:
-    """Return the hooks that need nothing of the session's folder but the file `listed`, a word of a shell."""
+def _hooks(brief: Brief, listed: str, first: str) -> dict[str, list[object]]:
+    """Return the hooks that need nothing of the session's folder but two files, empty for no `first` prompt.
+
+    `listed` is a word of a shell.
+    """
     start = {"matcher": "startup|resume", "hooks": [_command(_awaiting_tools(listed)) | {"timeout": 60}]}
-    hooks: dict[str, list[object]] = {
-        "SessionStart": [start, {"matcher": "compact", "hooks": [_command(_printing(who))]}]
-    }
+    told = [{"matcher": matcher, "hooks": [_command(line)]} for matcher, line in _telling(brief, first).items()]
+    hooks: dict[str, list[object]] = {"SessionStart": [start, *told]}
     if brief.mode is PermissionMode.PLAN:
         hooks["PreToolUse"] = [{"matcher": f"mcp__{own_tools.SERVER}__.*", "hooks": [_command(_ALLOW)]}]
     return hooks
 
 
 def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
-    hooks = _hooks(brief, shlex.quote(f"{brief.folder}/{LISTED}"), _who(brief))
+    first = f"{brief.folder}/{first_prompt.FILE}" if brief.prompt else ""
+    hooks = _hooks(brief, shlex.quote(f"{brief.folder}/{LISTED}"), first)
     if brief.mailbox:
         if brief.asks_by_hook:
             hooks[permission.EVENT] = _asking(brief)
@@ -144,9 +147,16 @@ def _asking(brief: Brief) -> list[object]:
     return [{"hooks": [_command(shlex.join(asks)) | {"timeout": permission.PATIENCE}]}]
 
 
-def _who(brief: Brief) -> str:
-    """Return what the agent is told after a compaction, which it else would not know any more."""
-    return prompts.compacted(brief.seat.agent_id, f"{brief.folder}/{first_prompt.FILE}" if brief.prompt else "")
+def _telling(brief: Brief, first: str) -> dict[str, str]:
+    """Return the shell commands that tell the agent who it is, where it else would not know, by why Claude begins."""
+    agent_id = brief.seat.agent_id
+    another = _printing(prompts.another_conversation(agent_id, first))
+    return {
+        "compact": _printing(prompts.compacted(agent_id, first)),
+        "clear": another,
+        # The event names the conversation: the one that this session was started with knows.
+        "resume": f"grep -qF -e {shlex.quote(brief.session)} || {another}",
+    }
 
 
 def _printing(text: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0.agents import turn_end
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, decoded, head, last_words, shortened, tail
@@ -19,6 +20,8 @@ FIRST = 1 << 20
 """How far into a transcript to look for its first message, in bytes."""
 _NOT_A_MODEL = "<synthetic>"
 """The model name in messages written by Claude Code itself."""
+_OF_A_COMMAND = (b'"<command-name>', b'"<local-command-')
+"""How the content of a line about a command of a person begins."""
 
 
 class _Counts(msgspec.Struct):
@@ -42,6 +45,7 @@ class _Line(msgspec.Struct, rename="camel"):
     timestamp: datetime | None = None
     request_id: str = ""
     is_sidechain: bool = False
+    is_meta: bool = False
     is_api_error_message: bool = False
     message: _Message | None = None
 
@@ -68,15 +72,25 @@ def transcript(folder: Path, session: str, cwd: str) -> Path:
 
 
 def began(session_view: SessionView) -> bool:
-    """Return True when the session has a message to go on from."""
-    folder = config_folder(session_view.environment)
-    return bool(session_view.session) and has_message(transcript(folder, session_view.session, session_view.cwd))
+    """Return True when the session has a message to go on from: after `/clear` its transcript has that command."""
+    path = transcript(config_folder(session_view.environment), session_view.session, session_view.cwd)
+    return bool(session_view.session) and any(not _is_of_a_command(line) for line in _first_messages(path))
 
 
 def has_message(path: Path) -> bool:
     """Return True when somebody has said something: Claude begins a transcript before it takes its first prompt."""
+    return bool(_first_messages(path))
+
+
+def _first_messages(path: Path) -> list[_Line]:
     lines = decoded(head(path, FIRST).split(b"\n"), _LINE)
-    return any(line.type in ("user", "assistant") and not line.is_sidechain for line in lines)
+    return [line for line in lines if line.type in ("user", "assistant") and not line.is_sidechain]
+
+
+def _is_of_a_command(line: _Line) -> bool:
+    """Return True for a line about a command of a person that the model has not answered."""
+    content = bytes(line.message.content) if line.message else b""
+    return line.type == "user" and (line.is_meta or content.startswith(_OF_A_COMMAND))
 
 
 def last_error(path: Path) -> str:
@@ -89,12 +103,17 @@ def last_error(path: Path) -> str:
 
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
-    """Return the last words of the newest turn.
+    """Return the last words of the newest turn; of a conversation that a person opens again, those of turns since.
 
     Older versions of Claude Code do not write why an answer ended: then only its state tells if the turn is over.
     """
-    path = transcript(config_folder(session_view.environment), session_view.session, session_view.cwd)
-    return memory.words(lambda: _last_words(path, session_view.started_at), path) if session_view.session else None
+    session, folder = session_view.session, Path(session_view.folder)
+    path = transcript(config_folder(session_view.environment), session, session_view.cwd)
+
+    def read() -> LastWords | None:
+        return _last_words(path, turn_end.ended_in_another(folder, session) or session_view.started_at)
+
+    return memory.words(read, path, folder / turn_end.WORDS) if session else None
 
 
 def _last_words(path: Path, since: datetime) -> LastWords | None:

@@ -31,7 +31,7 @@ def last_words(
     """
     previous_words = before.words if before else None
     words = adapter.last_words(session_view, memory) if adapter.last_words else None
-    words = words or turn_end.kept_words(Path(session_view.folder))
+    words = words or turn_end.kept_words(Path(session_view.folder), session_view.session)
     if words:
         return words if words.over or reading.state in OVER else previous_words
     ended = reading.state in OVER and before is not None and before.state not in OVER
