@@ -211,9 +211,13 @@ def test_lines_become_files_that_are_read_in_their_order(tmp_path: Path, full: t
     for name, data in made.items():
         (tmp_path / name).write_bytes(data)
     assert {rotated(NAME, file) for file in full} <= made.keys()
+    made_numbers = sorted(rotation(NAME, name) or 0 for name in made if name != NAME)
     assert all(
         len(data) == (1200 if rotation(NAME, name) in full else 1000) for name, data in made.items() if name != NAME
     )
+    present = [number for number in made_numbers if number not in full]
+    first = max(full, default=0) + 1
+    assert present == [*range(first, first + len(present))]
     assert len(made.get(NAME, b"")) == number % 10 * 100
     assert (NAME in made) == (number % 10 > 0)
     assert [line + b"\n" for line in Journal(tmp_path / NAME).fresh()] == [line for _, line in lines]

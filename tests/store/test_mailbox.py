@@ -52,6 +52,7 @@ def test_a_full_head_is_sealed_and_read_through(box: Box) -> None:
     head = box.head.read()
     assert (head.next_seq, len(head.messages) <= HEAD_COUNT, head.sealed) == (451, True, 3)
     assert sorted(box.place.within("archive").names()) == ["000001.json", "000002.json", "000003.json"]
+    assert [box.sealed(number).read().revision for number in (1, 2, 3)] == [1, 1, 1]
     assert ids(everything(box)) == sent
     for after in (0, 1, 99, 100, 101, 250, 299, 300, 449, 450, 999):
         assert ids(everything(box, after)) == sent[after:]

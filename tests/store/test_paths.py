@@ -58,6 +58,7 @@ def test_what_runs_here_for_another_machine_has_places_of_its_own() -> None:
     assert str(paths.hosted(HOME, "i-1")) == "/h/hosted/i-1"
     code, tree = paths.guest(HOME, "alpha-0123/w1")
     assert (str(code), str(tree)) == ("/h/code/alpha-0123.git", "/h/worktrees/alpha-0123/w1")
+    assert str(paths.guest(HOME, "alpha-0123/w1/x")[0]) == "/h/code/alpha-0123.git"
 
 
 @pytest.mark.parametrize("environment", [{"PRO0_HOME": "/x/y"}, {"PRO0_HOME": ""}, {}])

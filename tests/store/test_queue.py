@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +64,34 @@ def test_a_ticket_that_another_holds_is_given_up_for_a_new_one(folder: int, tmp_
         assert len(os.listdir("/dev/fd")) == before + 1
     assert len(os.listdir("/dev/fd")) == before
     assert not (tmp_path / QUEUE).exists()
+
+
+def test_a_ticket_is_its_owners_alone(folder: int, tmp_path: Path) -> None:
+    with QueueTicket(folder):
+        [ticket] = standing(tmp_path)
+        assert stat.S_IMODE((tmp_path / QUEUE / ticket).stat().st_mode) == atomic.FILE_MODE
+
+
+STALE = f"{1:020d}-{2:08x}"
+
+
+@pytest.mark.parametrize(("call", "at"), [("open", 2), ("unlink", 1)])
+def test_nobody_is_waited_for_whose_ticket_has_just_gone(call: str, at: int, folder: int, tmp_path: Path) -> None:
+    (tmp_path / QUEUE).mkdir()
+    (tmp_path / QUEUE / STALE).touch()
+    with fault_at(at, fail_with(errno.ENOENT), (call,)) as shim:
+        assert not waited_for(folder)
+    assert len(shim.seen) >= at
+
+
+def test_a_link_is_no_ticket(folder: int, tmp_path: Path) -> None:
+    """Nobody waits behind what a link leads to, though that is locked."""
+    (tmp_path / QUEUE).mkdir()
+    (tmp_path / "held").touch()
+    (tmp_path / QUEUE / STALE).symlink_to(tmp_path / "held")
+    with (tmp_path / "held").open("r+") as held:
+        assert atomic.lock(held.fileno())
+        assert not waited_for(folder)
 
 
 def test_without_a_ticket_one_waits_without(folder: int, tmp_path: Path) -> None:

@@ -23,6 +23,26 @@ def test_what_is_no_launch_file(argument: str) -> None:
     assert root.launched(argument) is None
 
 
+HOSTED = {
+    "/h/pro0/hosted/i-1/start.json": "i-1",
+    "/hosted/h/hosted/i-1/start.json": "i-1",
+    "/hosted/i-1/start.json": None,
+    "/h/hosted//start.json": None,
+    "/h/hosted/deep/i-1/start.json": None,
+    "/h/hosted/i-1/report.json": None,
+    "/h/hosted/i-1": None,
+    "/h/teams/alpha/sessions/i-1.start.json": None,
+    "start.json": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("argument", HOSTED)
+def test_what_another_machine_has_here_is_told_by_its_launch_file(argument: str) -> None:
+    assert (root.HOSTS, root.HOSTED_LAUNCH) == ("hosted", "start.json")
+    assert root.hosted(argument) == HOSTED[argument]
+
+
 def test_homes_are_one_when_they_share_a_folder(tmp_path: Path) -> None:
     """Rulings 2.3: whatever links lead there; of homes that share but a part, that part counts."""
     home, other = tmp_path / "home", tmp_path / "other"

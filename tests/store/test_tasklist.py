@@ -177,6 +177,7 @@ def test_settled_tasks_move_in_parts(file: TaskFile) -> None:
         2,
         ["task-4", "task-5"],
     )
+    assert [one.read().revision for one in file.segments()] == [1, 1], "each is written once"
     assert [task.id for task in file.archived(left)] == ["task-3", "task-2", "task-1"]
     more = write(file, *left.tasks, *map(over, range(6, 9)))
     assert [task.id for task in file.archived(more)] == [f"task-{number}" for number in (6, 5, 4, 3, 2, 1)]
@@ -238,6 +239,12 @@ def test_what_a_killed_writer_left_goes_with_the_next_write(file: TaskFile) -> N
     assert [stray.exists() for stray in strays] == [True, False]
     write(file, *left.tasks, *map(over, range(20, 26)))
     assert not strays[0].exists()
+
+
+def test_a_list_of_another_program_is_read_and_numbered(tmp_path: Path) -> None:
+    """Claude Code writes such a list itself: it has no revision and no number of the next task."""
+    (tmp_path / "tasks.json").write_text('{"tasks": [{"id": "task-7", "title": "x"}]}')
+    assert TaskFile(tmp_path).read().next_id == 8
 
 
 def test_a_newer_list_is_left_alone_with_all_beside_it(file: TaskFile) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, EnvironmentMissing, NotFound, Refused, StoreError
+from pro0.model import ids
 from pro0.model.message import Notice
 from pro0.model.runtime import Hosted
 from pro0.model.stored import iso
@@ -174,6 +176,15 @@ def test_what_a_team_is_made_of_is_what_it_was_given(home: Path, kept_at: str) -
     assert (team.environment.read(), team.usage.read()) == (Environment(), UsageBook())
     assert team.comments("task-1").find() is None
     assert Store(home).roles.read() == PRESETS
+
+
+@pytest.mark.files
+def test_who_has_a_mailbox(home: Path) -> None:
+    """No folder without one is an owner, nor is the address of all."""
+    team = create(home)
+    (team.paths.mailboxes / "w9").mkdir()
+    shutil.copytree(team.paths.mailboxes / "lead", team.paths.mailboxes / ids.ALL)
+    assert team.mailbox_owners() == ["human", "lead"]
 
 
 def test_what_another_machine_runs_for_a_team_is_known_until_it_is_over(home: Path, kept_at: str) -> None:
