@@ -1,13 +1,17 @@
 """Ready worktrees: the listed files are copied and nothing else, the set-up runs once, each member has its ports."""
 
 import os
+import signal
+import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 from msgspec.structs import replace
 
+from pro0.children import RUN
 from pro0.errors import EnvironmentMissing, StoreError
 from pro0.model.team import Seat
 from pro0.ops.context import Context
@@ -215,6 +219,33 @@ def test_a_command_of_a_worktree_writes_into_no_other_checkout(
     assert git(project, "rev-parse", "HEAD") == before
     assert git(project, "status", "--porcelain") == ""
     assert git(tree, "show", "HEAD:new") == "its own"
+
+
+def test_only_what_a_killed_lead_left_running_is_ended(home: Path, project: Path, tmp_path: Path) -> None:
+    """A set-up may write its variables to a file that the person loads: what they start then is theirs."""
+    context, variables, on = make(home, "alpha", project), tmp_path / "variables", tmp_path / "on"
+    seat(context, "w1")
+    wanted, tree = context.team.wanted.read().seats[0], tree_of(project, "w1")
+    put(home, "config.yaml", f"worktree: {{setup: 'env > {variables}', teardown: 'true'}}\n")
+    readying.make_ready(context.team, wanted, tree)
+    tagged = dict(line.split("=", 1) for line in variables.read_text().splitlines() if line.startswith("PRO0_"))
+    assert RUN in tagged
+    with subprocess.Popen(["sleep", "600"], env={**os.environ, **tagged}, start_new_session=True) as theirs:
+        assert readying.tear_down(context.team, "w1", tree) == ""
+        assert theirs.poll() is None
+        put(home, "config.yaml", f"worktree: {{teardown: 'echo $$ > {on}.new; mv {on}.new {on}; exec sleep 600'}}\n")
+        if not (lead := os.fork()):
+            readying.tear_down(context.team, "w1", tree)
+            os._exit(1)
+        wait_until(on.exists, STUCK, "it runs")
+        os.kill(lead, signal.SIGKILL)
+        os.waitpid(lead, 0)
+        left = psutil.Process(int(on.read_text()))
+        put(home, "config.yaml", "worktree: {teardown: 'true'}\n")
+        assert readying.tear_down(context.team, "w1", tree) == ""
+        psutil.wait_procs([left], STUCK)
+        assert (left.is_running(), theirs.poll()) == (False, None)
+        theirs.kill()
 
 
 def test_how_far_a_set_up_is_can_be_seen(home: Path, project: Path, tmp_path: Path) -> None:

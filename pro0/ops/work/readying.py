@@ -1,8 +1,8 @@
 """Ready worktrees: the listed files, the person's set-up command, and the tear-down command before a worktree goes."""
 
-import hashlib
 import os
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -26,9 +26,10 @@ GRACE = 2.0
 POLL = 1.0
 LOG_BYTES = 4 * 1024 * 1024
 """Bytes of a command's output which its log keeps; the rest is dropped."""
-"""Characters of a failed command's last output in the reason."""
 _READY = "pro0-ready"
 """A mark in git's own folder of a worktree: the set-up has succeeded there."""
+_TAG = "pro0-run"
+"""The file beside that mark with the tag of the command which runs there; one that is over has left none."""
 _OVER = "-- "
 """The beginning of the last line of a finished log."""
 
@@ -139,15 +140,20 @@ def _run(
     pass_on: Callable[[bytes], None],
     over: Callable[[], str],
 ) -> Ending:
-    tag = hashlib.sha256(os.fsencode(tree)).hexdigest()[:32]
-    running = Running(("/bin/sh", "-c", command), environment, tag, GRACE, cwd=tree)
+    words, place = ("/bin/sh", "-c", command), Git(tree).private() / _TAG
+    if place.exists():  # what a killed lead has left running here
+        Running(words, environment, place.read_text(), GRACE, cwd=tree).end("begun anew", lambda _: None)
+    # A new one each time: a person may have the variable of an earlier command, from a file that it wrote.
+    place.write_text(tag := uuid.uuid4().hex)
+    running = Running(words, environment, tag, GRACE, cwd=tree)
     try:
-        running.end("begun anew", lambda _: None)  # what a killed lead has left running here
         running.start()
         return running.follow(limit, None, pass_on, over, POLL)
     except BaseException:
         running.end("interrupted", pass_on)
         raise
+    finally:
+        place.unlink(missing_ok=True)
 
 
 def _reason(ending: Ending) -> str:
