@@ -301,7 +301,7 @@ def test_what_only_talks_to_the_team_is_not_asked_for() -> None:
     ("agent", "file", "module", "events"),
     [
         ("claude", "settings.json", "turn_end", ["Stop"]),
-        ("gemini", "defaults.json", "gemini.hooks", ["BeforeAgent", "AfterTool", "AfterAgent"]),
+        ("gemini", "defaults.json", "gemini.hooks", ["BeforeAgent", "AfterTool", "AfterAgent", "SessionStart"]),
     ],
 )
 def test_hooks_ask_for_mail(agent: str, file: str, module: str, events: list[str]) -> None:
@@ -311,6 +311,12 @@ def test_hooks_ask_for_mail(agent: str, file: str, module: str, events: list[str
         assert hook["command"].endswith(f"-m pro0.agents.{module} {BRIEF.mailbox} {BRIEF.folder}")
     without = json.loads(call(agent, mailbox="").files[file])
     assert set(events).isdisjoint(without.get("hooks", {}))
+
+
+def test_gemini_tells_of_a_start_only_when_a_person_has_cleared() -> None:
+    """The start of the program itself does not wait for a hook."""
+    hooks = json.loads(call("gemini").files["defaults.json"])["hooks"]
+    assert [group["matcher"] for event in hooks for group in hooks[event]] == ["", "", "", "clear"]
 
 
 def test_settings_of_the_person_for_opencode_stay() -> None:

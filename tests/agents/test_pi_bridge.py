@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import resources
-from pro0.agents import first_prompt, own_tools
+from pro0.agents import adapter_named, first_prompt, own_tools
 from pro0.agents.bridge import reports
 from pro0.agents.memory import Memory
 from pro0.model.runtime import State
@@ -148,28 +148,32 @@ function offered() {
   const handlers = {};
   return { on: (name, act) => { handlers[name] = act; }, sendUserMessage() {}, handlers };
 }
-const context = { sessionManager: { getSessionId: () => "one", getSessionFile: () => "/one.jsonl" } };
+const named = (id) => ({ sessionManager: { getSessionId: () => id, getSessionFile: () => `/${id}.jsonl` } });
 const pi = offered();
 bridge(pi);
-pi.handlers.session_start({ reason: "startup" }, context);
+pi.handlers.session_start({ reason: "startup" }, named("one"));
 pi.handlers.agent_start();
 pi.handlers.agent_end({ messages: [] });
 pi.handlers.session_shutdown();
 const again = offered();
 bridge(again);
-again.handlers.session_start({ reason: "new" }, context);
+again.handlers.session_start({ reason: "new" }, named("two"));
 again.handlers.session_shutdown();
 """
 
 
 @node
 def test_a_new_conversation_of_the_same_pi_has_had_its_first_turn(tmp_path: Path) -> None:
-    """Else the member would be starting for ever, and told of no mail; another pi in that folder begins anew."""
+    """Else the member would be starting for ever, and told of no mail; another pi in that folder begins anew.
+
+    It tells which conversation was before, since that may be over before anybody has looked.
+    """
     (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
     (tmp_path / first_prompt.FILE).write_text("Read the lexer.")
     view = replace(placed.session_view(tmp_path, "one"), folder=str(tmp_path))
     bridge = json.dumps(resources.PI_BRIDGE.as_uri())
-    for program, state in ((AGAIN, State.IDLE), (AGAIN.split("pi.handlers.agent_start")[0], State.STARTING)):
+    begun = AGAIN.split("pi.handlers.agent_start")[0]
+    for program, state, earlier in ((AGAIN, State.IDLE, ("one",)), (begun, State.STARTING, ())):
         subprocess.run(
             ["node", "--input-type=module", "-e", f"import bridge from {bridge};{program} process.exit(0);"],
             env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
@@ -179,6 +183,23 @@ def test_a_new_conversation_of_the_same_pi_has_had_its_first_turn(tmp_path: Path
         reading = reports.look(view, Memory())
         assert reading
         assert reading.state is state
+        report = reports.report_of(view)
+        assert report
+        assert report.earlier == earlier
+
+
+def test_a_conversation_that_only_the_bridge_has_seen_counts(tmp_path: Path) -> None:
+    """Usage is read from its transcript (behaviour 3.18); no lead has looked while it was the present one."""
+    recorded = placed.recording("pi.jsonl")
+    view, usage = placed.pi(tmp_path, recorded), adapter_named("pi").usage
+    assert usage
+    once = usage(view, Memory())
+    assert once
+    again = recorded.replace(b"2026-11-22T03:", b"2026-11-22T04:")
+    placed.written(tmp_path / ".pi/agent/sessions/--ann-shop--" / "2026-11-22_two.jsonl", again)
+    report = json.loads(placed.recording("pi-state.json")) | {"session": "two", "earlier": [view.session, "two"]}
+    placed.written(tmp_path / "session/state.json", json.dumps(report).encode())
+    assert usage(replace(view, session="two"), Memory()) == once + once
 
 
 def test_the_bridge_is_shipped() -> None:

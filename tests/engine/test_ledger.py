@@ -117,13 +117,16 @@ def written_again(agent: str, home: Path, number: int) -> str:
         placed.written(home / ".claude/projects/-ann-shop" / f"{id}.jsonl", again)
     elif agent == "codex":
         placed.written(home / ".codex/sessions/2026/11/22" / f"rollout-2026-11-22T10-00-00-{id}.jsonl", data)
+    elif agent == "gemini":
+        again = data.replace(placed.GEMINI.encode(), id.encode()).replace(b'"id":"', b'"id":"%d' % number)
+        placed.written(home / ".gemini/tmp/shop/chats" / f"session-2026-11-22T03-03-{id}.jsonl", again)
     else:
         again = data.replace(b"2026-11-22T03:", b"2026-11-22T%02d:" % (10 + number))
         placed.written(home / ".pi/agent/sessions/--ann-shop--" / f"2026-11-22_{id}.jsonl", again)
     return id
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "opencode", "pi"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode", "pi"])
 def test_a_conversation_before_counts_for_the_next_lead_too(
     agent: str, alpha: Crew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

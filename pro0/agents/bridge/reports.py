@@ -37,6 +37,8 @@ class BridgeReport(msgspec.Struct, omit_defaults=True):
 
     state: object = ""
     session: str = ""
+    earlier: tuple[str, ...] = ()
+    """Its conversations before `session`, which may be among them again."""
     file: str = ""
     turns: int = 0
     error: str = ""

@@ -108,7 +108,7 @@ def _ours(brief: Brief) -> layers.Settings:
     if brief.mailbox:
         line = gemini_hooks.command(brief.mailbox, brief.folder)
         hook = {"type": "command", "name": "pro0", "command": line, "timeout": 10_000}
-        ours["hooks"] = {event: [{"hooks": [hook]}] for event in gemini_hooks.EVENTS}
+        ours["hooks"] = {event: [{"matcher": which, "hooks": [hook]}] for event, which in gemini_hooks.EVENTS.items()}
     return ours
 
 

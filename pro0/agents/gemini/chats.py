@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
+from pro0.agents.gemini import conversations
 from pro0.agents.gemini.memory import begins_with, has_answered, name_of, of_session, session_of
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, changed, decoded, last_words, shortened, tail
@@ -62,18 +64,29 @@ def began(session_view: SessionView) -> bool:
 def look(session_view: SessionView, memory: Memory) -> Reading | None:
     """Report an untaken first prompt, an unloaded conversation or a failed turn; the title tells everything else.
 
-    It also reports, once, the id of a session with a self-chosen id, as soon as it is known.
+    It also reports, once, the id of a session with a self-chosen id, as soon as it is known, and of each conversation
+    that the hooks have noted.
     """
+    known = conversations.known(session_view.folder)
+    session = known[-1] if known else session_view.session
+    reading = _look(replace(session_view, session=session), memory, is_another=len(known) > 1)
+    if reading is None and session != session_view.session:  # which does not say what it does there
+        return Reading(state=State.UNKNOWN, source="process", session=session)
+    return reading
+
+
+def _look(session_view: SessionView, memory: Memory, *, is_another: bool) -> Reading | None:
+    """Look at the present conversation; another one than the first waits for no first prompt, and loads nothing."""
     chats = _chats(session_view)
     if chats and (session := session_of(chats[-1])) != session_view.session:
         rule = "it has taken its first prompt"
         return Reading(state=State.WORKING, source="transcript", rule=rule, session=session)
-    if _loads(session_view, chats, memory):
+    if not is_another and _loads(session_view, chats, memory):
         rule = "its conversation is not loaded yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=session_view.session)
     lines = [line for path in chats[-1:] for line in tail(path, _LINE)]
     last_line = KINDS.state_entry(lines, lambda line: line.type)
-    if not last_line and first_prompt.awaited(session_view):
+    if not last_line and not is_another and first_prompt.awaited(session_view):
         # The title says ready while gemini still starts its MCP servers and only queues prompts.
         rule = "the first prompt is not taken yet"
         return Reading(state=State.STARTING, source="transcript", rule=rule, session=session_view.session)
@@ -125,8 +138,10 @@ def newest_chat(session_view: SessionView) -> Path | None:
 
 
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
-    """Return the session's usage since its start; of a rewritten message the last version counts."""
-    for line in (line for path in _chats(session_view) for line in memory.follow(path).read(_LINE)):
+    """Return the usage of all its conversations since its start; of a rewritten message the last version counts."""
+    earlier = dict.fromkeys((*session_view.earlier, *conversations.known(session_view.folder)))
+    chats = (path for session in earlier for path in _of(session_view, session))
+    for line in (line for path in (*chats, *_chats(session_view)) for line in memory.follow(path).read(_LINE)):
         if line.tokens and not _before(line, session_view):
             memory.count(line.id, _used(line, line.tokens))
     return memory.total
@@ -148,13 +163,20 @@ def _used(line: _Line, tokens: _Tokens) -> Usage:
 def _chats(session_view: SessionView) -> list[Path]:
     """Return the transcripts of the session, newest last; a resumed session leaves a second, almost empty one.
 
-    A session with a self-chosen id is found by its first prompt. After a restart of Gemini it is another transcript.
+    Where no hook has noted its conversation, a session with a self-chosen id is found by its first prompt. After a
+    restart of Gemini it is another transcript.
     """
+    if known := conversations.known(session_view.folder):
+        return _of(session_view, known[-1])
     chosen = session_view.session == Path(session_view.folder).name
-    name = name_of(session_view.session)
-    chats = _home(session_view.environment).glob(f"tmp/*/chats/{name}") if session_view.session else ()
-    chats_of_session = of_session(chats, session_view.session)
+    chats_of_session = _of(session_view, session_view.session)
     return chats_of_session if chosen and chats_of_session else _told_first(session_view) or chats_of_session
+
+
+def _of(session_view: SessionView, session: str) -> list[Path]:
+    """Return the transcripts of one conversation, newest last."""
+    name = name_of(session)
+    return of_session(_home(session_view.environment).glob(f"tmp/*/chats/{name}") if session else (), session)
 
 
 def _told_first(session_view: SessionView) -> list[Path]:

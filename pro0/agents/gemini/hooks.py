@@ -1,5 +1,7 @@
 """The hooks of Gemini CLI: they repeat forgotten texts, tell of urgent mail after a tool, of all mail at a turn's end.
 
+They also note which conversation it is in, since a person begins another one by `/clear`.
+
 `python -I -m pro0.agents.gemini.hooks MAILBOX FOLDER`, the event as JSON on stdin, the session's identity in the
 environment. No turn is interrupted for mail, since Gemini would forget the turn. Urgent mail comes with the result of
 the next tool.
@@ -15,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import turn_end
+from pro0.agents.gemini import conversations
 from pro0.agents.gemini.memory import (
     Confirmed,
     GivenTexts,
@@ -30,7 +33,8 @@ from pro0.model.message import Mailbox
 from pro0.rules import mail
 from pro0.rules.words import prompts
 
-EVENTS = ("BeforeAgent", "AfterTool", "AfterAgent")
+EVENTS = {"BeforeAgent": "", "AfterTool": "", "AfterAgent": "", "SessionStart": "clear"}
+"""The events, and which of them we ask for; empty for all."""
 TOLD = "told-urgent"
 """The file in the session's folder with the seq of the newest announced urgent message."""
 
@@ -56,6 +60,10 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
         box = decode(mailbox.read_bytes(), Mailbox) if mailbox.exists() else Mailbox()
     except (OSError, msgspec.MsgspecError):
         return b""
+    if event.hook_event_name in ("BeforeAgent", "SessionStart"):
+        _note_conversation(event, folder)
+    if event.hook_event_name == "SessionStart":
+        return b""
     if event.hook_event_name == "BeforeAgent":
         return _begin(event, box, folder, incarnation)
     if event.hook_event_name == "AfterTool":
@@ -63,6 +71,13 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
     turn_end.keep_words(data, folder)
     _note_what_is_known(event, box, folder, incarnation)
     return turn_end.answer(mailbox, folder, incarnation)
+
+
+def _note_conversation(event: HookInput, folder: Path) -> None:
+    """Note which conversation this is; what was said last in another one is no answer of this one."""
+    with suppress(OSError):  # a full disk must not hide what is told
+        if conversations.note(folder, Path(event.transcript_path), anew=event.hook_event_name == "SessionStart"):
+            (folder / turn_end.WORDS).unlink(missing_ok=True)
 
 
 def _begin(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> bytes:

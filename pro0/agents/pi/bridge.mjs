@@ -10,6 +10,7 @@ import { dirname, join, resolve, sep } from "node:path";
 const READING = ["read", "grep", "find", "ls"];
 const EDITING = ["edit", "write"];
 const PAUSE = 250;
+const MOST = 64; // conversations told of
 
 export default function (pi) {
   const folder = process.env.PRO0_BRIDGE;
@@ -20,10 +21,13 @@ export default function (pi) {
   const answers = join(folder, "answers");
   const now = { state: "starting", session: "", file: "", turns: 0, error: "", note: "", asks: [], settled: {} };
   now.pid = process.pid;
+  now.earlier = [];
   attempt(() => {
-    // pi loads its extensions anew for /new, /resume, /fork and /reload: the turns before have been all the same
+    // pi loads its extensions anew for /new, /resume, /fork and /reload: what was before has been all the same
     const before = JSON.parse(readFileSync(join(folder, "state.json"), "utf8"));
-    if (before.pid === now.pid) now.turns = before.turns;
+    if (before.pid !== now.pid) return;
+    now.turns = before.turns;
+    now.earlier = [...new Set([...(before.earlier ?? []), before.session])].filter(Boolean).slice(-MOST);
   });
   let timer;
 

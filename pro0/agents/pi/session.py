@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents.adapter import SessionView
+from pro0.agents.bridge import reports
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, decoded, last_words, tail
 from pro0.decoding import decoder
@@ -81,9 +82,12 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the session's usage since its start, as counted in the transcripts of all its conversations.
 
-    A fork begins with a copy of what was said before, which counts once.
+    A fork begins with a copy of what was said before, which counts once. The bridge knows conversations that were over
+    before anybody looked.
     """
-    for conversation in (*session_view.earlier, session_view.session):
+    report = reports.report_of(session_view)
+    earlier = (*session_view.earlier, *(report.earlier if report else ()))
+    for conversation in dict.fromkeys((*earlier, session_view.session)):
         transcript = _transcript(session_view, memory, conversation)
         for line in memory.follow(transcript).read(_LINE) if transcript else ():
             message = line.message
