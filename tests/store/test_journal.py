@@ -202,6 +202,12 @@ def test_many_write_while_it_rotates(tmp_path: Path, writers: int) -> None:
 
 
 @pytest.mark.usefixtures("small")
+def test_a_file_goes_on_until_its_last_byte() -> None:
+    lines = [(0, b"x" * 110 + b"\n")] * 9  # one byte less than fills a file
+    assert [(name, len(data)) for name, data in journal.files_of(NAME, lines)] == [(NAME, 999)]
+
+
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("full", [(), (1,), (1, 3)])
 @pytest.mark.parametrize("number", [0, 1, 9, 10, 11, 20, 25])
 def test_lines_become_files_that_are_read_in_their_order(tmp_path: Path, full: tuple[int, ...], number: int) -> None:

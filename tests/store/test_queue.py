@@ -84,6 +84,14 @@ def test_nobody_is_waited_for_whose_ticket_has_just_gone(call: str, at: int, fol
     assert len(shim.seen) >= at
 
 
+def test_the_ticket_of_a_killed_waiter_keeps_nobody_behind_it(folder: int, tmp_path: Path) -> None:
+    (tmp_path / QUEUE).mkdir()
+    (tmp_path / QUEUE / STALE).touch()
+    with QueueTicket(folder) as first, QueueTicket(folder) as second:
+        assert [one.before() for one in (second, first)] == [1, 0]
+        assert STALE not in standing(tmp_path)
+
+
 def test_a_link_is_no_ticket(folder: int, tmp_path: Path) -> None:
     """Nobody waits behind what a link leads to, though that is locked."""
     (tmp_path / QUEUE).mkdir()

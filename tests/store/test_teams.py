@@ -182,7 +182,8 @@ def test_what_a_team_is_made_of_is_what_it_was_given(home: Path, kept_at: str) -
 def test_who_has_a_mailbox(home: Path) -> None:
     """No folder without one is an owner, nor is the address of all."""
     team = create(home)
-    (team.paths.mailboxes / "w9").mkdir()
+    for name in ("w9", "no name"):
+        (team.paths.mailboxes / name).mkdir()
     shutil.copytree(team.paths.mailboxes / "lead", team.paths.mailboxes / ids.ALL)
     assert team.mailbox_owners() == ["human", "lead"]
 
