@@ -3,12 +3,11 @@
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pro0.agents.drawings import drawing_named
-from pro0.rules.screens.screens import typed
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.turns import fail, say, shell
 from tests.real_agents.scene import AGAIN
@@ -31,12 +30,10 @@ def test_another_conversation_takes_the_place_of_the_first(
     provider.script(marker("w1"), teammate(say("All is well."), fail(400)))
     team.begin("--lead", "none", w1=agent)
     team.becomes("w1", "idle")
-    enter(team, "fail now")
-    team.becomes("w1", "error")
+    enter(team, "fail now", lambda: team.state("w1") == "error", "its turn has failed")
     first = team.member("w1")["session"]
     provider.script(TOLD, teammate(WAITS, say("The new one is done.")))
-    enter(team, ANEW[agent])
-    team.eventually(lambda: team.member("w1")["session"] not in ("", first), "the other one is known")
+    enter(team, ANEW[agent], lambda: team.member("w1")["session"] not in ("", first), "the other one is known")
     team.becomes("w1", "idle")
     team("send", "w1", "read me once")
     team.eventually((team.project / "begun").exists, "it works")
@@ -46,14 +43,41 @@ def test_another_conversation_takes_the_place_of_the_first(
     assert "\n".join(provider.results(TOLD)).count("read me once") == 1
     team.eventually(lambda: "The new one is done." in team("member", "show", "w1").out, "its words are known")
     counted(team, provider)
-    os.kill(team.json("team", "status")["lead"]["pid"], signal.SIGKILL)
+    lead = team.json("team", "status")["lead"]["pid"]
+    os.kill(lead, signal.SIGKILL)
+    team.eventually(lambda: team.json("team", "status")["lead"]["pid"] not in (None, lead), "there is a lead again")
+    team("send", "w1", "and me")
+    team.eventually(lambda: "and me" in "\n".join(provider.results(TOLD)), "it has read its mail")
+    team.becomes("w1", "idle")
+    counted(team, provider)
     os.kill(team.member("w1")["pid"], signal.SIGKILL)
-    team("team", "resume")
-    team.becomes("w1", "idle")
+    team.becomes("w1", "crashed")
     before = len(provider.of(TOLD))
-    enter(team, "go on")
-    team.eventually(lambda: len(provider.of(TOLD)) > before, "it goes on with the other one")
+    team("member", "restart", "w1")
+    team.eventually(lambda: len(provider.of(TOLD)) > before, "it is told again of what it has not confirmed")
+    newest = provider.of(TOLD)[-1].request.entries
+    assert any("read me once" in entry.text for entry in newest), "it goes on with the other one"
     team.becomes("w1", "idle")
+    counted(team, provider)
+
+
+@pytest.mark.parametrize("agent", ANEW)
+def test_a_conversation_that_is_over_before_a_lead_looks_counts(
+    agent: str, user: Path, provider: Provider, team: RealTeam
+) -> None:
+    """Only the agent's hooks, or its bridge, know of it."""
+    provider.script(marker("w1"), teammate(say("All is well.")))
+    provider.script(TOLD, teammate(say("Nobody saw this.")))
+    team.begin("--lead", "none", w1=agent)
+    team.becomes("w1", "idle")
+    lead, pane = team.json("team", "status")["lead"]["pid"], team.pane("w1")
+    os.kill(lead, signal.SIGSTOP)
+    try:
+        enter(team, ANEW[agent], lambda: "All is well." not in pane.screen(), "it is begun")
+        enter(team, TOLD, lambda: "Nobody saw this." in pane.screen(), "it has had a turn")
+        enter(team, ANEW[agent], lambda: "Nobody saw this." not in pane.screen(), "another one is begun")
+    finally:
+        os.kill(lead, signal.SIGCONT)
     counted(team, provider)
 
 
@@ -64,13 +88,11 @@ def test_gemini_goes_on_with_an_earlier_conversation(user: Path, provider: Provi
     team.begin("--lead", "none", w1="gemini")
     team.becomes("w1", "idle")
     first = team.member("w1")["session"]
-    enter(team, "/clear")
-    team.eventually(lambda: team.member("w1")["session"] != first, "the other one is known")
+    enter(team, "/clear", lambda: team.member("w1")["session"] != first, "the other one is known")
     team("send", "w1", "read me once", "--wait", "300")
     team.becomes("w1", "idle")
-    enter(team, "/resume")
     pane = team.pane("w1")
-    team.eventually(lambda: "Resume: Enter" in pane.screen(), "the list is there")
+    enter(team, "/resume", lambda: "Resume: Enter" in pane.screen(), "the list is there")
     pane.keys("Down")
     team.eventually(lambda: "❯ #2" in pane.screen(), "the first is chosen")
     pane.keys("Enter")
@@ -82,24 +104,20 @@ def test_gemini_goes_on_with_an_earlier_conversation(user: Path, provider: Provi
     counted(team, provider)
 
 
-def enter(team: RealTeam, text: str) -> None:
+def enter(team: RealTeam, text: str, done: Callable[[], bool], what: str) -> None:
     """Type a text and send it, as a person who looks whether it went: Gemini takes a quick Enter for a new line."""
-    pane, drawing = team.pane("w1"), drawing_named(team.member("w1")["agent"])
-    pressed = 0.0
-
-    def stands() -> bool:
-        return text in (typed(drawing, pane.look()) or "")
+    pane, pressed = team.pane("w1"), 0.0
 
     def went() -> bool:
         nonlocal pressed
-        if stands() and time.monotonic() - pressed > AGAIN:
+        if not done() and time.monotonic() - pressed > AGAIN:
             pane.keys("Enter")
             pressed = time.monotonic()
-        return not stands()
+        return done()
 
     pane.keys(text)
-    team.eventually(stands, f"{text} is typed")
-    team.eventually(went, f"{text} is sent")
+    team.eventually(lambda: text in pane.screen(), f"{text} is typed")
+    team.eventually(went, what)
 
 
 def counted(team: RealTeam, provider: Provider) -> None:
