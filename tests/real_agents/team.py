@@ -93,6 +93,15 @@ class RealTeam(Team):
         """Return all that the tools of one member have answered."""
         return "\n".join(self.provider.results(marker(name)))
 
+    def tell(self, name: str, text: str) -> None:
+        """Send a message, and wait until a model got it: the command ends once it was read, a moment before that."""
+        self("send", name, text, "--wait", str(2 * PATIENCE))
+        self.eventually(
+            lambda: any(text in one for exchange in self.provider.exchanges for one in exchange.request.results()),
+            f"{text} is heard",
+        )
+        self.becomes(name, "idle")
+
     def eventually(
         self, condition: Callable[[], object], what: str, seconds: float = PATIENCE, every: float = PAUSE
     ) -> None:

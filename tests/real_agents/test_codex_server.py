@@ -28,7 +28,7 @@ def test_a_codex_whose_server_is_killed_is_over_and_starts_again(
     team.eventually(lambda: gone(tree), "nothing of it is left")
     team("member", "restart", "w1")
     team.becomes("w1", "idle")
-    team("send", "w1", "the second", "--wait", "600")
+    team.tell("w1", "the second")
     assert team.read("w1").count("the second") == 1
     team.end()
     assert not processes_under(home.parent)
@@ -64,7 +64,7 @@ def test_after_new_a_codex_goes_on_in_the_conversation_in_view(user: Path, provi
     kill_server(team)
     team("member", "restart", "w1")
     team.becomes("w1", "idle")
-    team("send", "w1", "the third", "--wait", "600")
+    team.tell("w1", "the third")
     assert heard(provider, PROMPT).count("the third") == 1, "what goes on is the newest"
 
 
@@ -78,8 +78,7 @@ def test_mail_after_new_is_read_in_the_conversation_in_view(user: Path, provider
     enter(team, "/new")
     team.eventually(lambda: "Nothing is left" not in pane.screen(), "a new conversation is in view")
     for letter in ("the first", "the second"):
-        team("send", "w1", letter, "--wait", "600")
-        team.becomes("w1", "idle")
+        team.tell("w1", letter)
         assert [heard(provider, script).count(letter) for script in (line, marker("w1"))] == [1, 0]
     assert line in pane.screen()
 

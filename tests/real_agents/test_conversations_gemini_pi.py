@@ -89,16 +89,14 @@ def test_gemini_goes_on_with_an_earlier_conversation(user: Path, provider: Provi
     team.becomes("w1", "idle")
     first = team.member("w1")["session"]
     enter(team, "/clear", lambda: team.member("w1")["session"] != first, "the other one is known")
-    team("send", "w1", "read me once", "--wait", "300")
-    team.becomes("w1", "idle")
+    team.tell("w1", "read me once")
     pane = team.pane("w1")
     enter(team, "/resume", lambda: "Resume: Enter" in pane.screen(), "the list is there")
     pane.keys("Down")
     team.eventually(lambda: "❯ #2" in pane.screen(), "the first is chosen")
     pane.keys("Enter")
     team.becomes("w1", "idle")
-    team("send", "w1", "and me", "--wait", "300")
-    team.becomes("w1", "idle")
+    team.tell("w1", "and me")
     assert team.member("w1")["session"] == first
     assert [team.read("w1").count(text) for text in ("read me once", "and me")] == [0, 1]
     counted(team, provider)

@@ -70,8 +70,7 @@ def test_gemini_is_told_again_what_it_forgot(user: Path, provider: Provider, tea
     team.pane("w1").keys("Escape")
     team.eventually(lambda: WAITS in said_to(provider), "it is told again")
     team.becomes("w1", "idle")
-    team("send", "w1", STOPS, "--wait", "300")
-    team.becomes("w1", "idle")
+    team.tell("w1", STOPS)
     assert [said_to(provider).count(text) for text in (marker("w1"), WAITS, STOPS)] == [1, 1, 0]
     assert [team.read("w1").count(text) for text in (WAITS, STOPS)] == [1, 1]
 

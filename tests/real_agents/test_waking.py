@@ -23,8 +23,7 @@ def waiters(team: RealTeam) -> list[psutil.Process]:
 
 def read(team: RealTeam, text: str, by: str) -> None:
     """Send a message to w1, and see it read once, brought by this."""
-    team("send", "w1", text, "--wait", "600")
-    team.becomes("w1", "idle")
+    team.tell("w1", text)
     assert team.read("w1").count(text) == 1
     assert team.member("w1")["deliveredBy"] == by
     assert f"delivered by {by}" in " ".join(team("member", "show", "w1").out.split())
