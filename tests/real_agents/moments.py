@@ -83,7 +83,6 @@ def _answer(scene: Scene, made: Path) -> None:
         scene.allowed.add(made.name)
     pressed = _press_until_it_goes(scene, "Enter" if yes else "Escape", made.name)
     scene.refused_at = None if yes else pressed
-    scene.until(lambda: scene.state() != "waiting", "the question is answered")
     if yes:
         scene.until(made.exists, "the command has run")
     else:
@@ -93,7 +92,7 @@ def _answer(scene: Scene, made: Path) -> None:
 def _press_until_it_goes(scene: Scene, key: str, name: str) -> float:
     """Answer a question as a person who looks: Claude Code takes no key while it has only just drawn one.
 
-    Return when the key was pressed last.
+    A screen that is only just drawn anew may lack it for a moment. Return when the key was pressed last.
     """
     pressed = 0.0
 
@@ -102,9 +101,9 @@ def _press_until_it_goes(scene: Scene, key: str, name: str) -> float:
         if asks(scene, name) and time.monotonic() - pressed > AGAIN:
             pressed = time.monotonic()
             scene.hands.press(key)
-        return not asks(scene, name)
+        return not asks(scene, name) and scene.state() != "waiting"
 
-    scene.until(gone, "the question goes")
+    scene.until(gone, "the question is answered")
     return pressed
 
 
