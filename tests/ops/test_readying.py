@@ -248,6 +248,19 @@ def test_only_what_a_killed_lead_left_running_is_ended(home: Path, project: Path
         theirs.kill()
 
 
+def test_a_lead_killed_before_it_wrote_a_tag_left_nothing_running(home: Path, project: Path) -> None:
+    """An empty tag is none: whatever has an empty variable is somebody else's."""
+    context = make(home, "alpha", project)
+    seat(context, "w1")
+    tree = tree_of(project, "w1")
+    put(home, "config.yaml", "worktree: {teardown: 'true'}\n")
+    Path(git(tree, "rev-parse", "--absolute-git-dir"), "pro0-run").touch()
+    with subprocess.Popen(["sleep", "600"], env={**os.environ, RUN: ""}, start_new_session=True) as theirs:
+        assert readying.tear_down(context.team, "w1", tree) == ""
+        assert theirs.poll() is None
+        theirs.kill()
+
+
 def test_how_far_a_set_up_is_can_be_seen(home: Path, project: Path, tmp_path: Path) -> None:
     """Its last line while it runs, nothing before and after; one which nobody wants any more is ended."""
     context = make(home, "alpha", project)

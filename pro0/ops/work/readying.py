@@ -141,8 +141,8 @@ def _run(
     over: Callable[[], str],
 ) -> Ending:
     words, place = ("/bin/sh", "-c", command), Git(tree).private() / _TAG
-    if place.exists():  # what a killed lead has left running here
-        Running(words, environment, place.read_text(), GRACE, cwd=tree).end("begun anew", lambda _: None)
+    if left := place.read_text() if place.exists() else "":  # by a lead that was killed, maybe before it wrote
+        Running(words, environment, left, GRACE, cwd=tree).end("begun anew", lambda _: None)
     # A new one each time: a person may have the variable of an earlier command, from a file that it wrote.
     place.write_text(tag := uuid.uuid4().hex)
     running = Running(words, environment, tag, GRACE, cwd=tree)
