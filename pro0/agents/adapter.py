@@ -56,6 +56,8 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """Variables added to every member's environment."""
     files: dict[str, bytes] = {}
     """Files by name in the session's folder, written with mode 0600 before the start."""
+    links: dict[str, str] = {}
+    """Symbolic links by name below that folder; one that leads to a name with / at its end has a folder made there."""
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):

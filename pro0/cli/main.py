@@ -58,6 +58,10 @@ def _hosted(folder: str, arguments: list[str]) -> int:
         from pro0.cli.member.hosted import work_there
 
         return work_there(folder)
+    if arguments == ["hosted", "gemini"]:
+        from pro0.cli.member.hosted import make_gemini_home
+
+        return make_gemini_home(folder)
     if arguments == ["member", "permission-hook"]:
         from pro0.link.permission import ask_from_there
 

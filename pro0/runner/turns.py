@@ -25,6 +25,7 @@ from pro0.ops.team.members import task_identity
 from pro0.rules.lead.permissions import permission_mode
 from pro0.rules.runs.judging import Turn
 from pro0.store import atomic
+from pro0.store.files import add_links
 
 ERRORS = "stderr.txt"
 MESSAGE = 64 * 1024
@@ -74,7 +75,7 @@ class Turns:
             return looked
 
         call = self._call(task, prompt)
-        self._write(call.files)
+        self._write(call)
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}:{number}"
         limit = task.timeout or self._settings.task_timeout_minutes * 60.0
         running = Running(
@@ -135,10 +136,11 @@ class Turns:
     def _seat(self) -> Seat:
         return roster(self._context.team).find(self._context.caller.agent_id)
 
-    def _write(self, files: dict[str, bytes]) -> None:
+    def _write(self, call: Invocation) -> None:
         with atomic.folder(self._folder) as folder:
-            for name, data in files.items():
+            for name, data in call.files.items():
                 atomic.replace(folder, name, data, durable=False)
+        add_links(self._folder, call.links)
 
     def _take_in(self, reader: "_OutputReader", data: bytes) -> None:
         reader.take(data)

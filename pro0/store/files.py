@@ -14,6 +14,7 @@ from pro0.rules.size import holds_more_than
 from pro0.store.keys import holds_content, repeated
 from pro0.store.places.folder import Folder
 from pro0.store.places.folder import add_folder as add_folder
+from pro0.store.places.folder import add_links as add_links
 from pro0.store.places.folder import delete as delete
 from pro0.store.places.folder import exists as exists
 from pro0.store.places.folder import make_folder as make_folder

@@ -276,9 +276,10 @@ def test_the_server_of_codex_is_told_of_another_home() -> None:
 
 def test_the_server_of_gemini() -> None:
     made = call("gemini")
-    settings = json.loads(made.files["defaults.json"])
+    settings = json.loads(made.files["settings.json"])
     assert settings["mcpServers"] == {"pro0": {"command": "/bin/python", "args": SERVER, "trust": True}}
-    assert made.env == {"GEMINI_CLI_SYSTEM_DEFAULTS_PATH": f"{BRIEF.folder}/defaults.json"}
+    assert made.env["GEMINI_CLI_HOME"] == f"{BRIEF.folder}/home"
+    assert made.links["home/.gemini/settings.json"] == "../../settings.json"
 
 
 def test_the_server_of_opencode() -> None:
@@ -301,7 +302,7 @@ def test_what_only_talks_to_the_team_is_not_asked_for() -> None:
     ("agent", "file", "module", "events"),
     [
         ("claude", "settings.json", "turn_end", ["Stop"]),
-        ("gemini", "defaults.json", "gemini.hooks", ["BeforeAgent", "AfterTool", "AfterAgent", "SessionStart"]),
+        ("gemini", "settings.json", "gemini.hooks", ["BeforeAgent", "AfterTool", "AfterAgent", "SessionStart"]),
     ],
 )
 def test_hooks_ask_for_mail(agent: str, file: str, module: str, events: list[str]) -> None:
@@ -315,7 +316,7 @@ def test_hooks_ask_for_mail(agent: str, file: str, module: str, events: list[str
 
 def test_gemini_tells_of_a_start_only_when_a_person_has_cleared() -> None:
     """The start of the program itself does not wait for a hook."""
-    hooks = json.loads(call("gemini").files["defaults.json"])["hooks"]
+    hooks = json.loads(call("gemini").files["settings.json"])["hooks"]
     assert [group["matcher"] for event in hooks for group in hooks[event]] == ["", "", "", "clear"]
 
 
@@ -331,16 +332,6 @@ def test_settings_of_the_person_for_opencode_stay() -> None:
 def test_settings_that_are_not_understood_are_not_lost(text: str) -> None:
     with pytest.raises(BadInput, match=opencode.CONTENT):
         call("opencode", environment={opencode.CONTENT: text})
-
-
-def test_settings_of_the_machine_for_gemini_stay(tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.mktemp("etc") / "system-defaults.json"
-    theirs = {"mcpServers": {"theirs": {}}, "hooks": {"AfterAgent": [{"hooks": []}]}, "ui": {"theme": "x"}}
-    path.write_text(json.dumps(theirs))
-    made = call("gemini", environment={"GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(path)})
-    settings = json.loads(made.files["defaults.json"])
-    assert (settings["ui"], set(settings["mcpServers"])) == ({"theme": "x"}, {"theirs", "pro0"})
-    assert len(settings["hooks"]["AfterAgent"]) == 2
 
 
 @pytest.mark.parametrize("name", AGENTS)

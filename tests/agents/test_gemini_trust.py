@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Brief
 from pro0.agents.first_prompt import FILE
+from pro0.agents.gemini import home
 from pro0.agents.gemini import trust as gemini_trust
 from pro0.agents.gemini.adapter import GEMINI
 from pro0.agents.memory import Memory
@@ -86,7 +87,7 @@ def test_one_that_will_ask_chooses_its_id_itself(folder: str, resume: bool, chos
 @pytest.mark.parametrize("broken", [b"", b"{", b"[]", b'{"a": 1}', b"// mine\n{}", b"\xff"])
 def test_a_file_that_cannot_be_read_trusts_nothing(broken: bytes, tmp_path: Path) -> None:
     path = placed.written(tmp_path / "folders.json", broken)
-    assert gemini_trust.trusts({gemini_trust.FOLDERS: str(path)}, "/ann/shop") is None
+    assert gemini_trust.trusts({home.TRUSTED: str(path)}, "/ann/shop") is None
 
 
 def test_a_session_that_chose_its_id_is_known_by_its_first_prompt(tmp_path: Path) -> None:

@@ -38,6 +38,6 @@ def test_what_an_agent_is_started_with_takes_the_place_of_anything(odd: str, hom
     """The lead would wait for a pipe there for ever."""
     team = make_team(home, "w1")
     ODD[odd](team.paths.agent_folder("inc-w1"), victim)
-    Briefs(team, team.config.read()).write_agent_files("inc-w1", {"settings.json": b"{}"})
+    Briefs(team, team.config.read()).write_agent_files("inc-w1", {"settings.json": b"{}"}, {})
     assert (team.paths.agent_folder("inc-w1") / "settings.json").read_bytes() == b"{}"
     assert (victim / "file").read_text() == "kept"

@@ -15,9 +15,12 @@ from pathlib import Path
 from tools.agents.box import HOME
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-SETTINGS = ("passwd", "group", "nsswitch.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
+SETTINGS = ("nsswitch.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 FRESH = {"tmp": 0o1777, "run": 0o755, "var/tmp": 0o1777, "dev/shm": 0o1777, HOME[1:]: 0o700}
+PERSON = 1000
+"""The user and group that the command runs as: agents trust files of root that they would refuse of anybody else."""
+KNOWN = {"passwd": "root:x:0:0::/:/bin/sh\nperson:x:{0}:{0}::{1}:/bin/sh\n", "group": "root:x:0:\nperson:x:{0}:\n"}
 KEPT_FLAGS = {os.ST_NOSUID: "nosuid", os.ST_NODEV: "nodev", os.ST_NOEXEC: "noexec"}
 SET_FLAGS = 0x8914
 """SIOCSIFFLAGS of linux/sockios.h."""
@@ -36,6 +39,8 @@ def make_root(root: Path, shown: list[Path], keep: Path | None) -> None:
     for path in (Path("/etc", name) for name in SETTINGS):
         if path.exists():
             show(path, root)
+    for name, text in KNOWN.items():
+        (root / "etc" / name).write_text(text.format(PERSON, HOME), encoding="ascii")
     for path in sorted(shown):
         if path.parts[1] not in {"usr", "bin", "lib"} and not any(path.is_relative_to(o) for o in shown if o != path):
             show(path, root)
@@ -96,11 +101,26 @@ def loopback_up() -> None:
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh14x", b"lo", UP))
 
 
+def has_person() -> bool:
+    """Return True when the box is made by root itself; in a user's own namespace there is one user alone."""
+    return int(Path("/proc/self/uid_map").read_text().split()[2]) > PERSON
+
+
+def give(folder: Path) -> None:
+    """Let the person write into a folder, and into all that an earlier box kept there."""
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, PERSON, PERSON, follow_symlinks=False)
+
+
 def run(argv: list[str], folder: str) -> int:
     """Run a command, wait for every child that ends meanwhile, and return the command's exit code."""
     child = os.fork()
     if child == 0:
         os.chdir(folder)
+        if has_person():
+            os.setgroups([])
+            os.setresgid(PERSON, PERSON, PERSON)
+            os.setresuid(PERSON, PERSON, PERSON)
         os.execvp(argv[0], argv)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
@@ -118,6 +138,9 @@ def main(argv: list[str]) -> int:
     make_root(Path(point), [Path(path) for path in shown], Path(keep) if keep else None)
     move_into(Path(point))
     loopback_up()
+    if has_person():
+        for folder in filter(None, (HOME, keep)):
+            give(Path(folder))
     return run(argv[border + 1 :], here)
 
 

@@ -77,6 +77,7 @@ def install(agent: str) -> None:
         if why or not link.exists():
             raise Unavailable(f"{agent} cannot be had: {why or 'its package has no such program'}")
         shutil.rmtree(folder(agent), ignore_errors=True)
+        Path(name).chmod(0o755)  # in the box somebody else runs it
         Path(name).rename(folder(agent))
     _works(agent)
 

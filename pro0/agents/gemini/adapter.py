@@ -1,12 +1,11 @@
 """Gemini CLI (`@google/gemini-cli`); its behaviour was measured with 0.61.0."""
 
-from pathlib import Path
-
 import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import first_prompt, layers, own_tools, there
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn
+from pro0.agents.gemini import home
 from pro0.agents.gemini import hooks as gemini_hooks
 from pro0.agents.gemini import trust as gemini_trust
 from pro0.agents.gemini import turn as gemini_turn
@@ -14,7 +13,6 @@ from pro0.agents.gemini.chat import chat
 from pro0.agents.gemini.chats import KINDS, began, look, read_last_words, usage
 from pro0.agents.gemini.screens import GEMINI_SCREENS
 from pro0.agents.layers import toml
-from pro0.agents.transcripts import head
 from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
@@ -25,12 +23,6 @@ MODES = {
     PermissionMode.PLAN: "plan",
     PermissionMode.BYPASS: "yolo",
 }
-DEFAULTS = "defaults.json"
-"""Settings below all others: in a conflict the person's own win."""
-VARIABLE = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"
-MACHINE = "/etc/gemini-cli/system-defaults.json"
-"""The default place of such settings without the variable; we merge the ones there."""
-LARGEST = 1 << 20
 POLICY = "policy.toml"
 READING = ("read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content")
 """Gemini's own tools still allowed in a delegate-only session."""
@@ -50,13 +42,13 @@ def call(brief: Brief) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: with our defaults instead of that machine's, and without a hook.
+    """Return the command for another machine, whose own pro0 makes the home there; without a hook.
 
     Only that machine knows whether it trusts the folder, so Gemini chooses the id of a new session itself.
     """
     prompt, files = first_prompt.words(brief)
-    own = {DEFAULTS: msgspec.json.encode(_ours(brief)).decode(), POLICY: _policy(brief)}
-    line = f'export {VARIABLE}="{there.FOLDER}/{DEFAULTS}"; exec gemini --admin-policy "{there.FOLDER}/{POLICY}" "$@"'
+    own = {home.OURS: msgspec.json.encode(_ours(brief)).decode(), POLICY: _policy(brief)}
+    line = f'{home.THERE}exec gemini --admin-policy "{there.FOLDER}/{POLICY}" "$@"'
     again = ("--resume", brief.session) if brief.resume else ()
     first = (f"--prompt-interactive={prompt}",) if prompt else ()
     return Invocation(argv=there.started("gemini", line, own, *again, *_options(brief), *first), files=files)
@@ -79,9 +71,14 @@ def _call(brief: Brief, flag: str, *words: str) -> Invocation:
         *_options(brief),
         *((f"{flag}={prompt}",) if prompt else ()),
     )
-    files = {DEFAULTS: msgspec.json.encode(_settings(brief)), POLICY: _policy(brief).encode(), **files}
+    own = {home.SETTINGS: home.settings(brief.environment, _ours(brief)), POLICY: _policy(brief).encode()}
     trusting = gemini_trust.variables(brief.environment, brief.cwd, brief.project)
-    return Invocation(argv=argv, env={VARIABLE: f"{folder}/{DEFAULTS}", **trusting}, files=files)
+    return Invocation(
+        argv=argv,
+        env={**home.variables(brief.environment, folder), **trusting},
+        files={**own, **files},
+        links=home.links(brief.environment),
+    )
 
 
 def _options(brief: Brief) -> tuple[str, ...]:
@@ -90,14 +87,6 @@ def _options(brief: Brief) -> tuple[str, ...]:
         *("--approval-mode", MODES[PermissionMode.ASK if brief.delegate_only else brief.mode]),
         *(("--model", seat.model) if seat.model else ()),
     )
-
-
-def _settings(brief: Brief) -> layers.Settings:
-    """Return the settings below the person's own, on top of the machine owner's."""
-    ours = _ours(brief)
-    path = Path(brief.environment.get(VARIABLE) or MACHINE)
-    theirs = head(path, LARGEST)
-    return layers.merged(layers.parsed(theirs, str(path)), ours) if theirs else ours
 
 
 def _ours(brief: Brief) -> layers.Settings:

@@ -1,6 +1,6 @@
 """The transcripts of Gemini CLI: tmp/{project}/chats/session-{time}-{first letters of the id}.jsonl below ~/.gemini."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
-from pro0.agents.gemini import conversations
+from pro0.agents.gemini import conversations, home
 from pro0.agents.gemini.memory import begins_with, has_answered, name_of, of_session, session_of
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, changed, decoded, last_words, shortened, tail
@@ -176,17 +176,13 @@ def _chats(session_view: SessionView) -> list[Path]:
 def _of(session_view: SessionView, session: str) -> list[Path]:
     """Return the transcripts of one conversation, newest last."""
     name = name_of(session)
-    return of_session(_home(session_view.environment).glob(f"tmp/*/chats/{name}") if session else (), session)
+    return of_session(home.data(session_view.environment).glob(f"tmp/*/chats/{name}") if session else (), session)
 
 
 def _told_first(session_view: SessionView) -> list[Path]:
     """Return the newest transcript since the session's start beginning with its first prompt."""
     prompt = first_prompt.load(session_view.folder) if session_view.folder else ""
     since = session_view.started_at.timestamp()
-    chats = _home(session_view.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()
+    chats = home.data(session_view.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()
     lately = sorted((path for path in chats if changed(path) >= since), key=changed)
     return [path for path in lately if begins_with(path, prompt)][-1:]
-
-
-def _home(environment: Mapping[str, str]) -> Path:
-    return Path(environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "/"), ".gemini")

@@ -7,11 +7,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from pro0.agents.gemini import home
 from pro0.agents.transcripts import value
 from pro0.decoding import decoder
 
-FOLDERS = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
-"""The variable naming the file; the default is trustedFolders.json below ~/.gemini."""
 SESSION = "GEMINI_CLI_TRUST_WORKSPACE"
 """The variable deciding the trust in one session's folder."""
 _PARENT = "TRUST_PARENT"
@@ -44,5 +43,4 @@ def trusts(environment: Mapping[str, str], folder: str) -> bool | None:
 
 def _levels(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the levels by path; empty when the file is unreadable or has comments: Gemini then asks as usual."""
-    home = Path(environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "/"), ".gemini")
-    return value(Path(environment.get(FOLDERS) or home / "trustedFolders.json"), _FILE, _LARGEST) or {}
+    return value(home.trusted(environment), _FILE, _LARGEST) or {}

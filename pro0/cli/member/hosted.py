@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from pro0.cli.output import write
-from pro0.errors import BadInput, TimedOut
+from pro0.cli.output import say, write
+from pro0.errors import BadInput, Pro0Error, TimedOut
 from pro0.store import paths
-from pro0.store.files import make_folder
+from pro0.store.files import add_links, make_folder
 
 SESSION, CODE = ("serve", "end"), ("receive", "make", "give", "leave")
 """What is done for a session, and for the code of a member."""
@@ -63,6 +63,22 @@ def work_there(folder: str) -> int:
     grace = trust.settings(paths.home(os.environ), Path.cwd(), os.environ).end_grace_seconds
     agent = ShellAgentElsewhere(partial(ask_home, folder), os.environ.get(AGENT_ID, ""), Typed(), grace)
     return agent.work()
+
+
+def make_gemini_home(folder: str) -> int:
+    """Make the home of Gemini CLI for a member of another machine's team; 1 when it cannot be made, with the reason."""
+    from pro0.agents import layers
+    from pro0.agents.gemini import home
+
+    own = Path(folder)
+    try:
+        ours = layers.parsed((own / home.OURS).read_bytes(), home.OURS)
+        (own / home.SETTINGS).write_bytes(home.settings(os.environ, ours))
+        add_links(own, home.links(os.environ))
+    except (Pro0Error, OSError) as error:
+        say(f"pro0: gemini has no tools of its team: {error}")
+        return 1
+    return 0
 
 
 def _code(home: Path, act: str, member: str, branch: str, save: str, tip: str) -> None:

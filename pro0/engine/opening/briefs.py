@@ -19,7 +19,7 @@ from pro0.rules.words import assignment
 from pro0.rules.words.assignment import Assignment, Told
 from pro0.rules.words.welcome import Welcome, first_prompt
 from pro0.store import atomic
-from pro0.store.files import delete
+from pro0.store.files import add_links, delete
 from pro0.store.teams import Store, TeamStore
 
 PRO0 = (sys.executable, "-I", "-m", "pro0")
@@ -59,8 +59,8 @@ class Briefs:
             mailbox=str(self._team.mailbox(seat.agent_id).head.path),
         )
 
-    def write_agent_files(self, incarnation: str, files: Mapping[str, bytes]) -> None:
-        """Write an agent's start files into its session's own folder."""
+    def write_agent_files(self, incarnation: str, files: Mapping[str, bytes], links: Mapping[str, str]) -> None:
+        """Write an agent's start files and links into its session's own folder."""
         place = self._team.paths.agent_folder(incarnation)
         with suppress(OSError):
             delete(place)
@@ -69,6 +69,7 @@ class Briefs:
             with atomic.folder(place) as folder:
                 for name, data in files.items():
                     atomic.replace(folder, name, data)
+            add_links(place, links)
 
     def _can_go_on(self, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> bool:
         """Return True when an earlier conversation can be resumed."""

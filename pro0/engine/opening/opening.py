@@ -130,7 +130,7 @@ class Opener:
         # An existing launch file stays. The guard that removes it owns the session, so none starts twice.
         if not start.prepared:
             # Nobody waits until an agent that may go on has taken a prompt: only its machine knows whether it gets one.
-            self._briefs.write_agent_files(start.incarnation, {} if earlier else call.files)
+            self._briefs.write_agent_files(start.incarnation, {} if earlier else call.files, call.links)
             if hosted:
                 elsewhere.write(self._team, hosted)
             with atomic.folder(paths.sessions) as folder:

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
@@ -200,6 +200,21 @@ def add_folder(path: Path) -> None:
             os.mkdir(path.name, atomic.FOLDER_MODE, dir_fd=parent)
         with atomic.folder(path.name, parent):
             os.fsync(parent)  # whoever made it: its content must not be lost with it
+
+
+def add_links(folder: Path, links: Mapping[str, str]) -> None:
+    """Make symbolic links below a folder of one's own, over what stands there; the names may hold folders.
+
+    A link that leads to a name with / at its end leads to a folder, which is made if it is missing and can be.
+    """
+    for name, target in links.items():
+        path = folder / name
+        path.parent.mkdir(mode=atomic.FOLDER_MODE, parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.symlink_to(target)
+        if target.endswith("/"):
+            with suppress(OSError):
+                path.resolve().mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager

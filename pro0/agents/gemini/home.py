@@ -1,0 +1,90 @@
+"""The home of Gemini CLI in a session: links to what the person's own has, with our settings below theirs.
+
+Gemini reads the defaults of a machine's owner from files of root alone, so an ordinary user's session cannot bring its
+own. All that it writes goes where it always goes, but for its settings: a change of them lasts as long as the session.
+"""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents import layers, there
+from pro0.agents.transcripts import head
+
+VARIABLE = "GEMINI_CLI_HOME"
+TRUSTED = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
+"""The variable of the file with the folders that the person trusts."""
+FOLDER = "home"
+"""The folder of that home, in the folder of the session."""
+SETTINGS = "settings.json"
+OURS = "defaults.json"
+"""The file of a session on another machine with our settings, from which pro0 there makes the home."""
+LARGEST = 1 << 20
+_DATA = ".gemini"
+_PERSON = "person"
+"""The link to the person's home."""
+_BESIDE = (".agents", ".env")
+"""What Gemini reads in a home beside its own folder."""
+_FOLDERS = ("tmp", "history", "policies")
+"""Folders that Gemini makes when it needs them, which it cannot behind a link to nowhere."""
+_FILES = (
+    *("oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "mcp-oauth-tokens.json"),
+    *("installation_id", "state.json", "GEMINI.md"),
+)
+"""Files that Gemini may write for the first time in a session, even behind a link to nowhere."""
+THERE = f"""
+{TRUSTED}="${{{TRUSTED}:-${{{VARIABLE}:-$HOME}}/.gemini/trustedFolders.json}}"
+if pro0 hosted gemini; then export {TRUSTED} {VARIABLE}="{there.FOLDER}/{FOLDER}"; fi
+"""
+"""The lines with which a shell on another machine has the home made there; without it Gemini runs without our tools."""
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def data(environment: Mapping[str, str]) -> Path:
+    """Return the person's folder of Gemini's data."""
+    return _of_person(environment) / _DATA
+
+
+def _of_person(environment: Mapping[str, str]) -> Path:
+    """Return the person's home, also from within a session that has one of links."""
+    home = Path(environment.get(VARIABLE) or environment.get("HOME", "/"))
+    with suppress(OSError):
+        return (home / _PERSON).readlink()
+    return home
+
+
+def trusted(environment: Mapping[str, str]) -> Path:
+    """Return the file with the folders that the person trusts."""
+    return Path(environment.get(TRUSTED) or data(environment) / "trustedFolders.json")
+
+
+def variables(environment: Mapping[str, str], folder: str) -> dict[str, str]:
+    """Return the variables that lead Gemini to the home in the folder of a session."""
+    return {VARIABLE: f"{folder}/{FOLDER}", TRUSTED: str(trusted(environment))}
+
+
+def settings(environment: Mapping[str, str], ours: layers.Settings) -> bytes:
+    """Return the person's settings with ours below them; raises BadInput for settings that nobody can read."""
+    path = data(environment) / SETTINGS
+    text = head(path, LARGEST).decode(errors="replace")
+    theirs = layers.parsed(_COMMENT.sub(r"\1", text), str(path)) if text.strip() else {}
+    return msgspec.json.encode(layers.merged(ours, theirs))
+
+
+def links(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the links of the home: names in the folder of the session, with where they lead; / ends a folder."""
+    home, theirs = _of_person(environment), data(environment)
+    there: list[str] = []
+    with suppress(OSError):
+        there = [path.name for path in theirs.iterdir()]
+    names = {*_FILES, *there} - {SETTINGS, *_FOLDERS}
+    return {
+        f"{FOLDER}/{_PERSON}": str(home),
+        **{f"{FOLDER}/{name}": str(home / name) for name in _BESIDE},
+        f"{FOLDER}/{_DATA}/{SETTINGS}": f"../../{SETTINGS}",
+        **{f"{FOLDER}/{_DATA}/{name}": f"{theirs / name}/" for name in _FOLDERS},
+        **{f"{FOLDER}/{_DATA}/{name}": str(theirs / name) for name in sorted(names)},
+    }
