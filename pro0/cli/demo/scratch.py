@@ -23,8 +23,8 @@ _NOT_OURS = ("PRO0_", "TMUX", "GIT_", "XDG_", "PYTHON")
 class Scratch:
     """Where a demo lives: a store, a home, tools and a project below one folder with a short path."""
 
-    def __init__(self, base: Path | None = None, kind: str = "demo") -> None:
-        self.folder = _base(base) / f"pro0-{kind}-{secrets.token_hex(4)}"
+    def __init__(self, kind: str = "demo") -> None:
+        self.folder = _base() / f"pro0-{kind}-{secrets.token_hex(4)}"
         self.home = self.folder / "pro0"
         self.user = self.folder / "home"
         self.bin = self.folder / "bin"
@@ -84,9 +84,9 @@ def _set(environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
 
 
-def _base(requested: Path | None) -> Path:
+def _base() -> Path:
     """Return the parent of the folder: /tmp if possible, since the path of a unix socket has at most 104 bytes."""
-    candidates = [requested] if requested else [Path("/tmp"), Path(tempfile.gettempdir())]
+    candidates = [Path("/tmp"), Path(tempfile.gettempdir())]
     for path in candidates:
         with suppress(OSError):
             if os.access(path, os.W_OK | os.X_OK):

@@ -12,7 +12,7 @@ from pro0.agents import adapter_named, limited
 from pro0.agents.adapter import Adapter
 from pro0.cli.demo.scratch import Scratch
 from pro0.cli.prove.checks import CHECKS
-from pro0.cli.prove.stage import TEAM, NotHeld, ProofStage, base, make
+from pro0.cli.prove.stage import TEAM, NotHeld, ProofStage, make
 from pro0.engine.opening.versions import ask_version
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.model.home import AgentAct, CheckResult, Proof, ProofCheck
@@ -76,7 +76,7 @@ def _round(
     told: Told,
 ) -> tuple[tuple[CheckResult, ...], set[str]]:
     """Try the checks one by one, with acts switched off as they would be later."""
-    scratch = Scratch(base(), kind="proof")
+    scratch = Scratch(kind="proof")
     with Provider().serving() as provider:
         try:
             make(scratch, adapter.name, provider)

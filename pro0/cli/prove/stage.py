@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from pro0 import processes
 from pro0.agents.adapter import Adapter
@@ -25,8 +24,6 @@ TEAM = "proof"
 MEMBER = "w1"
 PAUSE = 0.1
 """Seconds between two looks."""
-LONG = 50
-"""Bytes of a path from which on it is too long."""
 STARTING = 3
 """How many times as long as any other step a start may take."""
 SHORT = 3.0
@@ -175,15 +172,3 @@ def _environment(agent: str, scratch: Scratch, provider: Provider) -> Mapping[st
     nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), provider.url)
     setup = SETUPS[agent](provider.url, scratch.project).environment
     return scratch.environment(kept) | nowhere | {"NO_PROXY": local, "no_proxy": local} | setup
-
-
-def base() -> Path | None:
-    """Return the parent of a proof's folder. Some agents trust no settings below a folder with other writers.
-
-    None for the demo's place, where this one is too long for the paths of sockets.
-    """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    if len(os.fsencode(cache)) > LONG:
-        return None
-    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return cache
