@@ -68,28 +68,30 @@ def read(own: Path) -> dict[str, object]:
 
 def test_all_that_is_the_persons_is_there(begun: Begun, person: Path) -> None:
     own = begun()
+    assert read(own.parent / "home") == json.loads((own / "settings.json").read_text())
     theirs = {path.relative_to(person): path for path in person.rglob("*") if path.is_file()}
     assert len(theirs) == 3
     for name, path in theirs.items():
         assert (own / name).samefile(path), name
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("tmp/cart/chats/session-1.jsonl", "history/cart/a", "policies/auto-saved.toml", "google_accounts.json"),
-        *("gemini-credentials.json", "GEMINI.md", "commands/a.toml", "extensions/theirs/b", "oauth_creds.json"),
-    ],
+ALWAYS = (
+    *("tmp/cart/chats/session-1.jsonl", "history/cart/a", "policies/auto-saved.toml", "google_accounts.json"),
+    *("gemini-credentials.json", "GEMINI.md", "oauth_creds.json"),
 )
-@pytest.mark.parametrize("there", [True, False])
+PRESENT = ("commands/a.toml", "extensions/theirs/b")
+"""Below folders that Gemini makes in the session's home alone, where the person has none."""
+
+
+@pytest.mark.parametrize(
+    ("name", "there"), [*((name, True) for name in (*ALWAYS, *PRESENT)), *((name, False) for name in ALWAYS)]
+)
 def test_what_gemini_writes_is_the_persons(name: str, there: bool, begun: Begun, person: Path) -> None:
     """Behaviour 3.17: its sign-in, its conversations and what it may do without asking outlive the session."""
     if not there:
         delete(person / ".gemini")
     own = begun()
     path = own / ".gemini" / name
-    if name.startswith(("commands", "extensions")) and not there:
-        pytest.skip("a folder that Gemini makes in a session alone")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("new")
     delete(own.parent)
@@ -131,6 +133,43 @@ def test_settings_that_are_not_understood_are_not_lost(text: str, begun: Begun, 
 def test_empty_settings_are_none(text: str, begun: Begun, person: Path) -> None:
     settings(person, text)
     assert set(read(begun())) == {"mcpServers"}
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "variable", "sandboxed"),
+    [
+        ("", "", "", False),
+        ("", "", "true", True),
+        ("", "", "docker", True),
+        ("ann", '{"tools": {"sandbox": true}}', "", True),
+        ("ann", '{"tools": {"sandbox": "podman"}}', "", True),
+        ("ann", '{"tools": {"sandbox": {"enabled": true}}}', "", True),
+        ("ann", '{"tools": {"sandbox": {"enabled": false}}}', "", False),
+        ("ann", '{"tools": {"sandbox": false}}', "", False),
+        ("ann", '{"tools": {"sandbox": true}}', " 0 ", False),
+        ("shop", '{"tools": {"sandbox": true}}', "", True),
+        ("shop", '{"tools": {"sandbox": false}}', "1", True),
+    ],
+)
+def test_its_own_sandbox_has_the_persons_home(
+    where: str, text: str, variable: str, sandboxed: bool, person: Path, tmp_path: Path
+) -> None:
+    """It shows no file behind a link, and so no sign-in."""
+    if where:
+        (tmp_path / where / ".gemini").mkdir(parents=True, exist_ok=True)
+        (tmp_path / where / ".gemini" / "settings.json").write_text(text)
+    environment = {"HOME": str(person), "GEMINI_SANDBOX": variable}
+    assert home.is_sandboxed(environment, str(tmp_path / "shop")) is sandboxed
+    brief = Brief(
+        seat=Seat(agent_id="w1", name="w1", agent="gemini"),
+        session=SESSION,
+        folder=str(tmp_path / "s1"),
+        cwd=str(tmp_path / "shop"),
+        environment=environment,
+        pro0=("pro0",),
+    )
+    call = GEMINI.call(brief)
+    assert ((home.VARIABLE in call.env), bool(call.links)) == (not sandboxed, not sandboxed)
 
 
 def test_another_home_of_the_person_counts(begun: Begun, person: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Install the real agent programs, at pinned versions, into a folder of their own outside the checkout.
 
 `python -m tools.agents.install [AGENT ...]` says in one line per agent what it did, and exits 6 when one cannot be had.
+AGENT_VERSIONS="claude=2.1.246 pi=1.6.0" takes other versions.
 """
 
 import fcntl
@@ -129,7 +130,13 @@ def _npm(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _package(name: str) -> Package:
-    return NODE if name == NODE.name else PINNED[name]
+    """Return the package to take; raises Unavailable for a version of an agent that is not there."""
+    if name == NODE.name:
+        return NODE
+    others = dict(word.partition("=")[::2] for word in os.environ.get("AGENT_VERSIONS", "").split())
+    if unknown := others.keys() - PINNED.keys():
+        raise Unavailable(f"AGENT_VERSIONS names no agent: {', '.join(sorted(unknown))}")
+    return PINNED[name]._replace(version=others.get(name) or PINNED[name].version)
 
 
 @once
@@ -163,7 +170,8 @@ def _had_node() -> bool:
 
 
 def _had(agent: str) -> bool:
-    _say(f"installing {PINNED[agent].name} {PINNED[agent].version}")
+    package = _package(agent)
+    _say(f"installing {package.name} {package.version}")
     try:
         install(agent)
     except Unavailable as error:

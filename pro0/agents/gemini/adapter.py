@@ -71,12 +71,14 @@ def _call(brief: Brief, flag: str, *words: str) -> Invocation:
         *_options(brief),
         *((f"{flag}={prompt}",) if prompt else ()),
     )
-    own = {home.SETTINGS: home.settings(brief.environment, _ours(brief)), POLICY: _policy(brief).encode()}
+    files = {POLICY: _policy(brief).encode(), **files}
     trusting = gemini_trust.variables(brief.environment, brief.cwd, brief.project)
+    if home.is_sandboxed(brief.environment, brief.cwd):
+        return Invocation(argv=argv, env=trusting, files=files)
     return Invocation(
         argv=argv,
         env={**home.variables(brief.environment, folder), **trusting},
-        files={**own, **files},
+        files={home.SETTINGS: home.settings(brief.environment, _ours(brief)), **files},
         links=home.links(brief.environment),
     )
 

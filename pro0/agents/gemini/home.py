@@ -40,6 +40,7 @@ THERE = f"""
 if pro0 hosted gemini; then export {TRUSTED} {VARIABLE}="{there.FOLDER}/{FOLDER}"; fi
 """
 """The lines with which a shell on another machine has the home made there; without it Gemini runs without our tools."""
+_NO = ("", "0", "false")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
@@ -68,10 +69,22 @@ def variables(environment: Mapping[str, str], folder: str) -> dict[str, str]:
 
 def settings(environment: Mapping[str, str], ours: layers.Settings) -> bytes:
     """Return the person's settings with ours below them; raises BadInput for settings that nobody can read."""
-    path = data(environment) / SETTINGS
+    return msgspec.json.encode(layers.merged(ours, _read(data(environment) / SETTINGS)))
+
+
+def is_sandboxed(environment: Mapping[str, str], folder: str) -> bool:
+    """Return True when Gemini runs all in its own sandbox, which shows it nothing behind the links; raises BadInput."""
+    if said := environment.get("GEMINI_SANDBOX", "").strip().lower():
+        return said not in _NO
+    layer = layers.merged(_read(data(environment) / SETTINGS), _read(Path(folder, _DATA, SETTINGS)))
+    tools = layer.get("tools")
+    sandbox = tools.get("sandbox") if isinstance(tools, dict) else None
+    return (sandbox.get("enabled") if isinstance(sandbox, dict) else sandbox) not in (None, False, *_NO)
+
+
+def _read(path: Path) -> layers.Settings:
     text = head(path, LARGEST).decode(errors="replace")
-    theirs = layers.parsed(_COMMENT.sub(r"\1", text), str(path)) if text.strip() else {}
-    return msgspec.json.encode(layers.merged(ours, theirs))
+    return layers.parsed(_COMMENT.sub(r"\1", text), str(path)) if text.strip() else {}
 
 
 def links(environment: Mapping[str, str]) -> dict[str, str]:
@@ -84,6 +97,7 @@ def links(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         f"{FOLDER}/{_PERSON}": str(home),
         **{f"{FOLDER}/{name}": str(home / name) for name in _BESIDE},
+        f"{FOLDER}/{SETTINGS}": f"../{SETTINGS}",  # where Gemini 0.61 looks before it starts itself again
         f"{FOLDER}/{_DATA}/{SETTINGS}": f"../../{SETTINGS}",
         **{f"{FOLDER}/{_DATA}/{name}": f"{theirs / name}/" for name in _FOLDERS},
         **{f"{FOLDER}/{_DATA}/{name}": str(theirs / name) for name in sorted(names)},

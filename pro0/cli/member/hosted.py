@@ -66,12 +66,14 @@ def work_there(folder: str) -> int:
 
 
 def make_gemini_home(folder: str) -> int:
-    """Make the home of Gemini CLI for a member of another machine's team; 1 when it cannot be made, with the reason."""
+    """Make the home of Gemini CLI for a member of another machine's team; 1 for none, with the reason if it failed."""
     from pro0.agents import layers
     from pro0.agents.gemini import home
 
     own = Path(folder)
     try:
+        if home.is_sandboxed(os.environ, "."):
+            return 1
         ours = layers.parsed((own / home.OURS).read_bytes(), home.OURS)
         (own / home.SETTINGS).write_bytes(home.settings(os.environ, ours))
         add_links(own, home.links(os.environ))
