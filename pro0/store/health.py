@@ -17,8 +17,9 @@ from pro0.decoding import decode
 from pro0.model import ids
 from pro0.store import atomic
 from pro0.store.lock import holder
-from pro0.store.paths import ARCHIVES, ASIDE, LAUNCH, LEASE, LOCK, NEW, TRASH
+from pro0.store.paths import ARCHIVES, ASIDE, CONFIG, LAUNCH, LEASE, LOCK, NEW, TRASH
 from pro0.store.removal import archive
+from pro0.store.root import SESSIONS
 
 STALE = 60.0
 """Seconds after which no live writer owns a temporary file or a launch file."""
@@ -54,7 +55,10 @@ def folders(home: Path, team: str | None = None) -> list[Path]:
 
 
 def walk(*tops: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield everything at and below some folders, never through a link; entries vanishing meanwhile are skipped."""
+    """Yield everything at and below some folders, never through a link; entries vanishing meanwhile are skipped.
+
+    What is in the folder that an agent has for a session is the agent's own, and left out.
+    """
     for top in tops:
         with suppress(OSError):
             yield top, top.lstat()
@@ -62,6 +66,8 @@ def walk(*tops: Path) -> Iterator[tuple[Path, os.stat_result]]:
             for name in sorted(inside + names):
                 with suppress(OSError):
                     yield Path(base, name), Path(base, name).lstat()
+            if Path(base).name == SESSIONS and Path(base).with_name(CONFIG).exists():
+                inside.clear()
 
 
 def is_ours(path: Path, status: os.stat_result) -> bool:

@@ -152,6 +152,20 @@ def test_links_in_the_place_of_folders(home: Path) -> None:
     assert list(health.linked(home)) == [home / "tasks" / "link"]
 
 
+def test_what_an_agent_has_for_a_session_is_its_own(home: Path) -> None:
+    """Gemini CLI has a home of links there; a team may be called as the folder of sessions is."""
+    for team in ("alpha", "sessions"):
+        put(home / "teams" / team / "config.json")
+        own = home / "teams" / team / "sessions" / "i-1" / "home"
+        own.mkdir(parents=True, mode=0o755)
+        (own / "link").symlink_to(home / "tasks")
+        (home / "teams" / team / "link").symlink_to(home / "tasks")
+    assert set(health.linked(home)) == {home / "teams" / team / "link" for team in ("alpha", "sessions")}
+    assert "home" not in {path.name for path, _ in health.walk(home / "teams")}
+    (home / "teams" / "alpha" / "sessions" / "i-2").symlink_to(home / "tasks")
+    assert home / "teams" / "alpha" / "sessions" / "i-2" in list(health.linked(home))
+
+
 def test_temporary_files_that_nobody_works_on(home: Path) -> None:
     names = ["0" * 32, "a" * 32]
     for name in names:
