@@ -87,7 +87,11 @@ class RealTeam(Team):
     def counted(self, name: str) -> None:
         """Wait until pro0 has counted all that the provider said one member's model used."""
         spent = self.provider.spent(marker(name))
-        self.eventually(lambda: self.used(name) == spent, f"{name} has used {spent}")
+        try:
+            self.eventually(lambda: self.used(name) == spent, f"{name} has used {spent}")
+        except AssertionError as error:
+            error.add_note(f"counted: {self.used(name)}; told: {[one.usage for one in self.provider.of(marker(name))]}")
+            raise
 
     def read(self, name: str) -> str:
         """Return all that the tools of one member have answered."""
