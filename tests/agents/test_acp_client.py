@@ -21,12 +21,14 @@ from pro0.agents.adapter import Adapter, Brief, SessionView
 from pro0.agents.bridge import handing, reports
 from pro0.agents.memory import Memory
 from pro0.model.agent import Definition
+from pro0.model.message import Mailbox
 from pro0.model.need import Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import Screen
 from pro0.model.team import Seat
 from pro0.rules.screens import screens
 from pro0.rules.screens.states import combine
+from pro0.store.files import encode
 from tests.agents import acp_agent, placed
 from tests.real_agents.terminal import Terminal
 from tests.waiting import STUCK, wait_until
@@ -47,7 +49,10 @@ class Session:
         """Start it. Of one that `ends` a shell says how, and stays: tmux may lose a dying pane's last line."""
         adapter = defined("mine", Definition(acp=(*AGENT, f"log={self.log}", *how)))
         seat = Seat(agent_id="w1", name="w1", agent="mine")
-        brief = Brief(seat=seat, prompt=prompt, folder=self.view.folder, pro0=("pro0",), environment={})
+        mailbox = str(self.folder / "messages.json")
+        brief = Brief(
+            seat=seat, prompt=prompt, folder=self.view.folder, pro0=("pro0",), environment={}, mailbox=mailbox
+        )
         call = adapter.call(replace(brief, session=session, resume=bool(session)))
         for name, data in call.files.items():
             (self.folder / name).write_bytes(data)
@@ -139,6 +144,21 @@ def test_mail_is_a_prompt_and_no_key(session: Session) -> None:
     wait_until(lambda: session.prompts()[-1] == "say read it", STUCK, "it comes at the end of the turn")
     session.becomes(State.IDLE)
     session.shows("› half a thought")
+
+
+@pytest.mark.parametrize("acked", [3, 2, None])
+def test_a_line_about_mail_begins_a_turn_while_there_is_any(session: Session, acked: int | None) -> None:
+    """The agent may have read it in the turn before; a mailbox that cannot be read may hold some."""
+    line = "You have 1 unread message: run `pro0 inbox`"
+    session.run("wait")
+    session.becomes(State.WORKING)
+    box = b"{" if acked is None else encode(Mailbox(agent_id="w1", next_seq=4, acked=acked))
+    (session.folder / "messages.json").write_bytes(box)
+    for text in (line, "say the end"):
+        assert deliver(session.view, text)
+    assert stop(session.view)
+    wait_until(lambda: session.prompts()[-1] == "say the end", STUCK, "the next line comes")
+    assert (line in session.prompts()) is (acked != 3)
 
 
 def test_a_person_answers_and_types_in_the_pane(session: Session) -> None:

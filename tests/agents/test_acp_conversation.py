@@ -24,10 +24,13 @@ class Talk:
     """A conversation with an agent that is played by the test."""
 
     def __init__(self, **setting: Any) -> None:
+        self.unread = True
         self.sent: list[dict[str, Any]] = []
         self.shown: list[str] = []
         whole = {"cwd": "/p", "servers": [], "version": "1", "first": "who you are"} | setting
-        self.it = AcpConversation(AcpSetting(**whole), self._send, lambda shown: self.shown.append(shown.text))
+        self.it = AcpConversation(
+            AcpSetting(**whole), self._send, lambda shown: self.shown.append(shown.text), lambda: self.unread
+        )
         self.it.begin()
 
     def _send(self, line: bytes) -> None:
@@ -179,6 +182,23 @@ def test_mail_waits_for_the_end_of_the_turn_once(talk: Talk) -> None:
     for _ in range(3 * WAITING):
         talk.end() if talk.it.turning else None
     assert len(talk.prompts()) == 2 + 1 + WAITING, "and not without a bound"
+
+
+def test_a_line_about_mail_that_was_read_since_begins_no_turn(talk: Talk) -> None:
+    """Issue 17: an agent may read its mail in the turn in which it comes, and each turn costs."""
+    for text in ("You have 2 unread messages: run `pro0 inbox`", "1 task is ready for you: run `pro0 task next`"):
+        talk.it.prompt("mail", text)
+    talk.it.prompt("mail", "You have 3 unread messages: run `pro0 inbox`")
+    talk.unread = False
+    talk.end()
+    assert talk.prompts()[1:] == ["1 task is ready for you: run `pro0 task next`"]
+    talk.it.prompt("person", "You have 1 unread message: run `pro0 inbox`")
+    talk.end()
+    talk.end()
+    assert talk.prompts()[2:] == ["You have 1 unread message: run `pro0 inbox`"], "what a person says is said"
+    talk.unread = True
+    talk.it.prompt("mail", "You have 3 unread messages: run `pro0 inbox`")
+    assert talk.prompts()[3:] == ["You have 3 unread messages: run `pro0 inbox`"]
 
 
 @pytest.mark.parametrize(("choice", "option"), [("allow", "yes"), ("always", "ever"), ("deny", "no")])

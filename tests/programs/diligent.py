@@ -98,7 +98,7 @@ def main() -> None:
         sys.path.insert(0, str(Path(__file__).parent))
         import_module("obeying").refuse_unknown(agent, sys.argv[1:])
     if "--version" in sys.argv:
-        print("2.1.330 (Claude Code)")
+        print("2.1.332 (Claude Code)")
         return
     say("I am ready.")
     if task := os.environ.get("PRO0_TASK_ID"):

@@ -30,7 +30,11 @@ def call(argv: tuple[str, ...], brief: Brief) -> Invocation:
     _, files = words(brief)
     lost = prompts.conversation_lost(brief.seat.agent_id) if brief.resume else ""
     start = AcpStart(
-        argv=argv, server=own_tools.server(brief), session=brief.session if brief.resume else "", lost=lost
+        argv=argv,
+        server=own_tools.server(brief),
+        session=brief.session if brief.resume else "",
+        lost=lost,
+        mailbox=brief.mailbox,
     )
     return Invocation(
         argv=(sys.executable, "-I", "-m", "pro0.agents.acp", brief.folder),

@@ -20,6 +20,7 @@ from pro0.agents.bridge.reports import BridgeReport, Settled
 from pro0.agents.transcripts import WORDS, shortened
 from pro0.decoding import decode, decoder
 from pro0.model.need import Choice
+from pro0.rules.words import prompts
 
 Sender = Literal["person", "mail"]
 WAITING = 64
@@ -28,13 +29,20 @@ _MESSAGE = decoder(AcpMessage)
 
 
 class AcpConversation:
-    """Speaks with one agent; `send` takes a message for it, `show` a line for its terminal."""
+    """Speaks with one agent; `send` takes a message for it, `show` a line for its terminal, `unread` knows its mail."""
 
-    def __init__(self, setting: AcpSetting, send: Callable[[bytes], None], show: Callable[[Drawn], None]) -> None:
+    def __init__(
+        self,
+        setting: AcpSetting,
+        send: Callable[[bytes], None],
+        show: Callable[[Drawn], None],
+        unread: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._who = setting.who
         self._opening = AcpOpening(setting, self._request, show, self._opened)
         self._send = send
         self._show = show
+        self._unread = unread
         self._asked: dict[int, Callable[[AcpMessage], None]] = {}
         self._number = 0
         self._prompts: deque[tuple[Sender, str]] = deque()
@@ -245,7 +253,12 @@ class AcpConversation:
         self._next_turn()
 
     def _next_turn(self) -> None:
-        if not self.opened or self.turning or not self._prompts:
+        if not self.opened or self.turning:
+            return
+        while self._prompts and self._is_late(*self._prompts[0]):
+            self._prompts.popleft()
+            self._show(Drawn("note", "its mail is read meanwhile"))
+        if not self._prompts:
             return
         sender, text = self._prompts.popleft()
         self._show(Drawn("person" if sender == "person" else "mail", text))
@@ -253,6 +266,10 @@ class AcpConversation:
         self._error, self._strange, self._told = "", "", []
         self._turns += 1
         self._turn = self._request("session/prompt", params, self._stopped)
+
+    def _is_late(self, sender: Sender, text: str) -> bool:
+        """Return True for a line about mail that was read since: a turn for nothing costs as much as any other."""
+        return sender == "mail" and prompts.is_unread_line(text) and not self._unread()
 
     def _stopped(self, message: AcpMessage) -> None:
         self._turn, self._strange, self.last_words = None, "", "".join(self._told)

@@ -23,9 +23,11 @@ from pro0.agents.acp.typing import LineEditor
 from pro0.agents.bridge.reports import STATE, BridgeReport
 from pro0.agents.own_tools import SERVER
 from pro0.agents.transcripts import last_words, value
-from pro0.decoding import decoder
+from pro0.decoding import decode, decoder
 from pro0.errors import EnvironmentMissing
+from pro0.model.message import Mailbox
 from pro0.model.usage import Usage
+from pro0.rules import mail
 
 LOOK = 2.0
 """Seconds between two looks for what the lead has handed over, if nobody rings."""
@@ -58,7 +60,8 @@ class AcpClient:
             lost=start.lost,
             who=start.who,
         )
-        self._conversation = AcpConversation(setting, self._child.send, self._sheet.add)
+        self._mailbox = start.mailbox
+        self._conversation = AcpConversation(setting, self._child.send, self._sheet.add, self._unread)
         self._orders = LeadOrders(folder)
         self._wake, ring = os.pipe()
         os.set_blocking(ring, False)
@@ -82,6 +85,13 @@ class AcpClient:
                 self._end()
                 return FAILED
             return self._end()
+
+    def _unread(self) -> bool:
+        """Return False when all its mail is read for certain."""
+        with suppress(OSError, msgspec.MsgspecError):
+            box = decode(Path(self._mailbox).read_bytes(), Mailbox)
+            return mail.news(box, os.environ.get("PRO0_INCARNATION", "")).count > 0
+        return True
 
     def _turn(self, ready: set[int]) -> None:
         # Keys first: what was typed was typed at what is drawn, not at what the agent says now.

@@ -20,3 +20,5 @@ class AcpStart(msgspec.Struct, omit_defaults=True):
     """The first prompt where that session cannot be had any more."""
     who: str = ""
     """What the agent is told after it has compacted its conversation."""
+    mailbox: str = ""
+    """The file of the member's mailbox, empty where it is on another machine."""

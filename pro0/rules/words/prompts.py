@@ -27,7 +27,12 @@ def ready_line(ready: int) -> str:
 
 def is_fixed_line(text: str) -> bool:
     """Return True when a text is either fixed line, white space aside: a narrow pane wraps them anywhere."""
-    return _shape(text) in {_shape(line(number)) for line in (unread_line, ready_line) for number in (1, 2)}
+    return is_unread_line(text) or _shape(text) in {_shape(ready_line(number)) for number in (1, 2)}
+
+
+def is_unread_line(text: str) -> bool:
+    """Return True when a text is the fixed line about mail, white space aside."""
+    return _shape(text) in {_shape(unread_line(number)) for number in (1, 2)}
 
 
 def _shape(line: str) -> str:
