@@ -23,7 +23,7 @@ from tests.waiting import wait_until
 FAKE = Adapter(
     name="fake",
     program="fake-agent",
-    tested=("1.9.3", "1.10.2"),
+    tested=("1.2.3", "1.10.2"),
     call=lambda brief: Invocation(argv=("fake-agent",)),
     first_state=State.STARTING,
     delivery="line",
@@ -339,18 +339,23 @@ def test_doctor_looks_at_agents_of_the_settings(pro0: Pro0, fake: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "unproved"), [("1.9.9", False), ("1.10.2", False), ("1.10.3-beta", True), ("2.0", True)]
+    ("version", "than"),
+    [
+        *((version, "") for version in ("1.2.3", "1.9.9", "1.10.2")),
+        *((version, "newer than 1.10.2, the last") for version in ("1.10.3-beta", "2.0")),
+        *((version, "older than all") for version in ("1.2", "1.2.2", "0.9")),
+    ],
 )
-def test_a_version_that_is_newer_than_the_rules_is_named(
-    version: str, unproved: bool, pro0: Pro0, fake: Path, home: Path
+def test_a_version_that_the_rules_were_not_proved_with_is_named(
+    version: str, than: str, pro0: Pro0, fake: Path, home: Path
 ) -> None:
     """Its screens may have changed: without a word nobody would know why its state is unknown."""
     program(fake, f"echo fake {version}")
     found = listed(pro0)
-    assert (found["seen"], found["unproved"]) == ("1.10.2", unproved)
-    text = f"{version} is newer than 1.10.2, the last that pro0's rules for its states were proved with"
-    assert (f"fake: {text}" in pro0("agent", "list").err) is unproved
+    assert (found["seen"], found["unproved"]) == ("1.10.2", bool(than))
+    text = f"{version} is {than} that pro0's rules for its states were proved with"
+    assert (f"fake: {text}" in pro0("agent", "list").err) is bool(than)
     checks = {check["name"]: check for check in json.loads(pro0("doctor", "--json").out)["checks"]}
     assert (checks["agent fake"]["state"], checks["agent fake"]["what"] == text) == (
-        ("warn", True) if unproved else ("ok", False)
+        ("warn", True) if than else ("ok", False)
     )

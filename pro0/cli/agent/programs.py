@@ -86,7 +86,7 @@ def look(adapter: Adapter, known: Proofs) -> AgentProgram:
     if adapter.screens and not shutil.which("tmux"):
         missing.append("tmux is not installed: it runs in a terminal only")
     proof = proving.proof_of(known, adapter.name, version)
-    unproved = not proof and bool(version and bare.seen) and _numbers(version) > _numbers(bare.seen)
+    unproved = not proof and bool(version and adapter.tested) and not _is_tried(version, adapter.tested)
     program = msgspec.structs.replace(bare, path=path, version=version, unproved=unproved)
     if proof:
         program = msgspec.structs.replace(program, proved=proof.at, off=proof.off)
@@ -94,15 +94,21 @@ def look(adapter: Adapter, known: Proofs) -> AgentProgram:
 
 
 def unproved(program: AgentProgram) -> str:
-    """Return a warning for a program newer than the last proved version, else an empty text."""
+    """Return a warning for a program newer or older than all proved versions, else an empty text."""
     if not program.unproved:
         return ""
+    if _numbers(program.version) < _numbers(program.seen):
+        return f"{program.version} is older than all that pro0's rules for its states were proved with"
     return f"{program.version} is newer than {program.seen}, the last that pro0's rules for its states were proved with"
 
 
 def switched_off(program: AgentProgram) -> str:
     """Return a warning for a program some of whose checks did not hold, else an empty text."""
     return f"{program.version} did not hold when it was tried: {proving.meaning(program.off)}" if program.off else ""
+
+
+def _is_tried(version: str, tested: tuple[str, ...]) -> bool:
+    return _numbers(tested[0]) <= _numbers(version) <= _numbers(tested[-1])
 
 
 def _numbers(version: str) -> tuple[int, ...]:
