@@ -174,6 +174,14 @@ def test_each_event_starts_a_waiter_beside_the_turn(event: str) -> None:
     assert shlex.split(hook["command"])[-2:] == [waiter.__file__, BRIEF.folder]
 
 
+@pytest.mark.parametrize(("prompt", "matchers"), [("You are w1.", ["resume|clear|compact"]), ("", [""])])
+def test_a_line_is_no_turn_before_the_first_prompt(prompt: str, matchers: list[str]) -> None:
+    """On a busy machine mail may come while Claude still waits for its tools, and would begin a turn without it."""
+    entries = hooks(adapter.call(replace(BRIEF, prompt=prompt, resume=not prompt)))["SessionStart"]
+    waiting = [entry for entry in entries if any("asyncRewake" in hook for hook in entry["hooks"])]
+    assert [entry.get("matcher", "") for entry in waiting] == matchers
+
+
 def test_nobody_waits_in_one_turn_without_a_terminal() -> None:
     """There Claude would wait for the hook."""
     assert "asyncRewake" not in json.dumps(hooks(adapter.turn(BRIEF)))

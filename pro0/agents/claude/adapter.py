@@ -133,8 +133,9 @@ def _settings(brief: Brief, *, waits: bool) -> dict[str, object]:
         if brief.asks_by_hook:
             hooks[permission.EVENT] = _asking(brief)
         hooks["Stop"] = [{"hooks": [_command(turn_end.command(brief.mailbox, brief.folder))]}]
-        for event in waking.EVENTS if waits else ():  # without a terminal Claude would wait for the hook
-            hooks.setdefault(event, []).append({"hooks": [waking.hook(brief.folder)]})
+        if waits:  # without a terminal Claude would wait for the hook
+            for event, waiting in waking.hooks(brief.folder, prompted=bool(brief.prompt)).items():
+                hooks.setdefault(event, []).append(waiting)
     return {
         "permissions": {"allow": [*_allowed(), f"Read(/{brief.folder}/{first_prompt.FILE})"]},
         "hooks": hooks,

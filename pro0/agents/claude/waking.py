@@ -14,6 +14,8 @@ from pro0.agents.claude import waiter
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
 """What starts a waiter where none waits; no event tells of the end of a turn that a person stopped."""
+LATER = "resume|clear|compact"
+"""The starts of a session after its first prompt. A turn that a line began before would know nothing of the prompt."""
 PATIENCE = 7 * 24 * 3600
 """Seconds for which Claude lets the hook wait."""
 
@@ -23,6 +25,12 @@ def hook(folder: str) -> dict[str, object]:
     line = shlex.join([sys.executable, "-I", "-S", waiter.__file__, folder])
     # async: a version that cannot be woken must not wait for the hook.
     return {"type": "command", "command": f"exec {line}", "timeout": PATIENCE, "async": True, "asyncRewake": True}
+
+
+def hooks(folder: str, *, prompted: bool) -> dict[str, dict[str, object]]:
+    """Return the settings of the hook by event; a session that was started with a prompt waits for that first."""
+    own: dict[str, object] = {"hooks": [hook(folder)]}
+    return {event: {"matcher": LATER, **own} if prompted and event == "SessionStart" else own for event in EVENTS}
 
 
 def deliver(session_view: SessionView, line: str) -> bool:
