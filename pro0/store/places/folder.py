@@ -209,7 +209,7 @@ def add_links(folder: Path, links: Mapping[str, str]) -> None:
     """
     for name, target in links.items():
         path = folder / name
-        path.parent.mkdir(mode=atomic.FOLDER_MODE, parents=True, exist_ok=True)
+        make_folder(path.parent)
         path.unlink(missing_ok=True)
         path.symlink_to(target)
         if target.endswith("/"):
