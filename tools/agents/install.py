@@ -78,7 +78,6 @@ def install(agent: str) -> None:
         if why or not link.exists():
             raise Unavailable(f"{agent} cannot be had: {why or 'its package has no such program'}")
         shutil.rmtree(folder(agent), ignore_errors=True)
-        Path(name).chmod(0o755)  # in the box somebody else runs it
         Path(name).rename(folder(agent))
     _works(agent)
 
@@ -155,8 +154,14 @@ def main(agents: list[str]) -> int:
         _say(f"no such agent: {', '.join(unknown)}; there are {', '.join(PINNED)}")
         return 2
     with _alone():
-        missing = [agent for agent in agents or PINNED if not program(agent).exists()]
+        try:
+            missing = [agent for agent in agents or PINNED if not program(agent).exists()]
+        except Unavailable as error:
+            _say(str(error))
+            return 2
         had = [_had(agent) for agent in missing] if not missing or _had_node() else [False]
+        for name in filter(lambda name: program(name).exists(), (NODE.name, *(agents or PINNED))):
+            folder(name).chmod(0o755)  # in the box somebody else runs it
     return 0 if all(had) else MISSING
 
 
