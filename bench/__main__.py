@@ -22,7 +22,7 @@ from bench import (
     web,
     worktrees,
 )
-from bench.figure import Figure, table
+from bench.figure import table
 
 GROUPS = {
     "startup": startup.figures,
@@ -50,13 +50,13 @@ def main(names: list[str]) -> int:
         print(f"bench: no group {unknown[0]!r}; one of {', '.join(GROUPS)}", file=sys.stderr)
         return 2
     compileall.compile_dir(Path(pro0.__file__).parent, quiet=2)  # as in an installation, whatever the environment says
-    found: list[Figure] = []
+    missed: list[str] = []
     for name in names or GROUPS:
         print(f"measuring {name} …", file=sys.stderr)
-        found += GROUPS[name]()
-    print(table(found))
-    missed = [figure.what for figure in found if not figure.held]
-    print(f"\nmissed: {', '.join(missed)}" if missed else "\nevery goal held")
+        found = [*GROUPS[name]()]
+        print(f"{table(found)}\n", flush=True)
+        missed += [figure.what for figure in found if not figure.held]
+    print(f"missed: {', '.join(missed)}" if missed else "every goal held")
     return 0
 
 

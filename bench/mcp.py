@@ -14,14 +14,17 @@ from bench.figure import Figure, interleaved, milliseconds
 from bench.scratch import PRO0, TEAM, add_tasks, make_team, run, world
 from pro0.model.runtime import SeatState, State
 from pro0.model.team import Seat
+from pro0.ops import grants
 from pro0.ops.context import Context, clock
 from pro0.ops.team.members import identity
+from pro0.processes import mark
 
 ROUNDS = 15
 CALLS = 200
 READY_GOAL = 3.0
 MEMORY_GOAL = 15.0
 CALL_GOAL = 10.0
+SESSION = "bench"
 OPENING = [
     {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
     {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
@@ -68,8 +71,11 @@ def figures() -> Iterator[Figure]:
         add_tasks(context, 100)
         member = _member(context)
         bare = lambda: run(sys.executable, "-I", "-c", "pass")  # noqa: E731
-        floor, ready = interleaved([bare, lambda: Server(member).end()], ROUNDS)
-        server = Server(member)
+        try:
+            floor, ready = interleaved([bare, lambda: Server(member).end()], ROUNDS)
+            server = Server(member)
+        finally:
+            mark.take_off()
         first = server.private()
         calls = [milliseconds(lambda: server.ask(CALL)) for _ in range(CALLS)]
         later = server.private()
@@ -81,13 +87,17 @@ def figures() -> Iterator[Figure]:
 
 
 def _member(context: Context) -> dict[str, str]:
-    """Write down a session that lives, and return its identity."""
+    """Write down a session that lives, and return the variables of its programs.
+
+    From now on this process starts programs as its guard does, by the mark; without marks a grant takes its place.
+    """
     now = clock()
-    state = SeatState(agent_id="w1", generation=1, incarnation="bench", state=State.IDLE, since=now, started_at=now)
+    seat = SeatState(agent_id="w1", generation=1, incarnation=SESSION, state=State.IDLE, since=now, started_at=now)
     with context.team.wanted.change(TEAM) as wanted:
         seats = (Seat(agent_id="w1", name="w1", agent="shell"),)
         wanted.value = replace(wanted.value, seats=seats)
     with context.team.runtime.change(TEAM) as runtime:
-        runtime.value = replace(runtime.value, seats=(state,))
+        runtime.value = replace(runtime.value, seats=(seat,))
     context.team.mailbox("w1").make()
-    return identity(context.team, state)
+    (context.team.paths.sessions / context.team.paths.launch(SESSION)).touch()
+    return identity(context.team, seat) if mark.put_on(SESSION) else grants.make(context, "w1")

@@ -12,11 +12,16 @@ class ByHand:
 
 
 UNSANDBOXED = "--dangerously-bypass-approvals-and-sandbox"
+CODEX = """
+case $(codex --help </dev/null) in *--no-daemon*) exec codex --no-daemon "$@" ;; esac
+exec codex "$@"
+"""
+"""Without the word newer versions start a server of their own; older ones do not take it."""
 GEMINI = ("gemini", "--skip-trust", "-m", "gemini-2.5-pro")
 YOLO = (*GEMINI, "--approval-mode", "yolo")
 BARE: dict[str, tuple[str, ...]] = {
     "claude": ("claude",),
-    "codex": ("codex", "--no-daemon"),
+    "codex": ("sh", "-c", CODEX, "codex"),
     "opencode": ("opencode",),
     "pi": ("pi",),
     "gemini": GEMINI,

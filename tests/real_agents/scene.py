@@ -12,12 +12,10 @@ from pro0.rules.screens.screens import typed
 from pro0.scripted_model.request import ModelRequest, Utterance
 from pro0.scripted_model.turns import ModelTurn, say, use
 from tests.real_agents.scripts import MAIL
-from tests.real_agents.team import RealTeam
+from tests.real_agents.team import AGAIN, RealTeam
 from tests.real_agents.terminal import Client, Pane
 
 STEP = re.compile(r"take step (\d+)\.")
-AGAIN = 5
-"""Seconds after which a person does something when nothing came of what they did."""
 
 
 class Steps:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,6 +22,8 @@ from tests.real_agents.states import PATIENCE
 from tests.real_agents.terminal import Pane
 from tests.waiting import wait_until
 
+AGAIN = 5.0
+"""Seconds after which a person does something when nothing came of what they did."""
 PAUSE = 0.3
 """Seconds between two looks: each is a command, and those of a test would take more of the machine than its agents."""
 
@@ -73,6 +76,24 @@ class RealTeam(Team):
         """Return the pane of a member, for a person's eyes and hands."""
         [socket] = [path for path in Path(os.environ["TMUX_TMPDIR"]).rglob("*") if path.is_socket()]
         return Pane("-S", str(socket), target=self.member(name)["pane"])
+
+    def order(self, text: str, done: Callable[[], object], what: str) -> None:
+        """Type a text into the pane of w1 and send it, as a person who looks whether it went.
+
+        Agents take an Enter that comes too soon for a new line.
+        """
+        pane, pressed = self.pane("w1"), 0.0
+
+        def went() -> bool:
+            nonlocal pressed
+            if not done() and time.monotonic() - pressed > AGAIN:
+                pane.keys("Enter")
+                pressed = time.monotonic()
+            return bool(done())
+
+        pane.keys("-l", text)
+        self.eventually(lambda: text in pane.screen(), f"{text} is typed")
+        self.eventually(went, what)
 
     def carried(self, name: str) -> Counter[str]:
         """Return how many lines about mail each channel has carried to a member, or keys."""

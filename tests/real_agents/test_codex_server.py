@@ -46,10 +46,8 @@ def test_after_new_a_codex_goes_on_in_the_conversation_in_view(user: Path, provi
     team("send", "w1", "the first", "--wait", "600")
     team.becomes("w1", "idle")
     first, pane = conversation(team), team.pane("w1")
-    enter(team, "/new")
-    team.eventually(lambda: "Nothing is left" not in pane.screen(), "a new conversation is in view")
-    enter(team, PROMPT)
-    team.eventually(lambda: provider.of(PROMPT), "it has begun")
+    team.order("/new", lambda: "Nothing is left" not in pane.screen(), "a new conversation is in view")
+    team.order(PROMPT, lambda: provider.of(PROMPT), "it has begun")
     team.becomes("w1", "working")
     team.eventually(lambda: conversation(team) != first, "it is known")
     team("send", "w1", "the second")
@@ -75,8 +73,7 @@ def test_mail_after_new_is_read_in_the_conversation_in_view(user: Path, provider
     team.begin("--lead", "none", w1="codex")
     team.becomes("w1", "idle")
     pane = team.pane("w1")
-    enter(team, "/new")
-    team.eventually(lambda: "Nothing is left" not in pane.screen(), "a new conversation is in view")
+    team.order("/new", lambda: "Nothing is left" not in pane.screen(), "a new conversation is in view")
     for letter in ("the first", "the second"):
         team.tell("w1", letter)
         assert [heard(provider, script).count(letter) for script in (line, marker("w1"))] == [1, 0]
@@ -88,14 +85,6 @@ def kill_server(team: RealTeam) -> None:
     (served,) = [process for process in team.tree("w1") if "app-server" in process.cmdline()]
     served.kill()
     team.becomes("w1", "crashed")
-
-
-def enter(team: RealTeam, text: str) -> None:
-    """Type a text into the member's pane and send it."""
-    pane = team.pane("w1")
-    pane.keys("-l", text)
-    team.eventually(lambda: f"› {text}" in pane.screen(), "it is typed")
-    pane.keys("Enter")
 
 
 def heard(provider: Provider, script: str) -> str:

@@ -2,15 +2,12 @@
 
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.turns import fail, say, shell
-from tests.real_agents.scene import AGAIN
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam
 
@@ -30,10 +27,10 @@ def test_another_conversation_takes_the_place_of_the_first(
     provider.script(marker("w1"), teammate(say("All is well."), fail(400)))
     team.begin("--lead", "none", w1=agent)
     team.becomes("w1", "idle")
-    enter(team, "fail now", lambda: team.state("w1") == "error", "its turn has failed")
+    team.order("fail now", lambda: team.state("w1") == "error", "its turn has failed")
     first = team.member("w1")["session"]
     provider.script(TOLD, teammate(WAITS, say("The new one is done.")))
-    enter(team, ANEW[agent], lambda: team.member("w1")["session"] not in ("", first), "the other one is known")
+    team.order(ANEW[agent], lambda: team.member("w1")["session"] not in ("", first), "the other one is known")
     team.becomes("w1", "idle")
     team("send", "w1", "read me once")
     team.eventually((team.project / "begun").exists, "it works")
@@ -73,9 +70,9 @@ def test_a_conversation_that_is_over_before_a_lead_looks_counts(
     lead, pane = team.json("team", "status")["lead"]["pid"], team.pane("w1")
     os.kill(lead, signal.SIGSTOP)
     try:
-        enter(team, ANEW[agent], lambda: "All is well." not in pane.screen(), "it is begun")
-        enter(team, TOLD, lambda: "Nobody saw this." in pane.screen(), "it has had a turn")
-        enter(team, ANEW[agent], lambda: "Nobody saw this." not in pane.screen(), "another one is begun")
+        team.order(ANEW[agent], lambda: "All is well." not in pane.screen(), "it is begun")
+        team.order(TOLD, lambda: "Nobody saw this." in pane.screen(), "it has had a turn")
+        team.order(ANEW[agent], lambda: "Nobody saw this." not in pane.screen(), "another one is begun")
     finally:
         os.kill(lead, signal.SIGCONT)
     counted(team, provider)
@@ -88,10 +85,10 @@ def test_gemini_goes_on_with_an_earlier_conversation(user: Path, provider: Provi
     team.begin("--lead", "none", w1="gemini")
     team.becomes("w1", "idle")
     first = team.member("w1")["session"]
-    enter(team, "/clear", lambda: team.member("w1")["session"] != first, "the other one is known")
+    team.order("/clear", lambda: team.member("w1")["session"] != first, "the other one is known")
     team.tell("w1", "read me once")
     pane = team.pane("w1")
-    enter(team, "/resume", lambda: "Resume: Enter" in pane.screen(), "the list is there")
+    team.order("/resume", lambda: "Resume: Enter" in pane.screen(), "the list is there")
     pane.keys("Down")
     team.eventually(lambda: "❯ #2" in pane.screen(), "the first is chosen")
     pane.keys("Enter")
@@ -100,22 +97,6 @@ def test_gemini_goes_on_with_an_earlier_conversation(user: Path, provider: Provi
     assert team.member("w1")["session"] == first
     assert [team.read("w1").count(text) for text in ("read me once", "and me")] == [0, 1]
     counted(team, provider)
-
-
-def enter(team: RealTeam, text: str, done: Callable[[], bool], what: str) -> None:
-    """Type a text and send it, as a person who looks whether it went: Gemini takes a quick Enter for a new line."""
-    pane, pressed = team.pane("w1"), 0.0
-
-    def went() -> bool:
-        nonlocal pressed
-        if not done() and time.monotonic() - pressed > AGAIN:
-            pane.keys("Enter")
-            pressed = time.monotonic()
-        return done()
-
-    pane.keys(text)
-    team.eventually(lambda: text in pane.screen(), f"{text} is typed")
-    team.eventually(went, what)
 
 
 def counted(team: RealTeam, provider: Provider) -> None:

@@ -2,8 +2,6 @@
 
 import os
 import signal
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from pro0.scripted_model.server import Provider
 from pro0.scripted_model.turns import say, shell
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam
-from tests.real_agents.terminal import Client
 from tests.real_agents.test_permission import asked
 
 pytestmark = pytest.mark.agents
@@ -21,19 +18,11 @@ UNTIL_GO = shell("touch begun; until test -e go; do sleep 0.1; done")
 MODE = "--permission-mode"
 
 
-def order(team: RealTeam, hands: Client, text: str, done: Callable[[], object]) -> None:
-    """Type into the pane of w1 and press Enter, as a person who looks what comes of it."""
-    hands.type(text)
-    team.eventually(lambda: text in team.pane("w1").screen(), f"{text} stands in the input")
-    hands.press("Enter")
-    team.eventually(done, f"{text} is done")
-
-
-def begin_another(team: RealTeam, hands: Client) -> None:
+def begin_another(team: RealTeam) -> None:
     """Begin another conversation, and say something in it."""
     pane = team.pane("w1")
-    order(team, hands, "/new", lambda: pane.value("pane_title") == "OpenCode")
-    order(team, hands, ROAD, lambda: team.provider.of(ROAD))
+    team.order("/new", lambda: pane.value("pane_title") == "OpenCode", "it is begun")
+    team.order(ROAD, lambda: team.provider.of(ROAD), "its model has it")
 
 
 def conversation(team: RealTeam, name: str) -> str:
@@ -55,8 +44,7 @@ def test_mail_is_read_in_the_conversation_in_the_pane(user: Path, provider: Prov
     for name in ("w1", "w2"):
         team.becomes(name, "idle")
     before = {name: conversation(team, name) for name in ("w1", "w2")}
-    with closing(Client(team.pane("w1"))) as hands:
-        begin_another(team, hands)
+    begin_another(team)
     team.becomes("w1", "waiting")
     team.eventually(lambda: asked(team), "its request is known")
     team("member", "answer", asked(team), "allow")
@@ -81,16 +69,15 @@ def test_one_that_is_picked_goes_on(user: Path, provider: Provider, team: RealTe
     team.begin("--lead", "none", w1="opencode")
     team.becomes("w1", "idle")
     first, pane = conversation(team, "w1"), team.pane("w1")
-    with closing(Client(pane)) as hands:
-        begin_another(team, hands)
-        team.eventually(lambda: conversation(team, "w1") != first, "the new conversation is recorded")
-        team("send", "w1", "drop that", "--urgent")
-        team.eventually(lambda: "drop that" in heard(provider, ROAD), "its turn was stopped, and it was told")
-        team.becomes("w1", "idle")
-        order(team, hands, "/sessions", lambda: "Sessions" in pane.screen())
-        pane.keys("Down", "Enter")
-        team.eventually(lambda: "Begin with `pro0 inbox`" in pane.screen(), "the first conversation is shown")
-        order(team, hands, "Please go on here", lambda: conversation(team, "w1") == first)
+    begin_another(team)
+    team.eventually(lambda: conversation(team, "w1") != first, "the new conversation is recorded")
+    team("send", "w1", "drop that", "--urgent")
+    team.eventually(lambda: "drop that" in heard(provider, ROAD), "its turn was stopped, and it was told")
+    team.becomes("w1", "idle")
+    team.order("/sessions", lambda: "Sessions" in pane.screen(), "the list is there")
+    pane.keys("Down", "Enter")
+    team.eventually(lambda: "Begin with `pro0 inbox`" in pane.screen(), "the first conversation is shown")
+    team.order("Please go on here", lambda: conversation(team, "w1") == first, "it goes on")
     team.becomes("w1", "idle")
     os.kill(team.member("w1")["pid"], signal.SIGKILL)
     team.becomes("w1", "crashed")
