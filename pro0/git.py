@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Self
@@ -143,10 +144,10 @@ class Git:
         With `index` it uses the folder's index, else an empty one; `head` is its commit. New objects go into the real
         repository, or away with the scratch one when they are not `lasting`.
         """
-        git_dir, common = self._place("--git-dir"), self._place("--git-common-dir")
+        git_dir, common = self._places
+        plain = self._plain
         with tempfile.TemporaryDirectory(prefix="pro0-git-") as scratch:
             folder = Path(scratch)
-            plain = self._plain()
             _make(folder, git_dir, common, head, plain)
             variables = {
                 "GIT_DIR": scratch,
@@ -162,11 +163,10 @@ class Git:
 
         It begins with a copy of the folder's index, which knows the files that have not changed.
         """
-        index = self._place("--git-dir") / "index"
         with self.apart(lasting=False) as apart:
             copied_index = Path(apart._variables["GIT_INDEX_FILE"])
             with suppress(OSError):
-                shutil.copy2(index, copied_index)  # git judges by its time which files may have changed after it
+                shutil.copy2(self.private() / "index", copied_index)  # its time tells git what may have changed since
             if apart.attempt("update-index", "-q", "--really-refresh")[0] == FATAL:
                 copied_index.unlink(missing_ok=True)
             code, why = apart.attempt("add", "--all", "--ignore-errors", "--", ":/")
@@ -174,7 +174,7 @@ class Git:
 
     def private(self) -> Path:
         """Return git's own folder of this worktree; it goes away with the worktree."""
-        return self._place("--git-dir")
+        return self._places[0]
 
     def signing(self) -> Self:
         """Return git with a committer's name, ours when git knows none."""
@@ -183,15 +183,22 @@ class Git:
     def _with(self, variables: Mapping[str, str]) -> Self:
         return type(self)(self.folder, {**self._variables, **variables})
 
-    def _place(self, kind: str) -> Path:
-        done = self._done(("rev-parse", "--path-format=absolute", kind))
-        if done.returncode:
-            self.run("rev-parse", kind)
-        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    @cached_property
+    def _places(self) -> tuple[Path, Path]:
+        """Git's own folder of this worktree, and that of the repository."""
+        words, kinds = ("rev-parse", "--path-format=absolute"), ("--git-dir", "--git-common-dir")
+        if (done := self._done((*words, *kinds))).returncode:
+            self.run("rev-parse", *kinds)
+        places = done.stdout.removesuffix(b"\n").split(b"\n")
+        if len(places) != len(kinds):  # a name holds a line break
+            places = [self._done((*words, kind)).stdout.removesuffix(b"\n") for kind in kinds]
+        git_dir, common = (Path(os.fsdecode(place)) for place in places)
+        return git_dir, common
 
+    @cached_property
     def _plain(self) -> Mapping[str, str]:
-        done = self._done(("config", "--null", "--get-regexp", _PLAIN))
-        entries = os.fsdecode(done.stdout).split("\0")
+        """The repository's plain settings."""
+        entries = os.fsdecode(self._done(("config", "--null", "--get-regexp", _PLAIN)).stdout).split("\0")
         parted = (entry.partition("\n") for entry in entries if entry)
         return {name: value if separator else "true" for name, separator, value in parted}
 

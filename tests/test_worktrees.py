@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from pro0.errors import Kept, Refused
+from pro0.git import Git
 from pro0.worktrees import Repository, branch_of
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.repositories import commit, git, put
@@ -50,6 +51,26 @@ def test_commits_and_unsaved_files_are_kept_and_the_folder_goes(repository: Repo
     assert git(repository.checkout, "ls-tree", "--name-only", tree.branch).split() == ["a", "new", "staged"]
     assert git(repository.checkout, "rev-list", f"main..{tree.branch}").split()[1:] == [second, first]
     assert repository.unmerged() == (tree.branch,)
+
+
+def test_few_gits_are_started_for_one_worktree(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each takes some milliseconds, in which no other worktree of the project is made or removed."""
+    started: list[str] = []
+    command = Git.command
+
+    def noted(git: Git, *words: str) -> tuple[list[str], dict[str, str]]:
+        started.append(words[0])
+        return command(git, *words)
+
+    monkeypatch.setattr(Git, "command", noted)
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    assert len(started) <= 9
+    put(tree.path, "a", "1\n")
+    started.clear()
+    assert repository.remove(tree.path, "saved") == tree.branch
+    assert len(started) <= 19
 
 
 def test_a_branch_without_anything_of_its_own_goes_too(repository: Repository, tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from pro0.git import Git
 _LISTED = "forced"
 
 
-def tree_of(worktree: Git, base: str, selection: str = "--all") -> str:
-    """Write a worktree's files on top of a commit's tree; ignored ones count once somebody has added them to the index.
+def changed_tree(worktree: Git, base: str, selection: str = "--all") -> str:
+    """Write a worktree's files on top of a commit's tree; return the new tree, "" for no change.
 
-    Outside of a sparse checkout files are written, and none counts as removed.
+    Ignored files count once somebody has added them to the index. Outside of a sparse checkout files are written, and
+    none counts as removed.
     """
-    commit = worktree.run("rev-parse", "--verify", base)
+    commit, before = worktree.run("rev-parse", f"{base}^{{commit}}", f"{base}^{{tree}}").splitlines()
     with worktree.apart() as apart:
         apart.run("read-tree", commit)
         apart.run("add", "--sparse", "--ignore-removal", "--", ".")
@@ -24,21 +25,19 @@ def tree_of(worktree: Git, base: str, selection: str = "--all") -> str:
             listed = apart.private() / _LISTED
             listed.write_bytes(b"".join(b":(top,literal)" + name + b"\0" for name in forced))
             apart.run("add", "--sparse", "--force", f"--pathspec-from-file={listed}", "--pathspec-file-nul")
-        return apart.run("write-tree")
+        tree = apart.run("write-tree")
+    return "" if tree == before else tree
 
 
 def commit_all(worktree: Git, onto: str, message: str, selection: str = "--all") -> str:
     """Commit a worktree's files on top of a commit; return the commit, not yet on any branch, "" for no change."""
-    tree = tree_of(worktree, onto, selection)
-    if tree == worktree.run("rev-parse", f"{onto}^{{tree}}"):
-        return ""
-    return worktree.signing().run("commit-tree", tree, "-p", onto, "-m", message)
+    tree = changed_tree(worktree, onto, selection)
+    return worktree.signing().run("commit-tree", tree, "-p", onto, "-m", message) if tree else ""
 
 
 def unsaved(path: Path) -> bool:
     """Return True for a worktree with files that are not committed."""
-    worktree = Git(path)
-    return tree_of(worktree, "HEAD") != worktree.run("rev-parse", "HEAD^{tree}")
+    return bool(changed_tree(Git(path), "HEAD"))
 
 
 def repositories_in(path: Path) -> list[Path]:

@@ -46,7 +46,7 @@ class Repository:
             if adopt and existing and not existing.half_made and path.exists():
                 return existing
             head = self.head()
-            self._clear(path)
+            self._clear(path, existing)
             name = self._free(branch, head)
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._check_out(path, name, head)
@@ -98,10 +98,9 @@ class Repository:
                 return self._forget(self._find(path))
             tree, rescued = self._ours(path), ""
             if tree.half_made:
-                rescued = self._rescue(tree, message)
+                rescued, branch = self._rescue(tree, message), tree.branch
             else:
-                self._save(path, message)
-            branch = self._ours(path).branch
+                branch = self._save(path, message)
             self._git.run("worktree", "remove", "--force", "--force", str(path))
             return rescued or ("" if branch and self._drop(branch) else branch)
 
@@ -145,9 +144,8 @@ class Repository:
         names = (branch if number == 1 else f"{branch}-{number}" for number in range(1, 1_000_000))
         return next(n for n in names if n not in taken and (not self.has(n) or self._commit(n) == head))
 
-    def _clear(self, path: Path) -> None:
+    def _clear(self, path: Path, tree: Worktree | None) -> None:
         """Make room at the path of our present or former worktree; refuse to touch anything else."""
-        tree = self._find(path)
         if tree is None and os.path.lexists(path) and (path.is_symlink() or not _is_empty(path)):
             raise Refused(
                 f"{path} is there, and no worktree of this repository", code=ErrorCode.CONFLICT, hint="move it away"
@@ -177,9 +175,8 @@ class Repository:
         self._git.run("worktree", "remove", "--force", "--force", str(tree.path))
         return branch if branch and self.has(branch) and not self._drop(branch) else ""
 
-    def _save(self, path: Path, message: str) -> None:
-        """Commit everything unsaved of a worktree to its branch."""
-        self._ours(path)
+    def _save(self, path: Path, message: str) -> str:
+        """Commit everything unsaved of a worktree to its branch; return the branch."""
         if nested := repositories_in(path):
             raise Kept(f"{path} holds a repository of its own, {nested[0]}", code=ErrorCode.KEPT, hint="move that away")
         worktree = Git(path)
@@ -188,6 +185,7 @@ class Repository:
         branch = self._branch(worktree, head, ours=bool(saved))
         if saved:
             worktree.run("update-ref", "-m", "pro0: save", f"{HEADS}{branch}", saved, head)
+        return branch
 
     def _rescue(self, tree: Worktree, message: str) -> str:
         """Save the added files of a half made worktree, left by a killed git; return their branch, "" for none.
@@ -249,8 +247,9 @@ class Repository:
 
         Then a branch or tag must hold it, other than the branch `but`.
         """
-        if not self._holds(commit) or self._git.succeeds("symbolic-ref", "--quiet", "HEAD"):
-            return self._holds(commit)
+        held = self._holds(commit)
+        if not held or self._git.succeeds("symbolic-ref", "--quiet", "HEAD"):
+            return held
         kinds = (HEADS, "refs/tags/", "refs/remotes/")
         names = self._git.run("for-each-ref", "--format=%(refname)", "--contains", commit, *kinds).splitlines()
         return any(name != f"{HEADS}{but}" for name in names)

@@ -116,7 +116,7 @@ class Guest(Repository):
             existing = self._find(self._tree)
             if existing and not existing.half_made and self._tree.exists():
                 return existing
-            self._clear(self._tree)
+            self._clear(self._tree, existing)
             head = self._newest(branch)
             self._tree.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._check_out(self._tree, branch, head)

@@ -7,7 +7,8 @@ from pathlib import Path
 from threading import Event, Thread, Timer
 
 from pro0.scripted_model.turns import fail, say, shell
-from tests.real_agents.scene import AGAIN, Scene
+from tests.real_agents.scene import Scene
+from tests.real_agents.team import AGAIN
 
 QUESTION = {
     "claude": "Do you want to proceed?",
