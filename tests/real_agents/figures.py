@@ -9,7 +9,7 @@ from tests.crash.figures import place
 from tests.crash.lanes import SOAK, place_of
 from tests.real_agents.agents import BARE
 from tests.real_agents.test_delivery import LATE, LETTERS, UNSEEN
-from tests.real_agents.test_sizes import AGENTS, ALONE, MEMBER, MEMORY, PROCESSES
+from tests.real_agents.test_sizes import ALONE, MEMBER, MEMORY, PROCESSES
 from tools.agents.install import PINNED
 
 BEGIN = "<!-- figures of real agents: tests/real_agents/figures.py writes what follows -->"
@@ -31,7 +31,7 @@ def letters() -> str:
 def sizes() -> str:
     """Return the table of memory and processes as Markdown."""
     counted = [(counts, how) for counts in (MEMORY, PROCESSES) for how in (ALONE, MEMBER)]
-    return _table(SIZES, {agent: [(counts, f"{agent} {how}") for counts, how in counted] for agent in AGENTS})
+    return _table(SIZES, {agent: [(counts, f"{agent} {how}") for counts, how in counted] for agent in BARE})
 
 
 def _table(columns: tuple[str, ...], counted: dict[str, list[tuple[str, str]]]) -> str:

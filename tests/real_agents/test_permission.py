@@ -44,7 +44,7 @@ def test_a_permission_waits_for_its_person(
 
 def still(pane: Pane) -> str:
     """Return what the pane shows, but for what moves by itself: wheels, dots that blink, Claude Code's mascot."""
-    return " ".join(re.sub(r"[⠀-⣿▀-▟●]", " ", pane.screen()).split())
+    return " ".join(re.sub(r"[⠀-⣿▀-▟●•◦]", " ", pane.screen()).split())
 
 
 def announced(team: RealTeam) -> int:

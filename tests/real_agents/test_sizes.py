@@ -6,6 +6,7 @@ import psutil
 import pytest
 
 from pro0.scripted_model.server import Provider
+from pro0.scripted_model.setups import SETUPS
 from pro0.scripted_model.turns import say
 from tests.crash.lanes import SOAK, counted
 from tests.real_agents.scripts import marker, teammate
@@ -14,15 +15,13 @@ from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Terminal
 
 pytestmark = pytest.mark.agents
-AGENTS = ("claude", "codex", "pi", "gemini")
-"""Not OpenCode: by hand it did not show its first answer within five minutes, and nobody knows why yet."""
 ALONE, MEMBER = "alone", "as a member"
 MEMORY, PROCESSES = "MiB of a real agent", "processes of a real agent"
 MOST = 6
 """Processes that a member has beside those of its agent: a guard, a server of tools, one that waits or serves."""
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", SETUPS)
 def test_what_a_member_takes(
     agent: str,
     user: Path,
