@@ -48,6 +48,22 @@ def test_any_name_of_a_folder_is_read(project: Path, tmp_path: Path) -> None:
     assert sorted(others, key=str) == [Worktree(odd, "side", head), Worktree(loose, "", head)]
 
 
+def test_a_repository_of_any_name_is_saved(tmp_path: Path) -> None:
+    odd = tmp_path / " a\nb "
+    odd.mkdir()
+    commit(repository_in(odd), "a", "1\n")
+    put(odd, "a", "2\n")
+    assert git(odd, "show", f"{commit_all(Git(odd), 'HEAD', 'saved')}:a") == "2"
+    assert Git(odd).private() == odd / ".git"
+
+
+def test_without_a_commit_it_is_said_what_is_missing(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    git(tmp_path, "init", "-q", str(folder))
+    with pytest.raises(EnvironmentMissing, match="fatal: bad revision 'HEAD'"):
+        commit_all(Git(folder), "HEAD", "saved")
+
+
 def test_a_commit_of_everything_names_no_branch_and_touches_no_index(project: Path) -> None:
     head = git(project, "rev-parse", "HEAD")
     assert commit_all(Git(project), head, "saved") == "", "nothing new"

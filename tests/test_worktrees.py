@@ -208,6 +208,15 @@ def test_one_that_a_killed_git_left_half_made_makes_room(there: bool, repository
     assert len(repository.all()) == 1
 
 
+def test_a_half_made_one_without_work_takes_its_branch_along(
+    repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    tree = repository.add(tmp_path / "ada", branch_of("alpha", "ada"))
+    Path(git(tree.path, "rev-parse", "--path-format=absolute", "--git-path", "locked")).write_text("initializing")
+    assert repository.remove(tree.path, "saved") == ""
+    assert git(project, "branch", "--list", "teams/*") == ""
+
+
 def test_a_merge_is_predicted_then_done_and_the_branch_can_go(
     repository: Repository, project: Path, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ def changed_tree(worktree: Git, base: str, selection: str = "--all") -> str:
     Ignored files count once somebody has added them to the index. Outside of a sparse checkout files are written, and
     none counts as removed.
     """
-    commit, before = worktree.run("rev-parse", f"{base}^{{commit}}", f"{base}^{{tree}}").splitlines()
+    commit, before = worktree.run("log", "-1", "--no-patch", "--format=%H %T", base, "--").split()
     with worktree.apart() as apart:
         apart.run("read-tree", commit)
         apart.run("add", "--sparse", "--ignore-removal", "--", ".")

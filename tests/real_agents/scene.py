@@ -124,10 +124,11 @@ class Scene:
             nonlocal pressed
             if done() or time.monotonic() - pressed < AGAIN:
                 return done()
+            told = self.model.told()
             if self.holds(text):
                 self.hands.press("Enter")
                 pressed = time.monotonic()
-            elif pressed and text[:-1] in self.model.told():  # Gemini CLI at times sends without the last letter
+            elif pressed and text[:-1] in told and text not in told:  # Gemini CLI at times leaves the last letter
                 self.hands.type(text)
                 pressed = time.monotonic()
             return done()
