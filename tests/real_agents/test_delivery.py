@@ -20,7 +20,7 @@ from tests.real_agents.scene import Scene, Steps
 from tests.real_agents.scripts import marker
 from tests.real_agents.team import RealTeam
 from tests.real_agents.terminal import Client
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.agents
 AGENTS = ("claude", "codex", "opencode", "pi", "gemini")
@@ -29,7 +29,7 @@ UNSEEN = "ms until a question of a real agent shows"
 LATE = "ms until mail is read after a refused permission"
 FEW = 2 * len(MOMENTS)
 A_WHILE = 15
-"""Seconds until the next moment comes even when the mail of this one is not read yet."""
+"""Seconds until it is printed for what the mail of a moment waits; the next moment comes anyway after STUCK."""
 SOON = 20
 """Seconds after the Esc that refuses a permission within which mail is read: of the long lane it is a promise."""
 HOSTILE = (
@@ -159,8 +159,17 @@ def settle(scene: Scene, letters: Letters) -> None:
     """Wait until the letter of this moment is read; the next one comes anyway, but after a refused permission."""
     text, since, scene.refused_at = letters.text(scene.number), scene.refused_at, None
     if since is None:
+        asked_at = time.monotonic() + A_WHILE
+
+        def is_read() -> bool:
+            nonlocal asked_at
+            if time.monotonic() > asked_at:
+                asked_at += STUCK
+                print(f"{scene.number}: not read: {scene.team.member('w1')}\n{scene.pane.screen()}", flush=True)
+            return text in scene.model.heard
+
         with suppress(AssertionError):
-            wait_until(lambda: text in scene.model.heard, A_WHILE, "it is read")
+            wait_until(is_read, STUCK, "it is read")
         return
     scene.until(lambda: text in scene.model.heard, "it is read", every=0.05)
     scene.late.append(time.monotonic() - since)
