@@ -105,7 +105,10 @@ def test_what_was_answered_is_not_asked_again(shown: Shown, alpha: Crew) -> None
 
 
 def test_a_verdict_is_offered_once_the_page_has_its_task(shown: Shown, alpha: Crew) -> None:
-    """A need may be told before its task: a verdict without what was shown would be refused."""
+    """A need may be told before its task: a verdict without what was shown would be refused.
+
+    Its card is as high before: nothing below it moves.
+    """
     page = shown.go("needs")
     holds(shown, r'/"method": ?"(task|ticket)[.]list[.]changed"/')
     [id] = alpha.give(Draft(title="is told late"))
@@ -113,8 +116,12 @@ def test_a_verdict_is_offered_once_the_page_has_its_task(shown: Shown, alpha: Cr
     card = page.get_by_role("main").get_by_role("listitem").filter(has_text=id).filter(has_text="review")
     expect(card.get_by_role("status")).to_have_text("One moment …")
     expect(card.get_by_role("button")).to_have_count(0)
+    place = card.bounding_box()
     page.evaluate("link.free()")
-    card.get_by_role("button", name=f"Approve: {id}").click()
+    approve = card.get_by_role("button", name=f"Approve: {id}")
+    expect(approve).to_be_visible()
+    assert card.bounding_box() == place
+    approve.click()
     shown.says(f"{id}: approved")
     assert alpha.task(id).status is Status.COMPLETED
 

@@ -21,8 +21,7 @@ export function Need({ need, over }) {
   const asked = useRef(need.request);
   const [height, held] = useHeld(card, over || need.request !== asked.current);
   const about = task ? place("tree", task.id) : need.member && place("member", need.member);
-  // What a permission is for stands below it, whole.
-  const title = task && need.awaiting ? task.title : isAsked(need) ? need.what.split(": ")[0] : need.what;
+  const title = titleOf(need, task);
   const colour = over ? "dim" : tone(need.kind);
   return html`<li ref=${card} class=${`card need ${colour} ${over ? "over" : ""}`} style=${{ minHeight: height }}>
     <div class="row between"><span class="row"><span class=${`tag ${colour}`}>${need.kind}</span><span class="soft small">${need.subject}</span></span><${Since} at=${need.since} /></div>
@@ -31,6 +30,12 @@ export function Need({ need, over }) {
     <${Shown} need=${need} task=${task} />
     ${over ? html`<${Over} need=${need} answer=${answer} held=${held} />` : html`<${Answers} need=${need} answered=${setAnswer} />`}
   </li>`;
+}
+
+/** Its heading: the title of a task that waits, known before the task is; what a permission is for stands below, whole. */
+function titleOf({ kind, request, awaiting, what }, task) {
+  if (awaiting) return task?.title ?? what.slice(what.indexOf(": ") + 2);
+  return isAsked({ kind, request }) ? what.split(": ")[0] : what;
 }
 
 /** A value as it was before the card was over; what is gone meanwhile is shown as it was last. */
@@ -71,7 +76,7 @@ function Answers({ need, answered }) {
   const task = useRef(null);
   task.current = own.tasks.get(need.subject) ?? task.current;
   // A need may be told before its task; a task that goes takes its need along a moment later.
-  if (all.some(({ call }) => call && isUnseen(task.current, call(need, "")[0]))) return html`<p class="soft" role="status">One moment …</p>`;
+  if (all.some(({ call }) => call && isUnseen(task.current, call(need, "")[0]))) return html`<p class="row answers soft" role="status">One moment …</p>`;
   if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
   const called = async (answer, text) => {
