@@ -36,6 +36,11 @@ class Roster(msgspec.Struct, frozen=True):
         state = self.state(agent_id)
         return state.state if state and state.state in ENDED else None
 
+    def over(self, agent_id: str) -> bool:
+        """Return True when a member has ended, whether a lead has noticed or not."""
+        state = self.state(agent_id)
+        return state is not None and (state.state in ENDED or has_died(state))
+
     def live(self) -> list[Seat]:
         """Return the seats still alive or starting."""
         return [seat for seat in self.wanted.seats if not self.ended(seat.agent_id)]
@@ -63,6 +68,13 @@ class Roster(msgspec.Struct, frozen=True):
             hint = f"start it again: pro0 member restart {seat.agent_id}"
             raise NotFound(f"{seat.agent_id} has ended ({how})", code=ErrorCode.RECIPIENT_ENDED, hint=hint)
         return seat.agent_id
+
+
+def has_died(state: SeatState) -> bool:
+    """Return True for a session whose processes are proved dead, before a lead has noticed."""
+    return state.state not in ENDED and all(
+        process is not None and not processes.alive(process) for process in (state.guard, state.agent)
+    )
 
 
 def led(wanted: Wanted, machine: str) -> bool:

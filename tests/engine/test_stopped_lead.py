@@ -13,13 +13,17 @@ from pro0 import processes
 from pro0.engine import cleanup, outcomes
 from pro0.engine.opening import launch
 from pro0.errors import Refused
-from pro0.model.runtime import Process
+from pro0.model.caller import Caller, Who
+from pro0.model.runtime import Process, State
+from pro0.model.task import Draft
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from pro0.ops.team import members
 from pro0.store import health
 from pro0.store.lease import Lease
 from pro0.store.paths import LOCK
 from tests.conftest import Result
-from tests.engine.crew import PATIENCE, Crew, gone
+from tests.engine.crew import PATIENCE, Crew, gone, kill
 from tests.waiting import wait_until
 
 HOLDER = """
@@ -167,3 +171,26 @@ def test_who_is_no_lead_is_never_ended(alpha: Crew, holder: "subprocess.Popen[by
         cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append)
     assert processes.alive(stranger)
     assert alpha.team.exists()
+
+
+def test_a_seat_begun_anew_before_the_lead_saw_its_end_gets_one_session(alpha: Crew) -> None:
+    """The lead then notices the end, gives the task back, and only then opens the new session."""
+    lead = alpha.lead()
+    [first] = alpha.spawn("w1")
+    alpha.give(Draft(title="held"))
+    tasks.claim(Context(alpha.team, Caller(Who.MEMBER, "w1", first.incarnation)), "task-1")
+    stop(alpha, lead)
+    assert first.guard
+    assert first.agent
+    for process in (first.guard, first.agent):
+        kill(process)
+    wait_until(gone(first.guard, first.agent), PATIENCE, "they are dead")
+    seat = members.restart(alpha.context, "w1")
+    lead.send_signal(signal.SIGCONT)
+    wait_until(lambda: alpha.state("w1").generation == seat.generation, PATIENCE, "a new session")
+    second = alpha.reaches("w1", State.IDLE, State.WORKING)
+    assert second.incarnation != first.incarnation
+    claim = alpha.task("task-1").claim
+    assert claim is None or claim.incarnation == second.incarnation
+    assert alpha.notices("") == ["w1 has crashed (its guard was killed); pending again: task-1"]
+    alpha.remember()

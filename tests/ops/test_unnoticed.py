@@ -9,8 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import processes
+from pro0.errors import Refused
 from pro0.model.runtime import Exit, Process, Report, State
-from pro0.ops.team import status
+from pro0.ops.team import members, status
+from pro0.ops.team.members import SeatDraft
 from pro0.store.files import File
 from pro0.store.teams import TeamStore
 from tests.teams import NOW, human, make_team
@@ -66,3 +68,20 @@ def test_a_report_that_cannot_be_read_tells_nothing(home: Path, dead: Process) -
     os.truncate(team.paths.sessions / team.paths.report("inc-w1"), 10)
     [member] = status.status(human(team)).members
     assert (member.state, member.note) == (State.CRASHED, "its session has died")
+
+
+def test_whoever_is_told_of_the_end_can_begin_the_seat_anew(home: Path, dead: Process) -> None:
+    """By its name or by a restart, before the lead has noticed; not while a process of it lives."""
+    team = make_team(home, "w1")
+    ended(team, dead, Exit(at=NOW, code=0), State.EXITED)
+    with team.runtime.change("a test") as change:
+        [seat] = change.value.seats
+        change.value = replace(change.value, seats=(replace(seat, guard=processes.identify(os.getpid())),))
+    with pytest.raises(Refused, match="w1 is running"):
+        members.restart(human(team), "w1")
+    with pytest.raises(Refused, match="there is a member w1 already"):
+        members.spawn(human(team), [SeatDraft(name="w1")], 10)
+    ended(team, dead, Exit(at=NOW, code=0), State.EXITED)
+    assert members.restart(human(team), "w1").generation == 2
+    with pytest.raises(Refused, match="w1 is running"):
+        members.restart(human(team), "w1")

@@ -56,7 +56,7 @@ def restart(
         if seat.task:
             hint = f"pro0 task start {seat.task}, or pro0 task retry {seat.task}"
             raise Refused(f"{seat.agent_id} is there for {seat.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
-        if not team_roster.ended(seat.agent_id):
+        if not team_roster.over(seat.agent_id):
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
             raise Refused(f"{seat.agent_id} is running", code=ErrorCode.CONFLICT, hint=hint)
         newest = (definitions or {}).get(seat.agent, seat.definition)
@@ -202,7 +202,7 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     agent_id = ids.LEAD if draft.leads else ids.agent_id_from(draft.name)
     same = next((s for s in desired.seats if agent_id == s.agent_id or _same_name(draft.name, s.name)), None)
     if same:
-        reusable(same, draft, ended=bool(team_roster.ended(same.agent_id)), worktree=_in_worktree(context, draft))
+        reusable(same, draft, ended=team_roster.over(same.agent_id), worktree=_in_worktree(context, draft))
     _refuse_over_budget(context, desired)
     if len([s for s in team_roster.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"

@@ -14,7 +14,7 @@ from pro0.model.runtime import ENDED, Phase, Process, Runtime, SeatState, State,
 from pro0.model.task import Archived, Status
 from pro0.model.team import Seat, placed
 from pro0.ops.context import Context, operation
-from pro0.ops.seats import Roster, roster
+from pro0.ops.seats import Roster, has_died, roster
 from pro0.ops.team.machines import where
 from pro0.ops.team.needs import seen
 from pro0.ops.withheld import may_see
@@ -187,7 +187,7 @@ def _member(
     if state is None:
         held = next((limit for limit in limits if limit.agent == placed(seat.agent, seat.host)), None)
         return msgspec.structs.replace(basic, note=_held_back(held)) if held else basic
-    now, note = _unnoticed_end(context, state) if _has_died(state) else (state.state, state.note)
+    now, note = _unnoticed_end(context, state) if has_died(state) else (state.state, state.note)
     return msgspec.structs.replace(
         basic,
         state=now,
@@ -206,13 +206,6 @@ def _member(
         worktree=state.worktree,
         branch=state.branch,
         turn=state.turn,
-    )
-
-
-def _has_died(state: SeatState) -> bool:
-    """Return True for a session whose processes are proved dead, before a lead has noticed."""
-    return state.state not in ENDED and all(
-        process is not None and not processes.alive(process) for process in (state.guard, state.agent)
     )
 
 
