@@ -59,10 +59,10 @@ class Observer:
         Unreadable tasks, mailboxes and reports are left out, since the lead can do without them.
         """
         team, services, self.trouble, now = self._team, self._services, [], self._jumps.look()
-        wanted, runtime = team.wanted.read(), self._record.read()
-        tasks = self._unless_it_fails(team.tasks.read, None)
+        looks, unopened = self._looks(runtime := self._record.read())
+        # After the looks, so that what a session wrote before its end is known once its end is.
+        wanted, tasks = team.wanted.read(), self._unless_it_fails(team.tasks.read, None)
         adapters = [adapter_named(name) for name in {seat.agent for seat in wanted.seats} & AGENTS.keys()]
-        looks, unopened = self._looks(runtime)
         reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
         alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
         return Snapshot(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -173,13 +174,43 @@ def test_who_is_no_lead_is_never_ended(alpha: Crew, holder: "subprocess.Popen[by
     assert alpha.team.exists()
 
 
-def test_a_seat_begun_anew_before_the_lead_saw_its_end_gets_one_session(alpha: Crew) -> None:
-    """The lead then notices the end, gives the task back, and only then opens the new session."""
-    lead = alpha.lead()
+STOPS = """
+import os, signal, sys
+from pathlib import Path
+
+what, file = sys.argv[1], Path(sys.argv[2])
+del sys.argv[1:3]
+from pro0.store.files import File
+
+def stopping(read):
+    def stops(self):
+        found = read(self)
+        if self.path.name == what and file.exists():
+            file.unlink()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return found
+    return stops
+
+File.read = stopping(File.read)
+from pro0.cli.main import entry
+sys.exit(entry())
+"""
+"""A lead that stops itself right after it has read a document of this name, once a file is there."""
+
+
+@pytest.mark.parametrize("read", ["wanted.json", "runtime.json", "tasks.json"])
+def test_a_seat_begun_anew_before_the_lead_saw_its_end_gets_one_session(alpha: Crew, tmp_path: Path, read: str) -> None:
+    """The lead then notices the end, gives the task back, and only then opens the new session.
+
+    It knows of the task, though it was claimed after the lead had read the tasks of that look.
+    """
+    stops = tmp_path / "stops"
+    lead = alpha.lead(sys.executable, "-c", STOPS, read, str(stops))
     [first] = alpha.spawn("w1")
     alpha.give(Draft(title="held"))
+    stops.touch()
+    wait_until(lambda: processes.stopped(lead.pid), PATIENCE, f"it stops after {read}")
     tasks.claim(Context(alpha.team, Caller(Who.MEMBER, "w1", first.incarnation)), "task-1")
-    stop(alpha, lead)
     assert first.guard
     assert first.agent
     for process in (first.guard, first.agent):
