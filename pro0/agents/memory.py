@@ -1,11 +1,17 @@
 """An adapter's memory of one session between two looks."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pro0.agents.transcripts import Follower
-from pro0.model.screen import LastWords
+from pro0.model.screen import LastWords, Reading, Screen
 from pro0.model.usage import Usage
+
+if TYPE_CHECKING:
+    from pro0.rules.screens.screens import Drawing
 
 
 class Memory:
@@ -40,12 +46,13 @@ class Memory:
         self._followers: dict[Path, Follower] = {}
         self._counted: dict[str, Usage] = {}
         self._words: tuple[object, LastWords | None] = (None, None)
+        self._drawn: tuple[Screen | None, Drawing | None, tuple[Reading, ...]] = (None, None, ())
 
     def follow(self, path: Path) -> Follower:
         """Return the follower of a growing file; it remembers its position."""
         return self._followers.setdefault(path, Follower(path))
 
-    def part(self, name: str) -> "Memory":
+    def part(self, name: str) -> Memory:
         """Return the memory of one of several files that are counted apart."""
         return self._parts.setdefault(name, Memory())
 
@@ -55,6 +62,14 @@ class Memory:
         if self._words[0] != signature:
             self._words = signature, read()
         return self._words[1]
+
+    def drawn(
+        self, drawing: Drawing, screen: Screen, read: Callable[[Drawing, Screen], tuple[Reading, ...]]
+    ) -> tuple[Reading, ...]:
+        """Return the readings of a screen, read again only after a change of it."""
+        if self._drawn[:2] != (screen, drawing):
+            self._drawn = screen, drawing, read(drawing, screen)
+        return self._drawn[2]
 
     def count(self, key: str, used: Usage) -> None:
         """Count usage under a key; of two counts under one key the larger wins."""

@@ -1,7 +1,12 @@
 """What is kept in mind between two looks."""
 
+from pro0.agents.codex.screens import CODEX_SCREENS
+from pro0.agents.gemini.screens import GEMINI_SCREENS
 from pro0.agents.memory import Memory
+from pro0.model.runtime import State
+from pro0.model.screen import Reading, Screen
 from pro0.model.usage import Usage
+from pro0.rules.screens.screens import Drawing
 
 
 def test_what_is_counted_again_counts_once_and_the_larger_counts() -> None:
@@ -13,3 +18,19 @@ def test_what_is_counted_again_counts_once_and_the_larger_counts() -> None:
     memory.count("a", Usage(input_tokens=5, output_tokens=3, models=("m",)))
     memory.count("b", Usage(input_tokens=2, output_tokens=2, cost_usd=0.25, models=("n",)))
     assert memory.total == Usage(input_tokens=7, output_tokens=11, cost_usd=0.25, models=("m", "n"))
+
+
+def test_a_screen_that_stays_is_read_once_by_one_drawing() -> None:
+    """Most agents stand still, and each look of the lead sees them again."""
+    drawings = GEMINI_SCREENS, CODEX_SCREENS
+    memory, read = Memory(), list[tuple[Drawing, Screen]]()
+
+    def reading(drawing: Drawing, screen: Screen) -> tuple[Reading, ...]:
+        read.append((drawing, screen))
+        return (Reading(state=State.IDLE, source="screen", rule=screen.title),)
+
+    first, changed = Screen(rows=("a",), title="one"), Screen(rows=("a",), title="two")
+    same = Screen(rows=("a",), title="one")
+    seen = [memory.drawn(drawing, screen, reading) for drawing in drawings for screen in (first, same, changed)]
+    assert [readings[0].rule for readings in seen] == ["one", "one", "two"] * 2
+    assert read == [(drawing, screen) for drawing in drawings for screen in (first, changed)]

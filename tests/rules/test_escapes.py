@@ -36,6 +36,13 @@ def test_a_style_goes_on_into_the_next_row() -> None:
     assert list(painted(["\x1b[2ma", "b\x1b[0m"])) == [(Cell("a", Style(dim=True)),), (Cell("b", Style(dim=True)),)]
 
 
+@given(st.lists(st.sampled_from([row for row, _ in ROWS]), max_size=6), st.sets(st.integers(0, 6)))
+def test_a_row_looks_the_same_whichever_other_rows_are_wanted(rows: list[str], only: set[int]) -> None:
+    """The style of a row that is not wanted goes on into the next one all the same."""
+    whole = list(painted(rows))
+    assert list(painted(rows, only)) == [cells if number in only else () for number, cells in enumerate(whole)]
+
+
 @pytest.mark.parametrize(
     ("colour", "says"),
     [

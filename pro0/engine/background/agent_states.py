@@ -154,7 +154,8 @@ def _sources(watched: WatchedSession, screen: Screen | None) -> tuple[Reading, .
     """Return the readings of all sources."""
     adapter = watched.adapter
     own_reading = adapter.look(watched.session_view, watched.memory) if adapter.look else None
-    return (*([own_reading] if own_reading else []), *(_screen_readings(adapter.screens, screen) if screen else ()))
+    drawn = watched.memory.drawn(adapter.screens, screen, _drawn) if adapter.screens and screen else ()
+    return (*([own_reading] if own_reading else []), *drawn)
 
 
 def _until_begun(watched: WatchedSession, reading: Reading, before: Seen | None, screen: Screen | None) -> Reading:
@@ -168,9 +169,8 @@ def _until_begun(watched: WatchedSession, reading: Reading, before: Seen | None,
     return replace(reading, state=State.STARTING, rule=first_prompt.UNTAKEN)
 
 
-def _screen_readings(drawing: Drawing | None, screen: Screen) -> Iterable[Reading]:
-    readings = screens.read(drawing, screen)
-    return (ignoring_own_line(drawing, reading, screen) for reading in readings) if drawing else readings
+def _drawn(drawing: Drawing, screen: Screen) -> tuple[Reading, ...]:
+    return tuple(ignoring_own_line(drawing, reading, screen) for reading in screens.read(drawing, screen))
 
 
 def _sighting(reading: Reading, before: Seen | None, now: datetime) -> Seen:

@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 
 from pro0.agents.variables import ALL
@@ -46,12 +47,8 @@ def kept_environment(
 
 def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]:
     """Return the part of a team's start environment for one agent, without other agents' keys (behaviour 3.17)."""
-    hidden = [pattern for pattern in keys_of_agents() if pattern not in passes]
-    visible = {
-        name: value
-        for name, value in started_in.variables.items()
-        if _is_kept(name, (*ALLOWED, *passes)) or not any(_fits(name, pattern) for pattern in hidden)
-    }
+    seen = _seen_by_agent(tuple(started_in.variables), tuple(passes))
+    visible = {name: value for name, value in started_in.variables.items() if name in seen}
     return visible | {name: value for name, value in started_in.reserved.items() if _is_kept(name, passes)}
 
 
@@ -75,6 +72,16 @@ def lead_variables(home: str) -> dict[str, str]:
 def keys_of_agents() -> tuple[str, ...]:
     """Return the patterns of all variables reserved for some agent."""
     return ALL
+
+
+@lru_cache(maxsize=32)
+def _seen_by_agent(names: tuple[str, ...], passes: tuple[str, ...]) -> frozenset[str]:
+    """Return those of a team's variables that one agent may see; the lead asks at each look at each member."""
+    hidden = [pattern for pattern in keys_of_agents() if pattern not in passes]
+    patterns = (*ALLOWED, *passes)
+    return frozenset(
+        name for name in names if _is_kept(name, patterns) or not any(_fits(name, pattern) for pattern in hidden)
+    )
 
 
 def _filtered(environment: Mapping[str, str], patterns: Collection[str]) -> dict[str, str]:

@@ -222,7 +222,7 @@ def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int
 
 def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cell]:
     """Return the visible letters at these places, without the one under the cursor; none when styles are unknown."""
-    cells_by_row = list(painted(screen.styled))
+    cells_by_row = list(painted(screen.styled, {i for i, _, _ in places}))
     cells = [cell for i, start, stop in places if i < len(cells_by_row) for cell in cells_by_row[i][start:stop]]
     return [cell for cell in cells if drawn(cell.text).strip() and not cell.style.reverse]
 

@@ -1,7 +1,7 @@
 """The meaning of a captured terminal's escapes: letters that are dim, grey, or under a drawn cursor."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -43,19 +43,24 @@ def plain(row: str) -> str:
     return _ESCAPE.sub("", row)
 
 
-def painted(styled: Iterable[str]) -> Iterator[tuple[Cell, ...]]:
-    """Yield the letters of each row; a style continues into the next row until it changes, as tmux captures it."""
+def painted(styled: Iterable[str], only: Container[int] | None = None) -> Iterator[tuple[Cell, ...]]:
+    """Yield the letters of each row; with the numbers of some rows, none of any other row.
+
+    A style continues into the next row until it changes, as tmux captures it.
+    """
     style = Style()
-    for row in styled:
-        cells: list[Cell] = []
-        position = 0
+    for number, row in enumerate(styled):
+        letters: list[Cell] = []
+        position, wanted = 0, only is None or number in only
         for escape in _ESCAPE.finditer(row):
-            cells += (Cell(letter, style) for letter in row[position : escape.start()])
+            if wanted:
+                letters += (Cell(letter, style) for letter in row[position : escape.start()])
             position = escape.end()
             if escape.group(1) is not None:
                 style = _styled(style, escape.group(1).split(";"))
-        cells += (Cell(letter, style) for letter in row[position:])
-        yield tuple(cells)
+        if wanted:
+            letters += (Cell(letter, style) for letter in row[position:])
+        yield tuple(letters)
 
 
 def grey(colour: str) -> bool:
