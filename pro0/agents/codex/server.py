@@ -1,12 +1,13 @@
 """The app server of one Codex: its terminal program is a client of it, and the lead is another.
 
-Each act is a connection of its own, so nothing has to be kept. Measured with 0.169.0.
+Each act and each look is a connection of its own, so nothing has to be kept. Measured with 0.169.0.
 """
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -30,7 +31,7 @@ PATIENCE = 10.0
 LOOK = 0.3
 """The time limit of one look, in seconds."""
 PAUSE = 1.0
-"""Seconds for which the server's word about a turn that writes nothing is taken as it is."""
+"""Seconds for which the server's word is taken as it is, unless the rollout is written meanwhile."""
 FLAGS = Words(
     source="server",
     place="active flag",
@@ -85,15 +86,16 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
 
     An agent that waits writes nothing into its rollout, so a server is asked only while that is quiet.
     """
-    _follow(session_view, memory)
-    reading = rollout.look(session_view, memory)
-    if reading is None or reading.state is not State.WORKING:
-        return reading
-    path = rollout.rollout(session_view, memory)
-    key = changed(path) if path else 0.0
-    if memory.asked_at[0] != key or time.monotonic() >= memory.pause_until:
-        memory.pause_until = time.monotonic() + PAUSE
-        memory.asked_at = key, _flag(replace(session_view, session=reading.session))
+    with ExitStack() as stack:
+        client = cache(lambda: stack.enter_context(_connected(session_view, LOOK)))
+        looked = _follow(session_view, memory, client)
+        reading = rollout.look(session_view, memory)
+        if reading is None or reading.state is not State.WORKING:
+            return reading
+        path = rollout.rollout(session_view, memory)
+        key = changed(path) if path else 0.0
+        if looked or memory.asked_at[0] != key:
+            memory.asked_at = key, _flag(client, reading.session)
     flag = memory.asked_at[1]
     state = FLAGS.meaning(flag)
     if state is State.UNKNOWN:
@@ -101,30 +103,30 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     return replace(reading, state=state, source=FLAGS.source, rule=flag) if state else reading
 
 
-def _follow(session_view: SessionView, memory: Memory) -> None:
+def _follow(session_view: SessionView, memory: Memory, client: Callable[[], ServerClient]) -> bool:
     """Note which conversation the agent goes on with: `/new`, `/clear` and `/fork` begin another in its process.
 
     Whoever opens one of another member here has that loaded too. So only one that was seen here before its first turn,
-    or at work, counts; and none without a rollout, which could not be resumed.
+    or at work, counts; and none without a rollout, which could not be resumed. Return True when it was time to look.
     """
     if time.monotonic() < memory.follow_at:
-        return
+        return False
     memory.follow_at = time.monotonic() + PAUSE
     known = memory.conversation or session_view.session
-    with suppress(*_FAILURES), _connected(session_view, LOOK) as client:
-        if [id for id in client.loaded() if id not in memory.others] != [known]:
-            found = client.conversations(memory.others)
+    with suppress(*_FAILURES):
+        if [id for id in client().loaded() if id not in memory.others] != [known]:
+            found = client().conversations(memory.others)
             memory.own |= {known, *(thread.id for thread in found if thread.works or not thread.preview)}
             own = [thread.id for thread in found if thread.id in memory.own]
             begun = [id for id in own if rollout.began(replace(session_view, session=id))]
             memory.conversation = begun[-1] if begun else known
+    return True
 
 
-def _flag(session_view: SessionView) -> str:
+def _flag(client: Callable[[], ServerClient], session: str) -> str:
     """Return what the session's turn waits for, in the server's word; empty for nothing, or when it does not say."""
     try:
-        with _connected(session_view, LOOK) as client:
-            flags = client.status(session_view.session).active_flags
+        flags = client().status(session).active_flags
     except _FAILURES:
         return ""
     return flags[0] if flags else ""

@@ -69,10 +69,7 @@ class WebSocket:
 
     def _agree(self) -> None:
         key = base64.b64encode(os.urandom(16)).decode()
-        lines = ("GET / HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade")
-        self._socket.sendall(
-            "\r\n".join((*lines, f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", "", "")).encode()
-        )
+        self._socket.sendall("\r\n".join((*_UPGRADE, f"Sec-WebSocket-Key: {key}", "", "")).encode())
         while b"\r\n\r\n" not in self._received:
             if len(self._received) > 1 << 16:
                 raise Closed("the server does not speak WebSocket")
