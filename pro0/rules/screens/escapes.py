@@ -1,7 +1,8 @@
 """The meaning of a captured terminal's escapes: letters that are dim, grey, or under a drawn cursor."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -57,7 +58,7 @@ def painted(styled: Iterable[str], only: Container[int] | None = None) -> Iterat
                 letters += (Cell(letter, style) for letter in row[position : escape.start()])
             position = escape.end()
             if escape.group(1) is not None:
-                style = _styled(style, escape.group(1).split(";"))
+                style = _styled(style, escape.group(1))
         if wanted:
             letters += (Cell(letter, style) for letter in row[position:])
         yield tuple(letters)
@@ -97,9 +98,10 @@ def _hue_of_palette(number: int) -> bool:
     return number < 232 and len({cube // 36, cube // 6 % 6, cube % 6}) > 1
 
 
-def _styled(style: Style, parameters: Sequence[str]) -> Style:
-    """Return the style after one SGR sequence."""
-    words = [word for parameter in parameters for word in _words(parameter)]
+@lru_cache(maxsize=512)
+def _styled(style: Style, parameters: str) -> Style:
+    """Return the style after one SGR sequence; a screen repeats few of them many times."""
+    words = [word for parameter in parameters.split(";") for word in _words(parameter)]
     while words:
         word = words.pop(0)
         if word == "0":
