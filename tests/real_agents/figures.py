@@ -9,7 +9,7 @@ from tests.crash.figures import place
 from tests.crash.lanes import SOAK, place_of
 from tests.real_agents.agents import BARE
 from tests.real_agents.test_delivery import LATE, LETTERS, UNSEEN
-from tests.real_agents.test_sizes import ALONE, MEMBER, MEMORY, PROCESSES
+from tests.real_agents.test_sizes import ALONE, COST, MEMBER, MEMORY, PROCESSES
 from tools.agents.install import PINNED
 
 BEGIN = "<!-- figures of real agents: tests/real_agents/figures.py writes what follows -->"
@@ -20,7 +20,10 @@ COLUMNS = (
 )
 SIZES_BEGIN = "<!-- sizes of real agents: tests/real_agents/figures.py writes what follows -->"
 SIZES_END = "<!-- end of sizes of real agents -->"
-SIZES = ("agent", "version", "MiB alone", "MiB as a member", "processes alone", "processes as a member")
+SIZES = (
+    *("agent", "version", "MiB alone", "MiB as a member", "processes alone", "processes as a member"),
+    *("‰ of a core for the lead, ten idle", "ten working"),
+)
 
 
 def letters() -> str:
@@ -29,8 +32,9 @@ def letters() -> str:
 
 
 def sizes() -> str:
-    """Return the table of memory and processes as Markdown."""
+    """Return the table of memory, processes and the lead's share of a core as Markdown."""
     counted = [(counts, how) for counts in (MEMORY, PROCESSES) for how in (ALONE, MEMBER)]
+    counted += [(COST, state) for state in ("idle", "working")]
     return _table(SIZES, {agent: [(counts, f"{agent} {how}") for counts, how in counted] for agent in BARE})
 
 
