@@ -45,9 +45,9 @@ class Steps:
         """Return the next turn."""
         self.last = request
         self.heard += "\n".join(request.results())
-        told = _said(request.news)
-        self._named |= {int(number) for number in STEP.findall(told)}
-        if MAIL.search(told):
+        # Of all that was said: what comes while OpenCode asks its model stands before the answer, and was not asked.
+        self._named |= {int(number) for number in STEP.findall(_said(request.entries))}
+        if MAIL.search(_said(request.news)):
             return use("check_messages")
         for number in sorted(self._named & self._turns.keys()):
             turn = self._turns[number]
