@@ -54,7 +54,7 @@ def test_a_seat_of_that_name_that_is_no_runners_is_left_alone(team: TeamStore) -
 
 
 def test_what_else_stands_in_the_way_is_said(team: TeamStore) -> None:
-    with pytest.raises(Refused, match="has 1 members already"):
+    with pytest.raises(Refused, match="has 1 member already"):
         runs.start(human(team), OPTIONS, SeatDraft(name=RUNNER), 1)
 
 

@@ -39,5 +39,5 @@ def test_no_agent_hires_more_than_the_person_allows(team: TeamStore, cli: Callab
     """Not by a variable that it sets for its own command."""
     refused = cli("member", "spawn", "w2", "--no-wait", env=granted(team, "lead") | {MOST: "90"})
     assert refused.code == 4
-    assert "alpha has 1 members already" in refused.err
+    assert "alpha has 1 member already" in refused.err
     assert [seat.agent_id for seat in team.wanted.read().seats] == ["lead", "w1"]

@@ -81,7 +81,16 @@ def test_whoever_is_told_of_the_end_can_begin_the_seat_anew(home: Path, dead: Pr
         members.restart(human(team), "w1")
     with pytest.raises(Refused, match="there is a member w1 already"):
         members.spawn(human(team), [SeatDraft(name="w1")], 10)
+    with pytest.raises(Refused, match="alpha has 1 member already"):
+        members.spawn(human(team), [SeatDraft(name="w2")], 1)
     ended(team, dead, Exit(at=NOW, code=0), State.EXITED)
     assert members.restart(human(team), "w1").generation == 2
     with pytest.raises(Refused, match="w1 is running"):
         members.restart(human(team), "w1")
+
+
+def test_whoever_is_told_of_the_end_can_have_another_in_its_place(home: Path, dead: Process) -> None:
+    """A member that has ended does not count among the most that a team may have."""
+    team = make_team(home, "w1")
+    ended(team, dead, None)
+    assert [seat.agent_id for seat in members.spawn(human(team), [SeatDraft(name="w2")], 1)] == ["w2"]

@@ -204,9 +204,11 @@ def _seated(context: Context, desired: Wanted, draft: SeatDraft, limit: int) -> 
     if same:
         reusable(same, draft, ended=team_roster.over(same.agent_id), worktree=_in_worktree(context, draft))
     _refuse_over_budget(context, desired)
-    if len([s for s in team_roster.live() if s.agent_id != ids.LEAD and not s.task]) >= limit and not draft.leads:
+    counted = [s.agent_id for s in desired.seats if s.agent_id != ids.LEAD and not s.task]
+    if len([id for id in counted if not team_roster.over(id)]) >= limit and not draft.leads:
         hint = "end one, or raise maxTeammates in the settings"
-        raise Refused(f"{context.team.name} has {limit} members already", code=ErrorCode.TOO_MANY, hint=hint)
+        plenty = f"{context.team.name} has {limit} member{'' if limit == 1 else 's'} already"
+        raise Refused(plenty, code=ErrorCode.TOO_MANY, hint=hint)
     agent_id = same.agent_id if same else agent_id
     draft = replace(draft, model=text.one_line(draft.model, "model"), effort=text.one_line(draft.effort, "effort"))
     suits = taken(draft)
