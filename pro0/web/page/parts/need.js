@@ -34,7 +34,7 @@ export function Need({ need, over }) {
 
 /** Its heading: the title of a task that waits, known before the task is; what a permission is for stands below, whole. */
 function titleOf({ kind, request, awaiting, what }, task) {
-  if (awaiting) return task?.title ?? what.slice(what.indexOf(": ") + 2);
+  if (awaiting) return task?.title ?? what.slice(what.indexOf("): ") + 3);
   return isAsked({ kind, request }) ? what.split(": ")[0] : what;
 }
 
