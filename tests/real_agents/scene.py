@@ -15,6 +15,7 @@ from tests.real_agents.scripts import MAIL
 from tests.real_agents.team import AGAIN, RealTeam
 from tests.real_agents.terminal import Client, Pane
 
+GO_ON = "Please go on."
 STEP = re.compile(r"take step (\d+)\.")
 
 
@@ -130,6 +131,11 @@ class Scene:
                 pressed = time.monotonic()
             elif pressed and text[:-1] in told and text not in told:  # Gemini CLI at times leaves the last letter
                 self.hands.type(text)
+                pressed = time.monotonic()
+            elif self.agent == "opencode" and pressed and text not in told and self.state() == "idle":
+                # OpenCode keeps a prompt that comes while a turn ends, and answers it with the next one.
+                self.hands.type(GO_ON)
+                self.hands.press("Enter")
                 pressed = time.monotonic()
             return done()
 
