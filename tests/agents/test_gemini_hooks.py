@@ -185,11 +185,12 @@ def test_a_prompt_before_which_a_person_spoke_is_not_told_twice(session: Session
     assert session.begins(PROMPT) == ""
 
 
-def test_urgent_mail_is_told_of_once_after_a_tool(session: Session) -> None:
+def test_mail_is_told_of_once_after_a_tool(session: Session) -> None:
+    """Issue 17, must show 1: in the middle of a turn, urgent or not; what stays unread is told of again at its end."""
     session.begins(PROMPT)
     assert session.hook("AfterTool") == {}
     session.post("in your own time")
-    assert session.hook("AfterTool") == {}
+    assert added(session.hook("AfterTool")) == LINE
     session.reads()
     session.post("now", urgent=True)
     assert added(session.hook("AfterTool")) == LINE

@@ -1,10 +1,10 @@
-"""The hooks of Gemini CLI: they repeat forgotten texts, tell of urgent mail after a tool, of all mail at a turn's end.
+"""The hooks of Gemini CLI: they repeat forgotten texts, and tell of mail after a tool and at a turn's end.
 
 They also note which conversation it is in, since a person begins another one by `/clear`.
 
 `python -I -m pro0.agents.gemini.hooks MAILBOX FOLDER`, the event as JSON on stdin, the session's identity in the
-environment. No turn is interrupted for mail, since Gemini would forget the turn. Urgent mail comes with the result of
-the next tool.
+environment. No turn is interrupted for mail, since Gemini would forget the turn. Mail is told of with the result of the
+next tool.
 """
 
 import os
@@ -35,8 +35,8 @@ from pro0.rules.words import prompts
 
 EVENTS = {"BeforeAgent": "", "AfterTool": "", "AfterAgent": "", "SessionStart": "clear"}
 """The events, and which of them we ask for; empty for all."""
-TOLD = "told-urgent"
-"""The file in the session's folder with the seq of the newest announced urgent message."""
+TOLD = "told-after-tool"
+"""The file in the session's folder with the seq of the newest message told of after a tool."""
 
 
 class HookInput(msgspec.Struct):
@@ -104,9 +104,9 @@ def _note_what_is_known(event: HookInput, box: Mailbox, folder: Path, incarnatio
 
 def _after_tool(box: Mailbox, folder: Path, incarnation: str) -> bytes:
     news = mail.news(box, incarnation)
-    if news.urgent <= turn_end.announced_seq(folder / TOLD):
+    if news.newest <= turn_end.announced_seq(folder / TOLD):
         return b""
-    (folder / TOLD).write_text(str(news.urgent), encoding="ascii")
+    (folder / TOLD).write_text(str(news.newest), encoding="ascii")
     return _context(HookInput(hook_event_name="AfterTool"), prompts.unread_line(news.count))
 
 

@@ -43,7 +43,7 @@ export default function (pi) {
       const path = join(inbox, name);
       const text = readFileSync(path, "utf8");
       unlinkSync(path); // removed first: no line may be handed over twice
-      pi.sendUserMessage(text, { deliverAs: "followUp" });
+      pi.sendUserMessage(text, { deliverAs: "steer" }); // in a turn it comes after the tools that run
     }
   }
 
