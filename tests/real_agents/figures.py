@@ -9,6 +9,7 @@ from tests.crash.figures import place
 from tests.crash.lanes import SOAK, place_of
 from tests.real_agents.agents import BARE
 from tests.real_agents.test_delivery import LATE, LETTERS, UNSEEN
+from tests.real_agents.test_middle import MIDDLE, SEEN
 from tests.real_agents.test_sizes import ALONE, COST, MEMBER, MEMORY, PROCESSES
 from tools.agents.install import PINNED
 
@@ -17,6 +18,7 @@ END = "<!-- end of figures of real agents -->"
 COLUMNS = (
     *("agent", "version", "messages", "ms until a question shows in the status, at most"),
     "ms until mail is read after a person refuses a permission, at most",
+    *("in the middle of a turn", "of these seen before the next but one tool call"),
 )
 SIZES_BEGIN = "<!-- sizes of real agents: tests/real_agents/figures.py writes what follows -->"
 SIZES_END = "<!-- end of sizes of real agents -->"
@@ -28,7 +30,9 @@ SIZES = (
 
 def letters() -> str:
     """Return the table of messages as Markdown."""
-    return _table(COLUMNS, {agent: [(counts, agent) for counts in (LETTERS, UNSEEN, LATE)] for agent in BARE})
+    return _table(
+        COLUMNS, {agent: [(counts, agent) for counts in (LETTERS, UNSEEN, LATE, MIDDLE, SEEN)] for agent in BARE}
+    )
 
 
 def sizes() -> str:
