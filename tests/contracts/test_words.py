@@ -75,7 +75,7 @@ def of_codex(home: Path, word: str) -> Reading | None:
 def of_flag(home: Path, word: str) -> Reading | None:
     """What codex' server says of a turn that goes on by its rollout; the server itself is in tests/agents."""
     event = {"timestamp": "2026-11-22T04:00:00Z", "type": "event_msg", "payload": {"type": "task_started"}}
-    with patch.object(codex_server, "_flag", lambda _view: word):
+    with patch.object(codex_server, "_flag", lambda *_: word):
         return looked("codex", placed.codex(home, json.dumps(event).encode() + b"\n"))
 
 
