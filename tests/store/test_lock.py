@@ -245,7 +245,7 @@ def line_up(folder: Path, number: int, asleep: float = lock.ASLEEP) -> list[Base
 
 
 def test_waiters_are_served_in_the_order_in_which_they_came(tmp_path: Path, holding: Holding) -> None:
-    """AC-64: a line, not a draw; afterwards nothing of it is left. A busy machine may let the first wait for seconds."""
+    """AC-64: a line, not a draw; afterwards nothing of it is left. Even on a busy machine."""
     process = holding()
     waiting = line_up(tmp_path, 12, asleep=60)
     process.kill()
