@@ -143,6 +143,34 @@ def test_a_pi_that_offers_too_little_does_not_run_unasked(offer: str, tmp_path: 
     assert (said["state"], said["note"]) == (state, note)
 
 
+HANDED = """
+const handlers = {};
+const said = (...words) => { console.log(JSON.stringify(words)); process.exit(0); };
+bridge({ on: (name, act) => { handlers[name] = act; }, sendUserMessage: said });
+const named = { sessionManager: { getSessionId: () => "one", getSessionFile: () => "/one.jsonl" } };
+handlers.session_start({ reason: "startup" }, named);
+handlers.agent_start();
+"""
+
+
+@node
+def test_a_line_that_comes_in_a_turn_is_not_kept_for_its_end(tmp_path: Path) -> None:
+    """Issue 17, must show 1: pi hands a text that steers over after the tools that run."""
+    (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "inbox" / "1").write_text("You have 1 unread message")
+    bridge = json.dumps(resources.PI_BRIDGE.as_uri())
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", f"import bridge from {bridge};{HANDED}"],
+        env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
+        capture_output=True,
+        timeout=STUCK,
+        check=True,
+    )
+    assert json.loads(done.stdout) == ["You have 1 unread message", {"deliverAs": "steer"}]
+    assert os.listdir(tmp_path / "inbox") == []
+
+
 AGAIN = """
 function offered() {
   const handlers = {};

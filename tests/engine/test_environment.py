@@ -36,3 +36,17 @@ def test_no_start_compiles_an_expression_for_pro0s_own_patterns(monkeypatch: pyt
     assert kept.variables == variables
     assert of_agent(kept, ["ANTHROPIC_*"]) == variables
     assert of_agent(kept, []) == {"LC_TIME": "C", "OTHER": "o"}
+
+
+def test_the_names_of_a_team_are_sorted_once_for_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 17, must show 6: the lead asks three times a second for each member, and only values differ."""
+    names = [f"NAME_{number}" for number in range(50)]
+    seen = [of_agent(kept_environment(dict.fromkeys(names, "old"), names, []), ["NAME_*"])]
+
+    def fits(name: str, pattern: str) -> bool:
+        raise AssertionError(f"{name} was held against {pattern} again")
+
+    kept = kept_environment(dict.fromkeys(names, "new"), names, [])
+    monkeypatch.setattr(environment, "_fits", fits)
+    seen.append(of_agent(kept, ["NAME_*"]))
+    assert seen == [dict.fromkeys(names, "old"), dict.fromkeys(names, "new")]
