@@ -21,6 +21,7 @@ from pro0.store.paths import LEAD_ERRORS
 from tests import exits, memory
 from tests.crash.lanes import now_running
 from tests.leftovers import end, still_under
+from tests.pages import enlarge
 from tests.postgres import Postgres, postgres, require
 from tests.repositories import repository_in
 from tests.sampling import leave_to_soak
@@ -69,7 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection() -> Generator[None, object, object]:
     """Look for no garbage among modules and tests: none of it is any, and looking took two fifths of collecting them.
 
-    Later looks, and those of the thousands of forks, leave all that out too.
+    Later looks, and those of the thousands of forks, leave all that out too; and forks copy it in large pages.
     """
     gc.disable()
     try:
@@ -77,6 +78,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+        enlarge()
 
 
 def compile_program() -> None:

@@ -8,7 +8,6 @@ that IT2_STATE names has the server's socket, `calls`, `broken`, whose text it f
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 TYPE_CHECKING = False
@@ -27,11 +26,17 @@ def fail(what: str, code: int) -> NoReturn:
 
 
 def tmux(*words: str) -> str:
+    """Return what tmux says; not by subprocess, whose import takes as long as all else here."""
     server = ("tmux", "-u", "-S", f"{STATE}/socket", "-f", "/dev/null")
-    done = subprocess.run([*server, *words], capture_output=True, text=True)
-    if done.returncode:
-        fail(done.stderr.strip(), 3)
-    return done.stdout.removesuffix("\n")
+    reading, writing = os.pipe()
+    streams = [(os.POSIX_SPAWN_DUP2, writing, stream) for stream in (1, 2)]
+    pid = os.posix_spawnp("tmux", [*server, *words], os.environ, file_actions=streams)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as answer:
+        said = answer.read()
+    if os.waitpid(pid, 0)[1]:
+        fail(said.strip(), 3)
+    return said.removesuffix("\n")
 
 
 def pane(session: str | None) -> str:

@@ -32,7 +32,7 @@ from tests.teams import make_team
 from tests.waiting import wait_until
 from tests.world import World, changes, world
 
-SECONDS = {TEST: 20, SOAK: 600}
+SECONDS = {TEST: 12, SOAK: 600}
 EVERY = 2.0
 """Seconds between two faults."""
 
