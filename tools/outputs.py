@@ -20,6 +20,7 @@ from pro0.model.runtime import Exit
 from pro0.model.task import Comment, Task
 from pro0.ops.grants import GrantStatus
 from pro0.ops.mail.messages import Letter
+from pro0.ops.signature import schema_of
 from pro0.ops.team.archives import ArchivedTeam
 from pro0.ops.team.costs import TeamCost
 from pro0.ops.team.machines import MachineStatus
@@ -233,7 +234,7 @@ def _shape(kind: Any, parts: Schema) -> Schema:
         return {"anyOf": [_shape(arm, parts) for arm in get_args(kind)]}
     if get_origin(kind) is list:
         return {"type": "array", "items": _shape(get_args(kind)[0], parts)}
-    [shape], found = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    shape, found = schema_of(kind)
     parts |= {name: _whole(part) for name, part in found.items()}
     return dict(shape)
 

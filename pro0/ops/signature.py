@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from typing import Any, get_type_hints
 
 import msgspec
@@ -21,9 +21,18 @@ def result_of(function: Callable[..., object]) -> Any:
     return get_type_hints(function, include_extras=True)["return"]
 
 
+def schema_of(kind: Any, reference: str = "#/$defs/{name}") -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the schema of a type, and those that it refers to by name; the same from every version of Python."""
+    [schema], components = msgspec.json.schema_components([kind], ref_template=reference)
+    for component in components.values():
+        if "description" in component:  # a docstring, whose indentation Python has removed since 3.13
+            component["description"] = cleandoc(component["description"])
+    return schema, components
+
+
 def flat_schema(kind: type) -> dict[str, object]:
     """Return the schema of a type, with everything it refers to inside."""
-    [schema], components = msgspec.json.schema_components([kind])
+    schema, components = schema_of(kind)
     name = getattr(kind, "__name__", "")
     if isinstance(schema, dict) and schema.get("$ref") == f"#/$defs/{name}":
         schema = components.pop(name)

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import msgspec
-
 from pro0 import __version__
 from pro0.model.caller import PEOPLE_AND_AGENTS
 from pro0.model.stored import SCHEMA_VERSION
 from pro0.ops.context import OPERATIONS
-from pro0.ops.signature import arguments_of, result_of
+from pro0.ops.signature import arguments_of, result_of, schema_of
 from pro0.rpc.method import METHODS, Method
 from pro0.rpc.progress import PROGRESS, TOKEN, CallProgress
 from pro0.rpc.subscriptions import CHANGES, TOPICS
@@ -84,17 +82,17 @@ def _notification(topic: str, schemas: dict[str, Schema]) -> dict[str, object]:
 
 
 def _progress(schemas: dict[str, Schema]) -> dict[str, object]:
-    [params], components = msgspec.json.schema_components([CallProgress], ref_template=_TEMPLATE)
+    params, components = schema_of(CallProgress, _TEMPLATE)
     schemas |= components
     return {"name": PROGRESS, "summary": f"Tell how far a call is that has a {TOKEN}.", "params": params}
 
 
 def _schema(kind: Any, method: Method, schemas: dict[str, Schema]) -> Schema:
     """Return the schema of a type as methods show it; what it refers to goes into `schemas`."""
-    [schema], components = msgspec.json.schema_components([kind], ref_template=_TEMPLATE)
+    schema, components = schema_of(kind, _TEMPLATE)
     for stored, (view, _) in SHOWN.items():
         if stored.__name__ in components:
-            view_components = msgspec.json.schema_components([view], ref_template=_TEMPLATE)[1]
+            view_components = schema_of(view, _TEMPLATE)[1]
             components |= view_components | {stored.__name__: view_components[view.__name__]}
     names = {name: _name(name, components, method.worded) for name in components}
     for name in _reached(schema, components):
