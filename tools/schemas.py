@@ -13,6 +13,7 @@ from pro0.model.runtime import Hosted, Launch, Report, Runtime
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, PortRanges, StorePointer, TeamConfig, Wanted
 from pro0.model.usage import UsageBook
+from pro0.ops.signature import schema_of
 from tools.file_schemas import WRITTEN
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schema"
@@ -48,7 +49,8 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
 def schema(name: str) -> dict[str, object]:
     """Return the JSON Schema of one kind of stored file."""
     type_, where = STORED[name]
-    return {"$schema": DIALECT, "title": where, **msgspec.json.schema(type_)}
+    shape, parts = schema_of(type_)
+    return {"$schema": DIALECT, "title": where, **shape, "$defs": parts}
 
 
 def documents() -> dict[str, str]:
