@@ -12,6 +12,7 @@ import pytest
 from pro0 import ssh
 from pro0.errors import BadInput, EnvironmentMissing
 from tests import sshd
+from tests.living import ended
 from tests.sshd import Machine
 from tests.waiting import STUCK, wait_until
 
@@ -128,7 +129,7 @@ def test_what_asks_a_machine_ends_with_who_waits_for_it(tmp_path: Path) -> None:
         wait_until(lambda: told.exists() and told.read_text(), STUCK, "it asks")
         asking = psutil.Process(int(told.read_text()))
         waits.kill()
-    wait_until(lambda: not asking.is_running() or asking.status() == psutil.STATUS_ZOMBIE, STUCK, "it has ended")
+    wait_until(lambda: ended(asking), STUCK, "it has ended")
 
 
 def test_a_machine_that_does_not_let_in_asks_nothing(build1: Machine) -> None:

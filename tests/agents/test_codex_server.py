@@ -23,6 +23,7 @@ from pro0.agents.codex.websocket import WebSocket
 from pro0.model.need import Choice, PermissionAnswer
 from tests.agents import codex_program, placed
 from tests.agents.codex_program import Server
+from tests.living import ended
 from tests.waiting import STUCK, wait_until
 
 LINE = "You have 2 unread messages: run `pro0 inbox`"
@@ -199,7 +200,7 @@ def test_the_terminal_program_is_a_client_of_its_own_server(start: Callable[...,
 def test_a_version_without_such_a_server_runs_alone(start: Callable[..., tuple[int, list[str]]]) -> None:
     pid, words = start("old")
     assert words == ["--no-daemon"]
-    wait_until(lambda: not [c for c in psutil.Process(pid).children() if c.status() != "zombie"], STUCK, "nothing left")
+    wait_until(lambda: all(ended(child) for child in psutil.Process(pid).children()), STUCK, "nothing left")
 
 
 def test_a_version_that_takes_no_such_word_is_given_none(start: Callable[..., tuple[int, list[str]]]) -> None:
@@ -222,7 +223,7 @@ def test_where_more_or_less_would_be_permitted_a_resumed_session_runs_alone(
     """Its own words say then what is permitted."""
     pid, words = start("as before", ("danger-full-access", "never"))
     assert words == ["--no-daemon"]
-    wait_until(lambda: not [c for c in psutil.Process(pid).children() if c.status() != "zombie"], STUCK, "nothing left")
+    wait_until(lambda: all(ended(child) for child in psutil.Process(pid).children()), STUCK, "nothing left")
 
 
 def test_without_its_server_the_terminal_program_is_ended(start: Callable[..., tuple[int, list[str]]]) -> None:
@@ -231,4 +232,4 @@ def test_without_its_server_the_terminal_program_is_ended(start: Callable[..., t
     client = psutil.Process(pid)
     (served,) = client.children()[0].children()
     served.kill()
-    wait_until(lambda: not client.is_running() or client.status() == "zombie", STUCK, "it is ended")
+    wait_until(lambda: ended(client), STUCK, "it is ended")

@@ -1,7 +1,6 @@
 """Members on another machine: what a test does with them, and what must be left of them."""
 
 import json
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import psutil
 from pro0.terminals import protocol
 from pro0.terminals.connection import Connection
 from tests.e2e.conftest import Team
+from tests.living import living
 from tests.sshd import Machine
 
 LIVES = "echo hello; while :; do sleep 0.1; done"
@@ -20,24 +20,15 @@ def spawn(team: Team, name: str, script: str, *options: str) -> None:
     team.until(lambda: team.state(name) == "running", "it runs there")
 
 
-def called_with(text: str) -> list[psutil.Process]:
-    """The living processes that were called with a text."""
-    return _living(lambda process: text in "\0".join(process.cmdline()))
+def called_with(*texts: str) -> list[psutil.Process]:
+    """The living processes that were called with all of these texts."""
+    return living(lambda process: all(text in "\0".join(process.cmdline()) for text in texts))
 
 
 def sessions(machine: Machine) -> list[psutil.Process]:
     """The processes of sessions there: guards, agents and all below."""
     folder = str(machine.home / "pro0" / "hosted")
-    return _living(lambda process: folder in "\0".join((*process.cmdline(), *process.environ().values())))
-
-
-def _living(fits: Callable[[psutil.Process], bool]) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if fits(process):
-                found.append(process)
-    return found
+    return living(lambda process: folder in "\0".join((*process.cmdline(), *process.environ().values())))
 
 
 def guard_there(machine: Machine) -> int:

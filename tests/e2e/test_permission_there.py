@@ -10,6 +10,7 @@ from tests import sshd
 from tests.e2e.conftest import Team
 from tests.e2e.machines import cut, nothing_left, sessions, type_into, unreached
 from tests.e2e.test_agents_there import begun, told
+from tests.living import living
 from tests.sshd import Machine
 
 pytestmark = [pytest.mark.skipif(bool(sshd.lacks()), reason=sshd.lacks()), pytest.mark.usefixtures("scripts")]
@@ -40,7 +41,7 @@ def heard(machine: Machine) -> list[str]:
 
 def hooks_there(machine: Machine) -> list[psutil.Process]:
     """The hooks that wait there."""
-    found = [one for one in sessions(machine) if one.cmdline()[-2:] == ["member", "permission-hook"]]
+    found = living(lambda one: one.cmdline()[-2:] == ["member", "permission-hook"], sessions(machine))
     assert found
     return found
 

@@ -17,6 +17,7 @@ import pytest
 from tests.cli.test_outputs import fits
 from tests.conftest import Result
 from tests.e2e.conftest import Team
+from tests.living import living
 from tests.postgres import Postgres, postgres, require
 from tests.scenarios.claudes import claudes
 from tests.waiting import wait_until
@@ -79,14 +80,12 @@ def join(machine: OtherMachine, server: Postgres, *words: str, code: int = 0) ->
 
 def processes_of(home: Path) -> list[psutil.Process]:
     """Return what runs for a home: its leads, guards and agents."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("PRO0_HOME") == str(home) or str(home) in " ".join(process.cmdline()):
-                found.append(process)
-        except psutil.Error:
-            continue
-    return [process for process in found if process.pid != os.getpid()]
+    return living(
+        lambda process: (
+            process.pid != os.getpid()
+            and (process.environ().get("PRO0_HOME") == str(home) or str(home) in " ".join(process.cmdline()))
+        )
+    )
 
 
 def dies(home: Path) -> None:
@@ -198,7 +197,7 @@ def test_what_runs_on_a_machine_that_was_given_up_ends_there(
                f"'pro0 pid {stopped.pid}'")  # fmt: skip
     wait_until(lambda: not founded.json("host", "list")[1]["present"], 20, "the server knows that it is away")
     founded("host", "leave", "alpha", "--machine", "two")
-    agents = [process for process in processes_of(other.home) if "lead" not in process.cmdline()]
+    agents = living(lambda process: "lead" not in process.cmdline(), processes_of(other.home))
     assert agents
     stopped.resume()
     wait_until(lambda: not processes_of(other.home), 30, "all of it ends")

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -17,6 +16,7 @@ from pro0.store.teams import Store, TeamStore
 from tests.conftest import Result
 from tests.engine.crew import Crew
 from tests.leftovers import processes_under
+from tests.living import ended, living
 from tests.teams import make_team
 from tests.waiting import STUCK, wait_until
 
@@ -33,12 +33,7 @@ with EarlyLead(Store(Path(os.environ["PRO0_HOME"])).team("alpha"), os.environ, "
 
 def early_ones(home: Path) -> list[psutil.Process]:
     """The processes of this home that were started early, and those that they forked."""
-    found = []
-    for left in processes_under(home):
-        with suppress(psutil.Error):
-            if left.process.environ().get(AWAITS):
-                found.append(left.process)
-    return found
+    return living(lambda process: AWAITS in process.environ(), [left.process for left in processes_under(home)])
 
 
 def team_of(home: Path) -> TeamStore:
@@ -86,7 +81,7 @@ def test_one_that_was_killed_before_the_word_is_replaced(alpha: Crew, home: Path
     with EarlyLead(team, os.environ, "tmux") as early:
         [first, *_] = wait_until(lambda: early_ones(home), STUCK, "it is there")
         first.send_signal(signal.SIGKILL)
-        wait_until(lambda: first.status() == psutil.STATUS_ZOMBIE or not first.is_running(), STUCK, "it is dead")
+        wait_until(lambda: ended(first), STUCK, "it is dead")
         ensure_lead(team, early.go)
     lead = team.runtime.read().lead
     assert lead

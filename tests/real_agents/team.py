@@ -17,6 +17,7 @@ from pro0.store.paths import LEAD_LOG
 from tests.conftest import Result
 from tests.e2e.conftest import Cli, Team
 from tests.leftovers import processes_under
+from tests.living import ended
 from tests.real_agents.scripts import marker
 from tests.real_agents.states import PATIENCE
 from tests.real_agents.terminal import Pane
@@ -149,4 +150,4 @@ class RealTeam(Team):
 
 def gone(tree: list[psutil.Process]) -> bool:
     """Tell whether none of these processes runs any more."""
-    return not [process for process in tree if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+    return all(ended(process) for process in tree)

@@ -9,6 +9,7 @@ import pytest
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.turns import say
 from tests.leftovers import processes_under
+from tests.living import living
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam, gone
 from tests.real_agents.terminal import Pane
@@ -88,7 +89,7 @@ def conversation_in(pane: Pane) -> str:
 
 def kill_server(team: RealTeam) -> None:
     """Kill the server of the member, which ends with it. Older versions start it by another program, and exit well."""
-    for process in [process for process in team.tree("w1") if "app-server" in process.cmdline()]:
+    for process in living(lambda process: "app-server" in process.cmdline(), team.tree("w1")):
         process.kill()
     team.eventually(lambda: team.state("w1") in ("crashed", "exited"), "w1 is over")
 

@@ -9,6 +9,7 @@ import pytest
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.turns import hang, say, shell, use
 from tests.leftovers import processes_under
+from tests.living import living
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam, gone
 
@@ -25,7 +26,7 @@ def busy(agent: str, provider: Provider, team: RealTeam) -> list[psutil.Process]
     team.begin("--lead", "none", "--task", "wait long", w1=agent)
     team.eventually((team.project / "begun").exists, "the command runs")
     tree = team.tree("w1")
-    assert [process for process in tree if "1234" in process.cmdline()]
+    assert living(lambda process: "1234" in process.cmdline(), tree)
     return tree
 
 

@@ -9,6 +9,7 @@ import pytest
 from pro0.agents.claude import waiter
 from pro0.scripted_model.server import Provider
 from tests.leftovers import processes_under
+from tests.living import living
 from tests.real_agents.scripts import marker, teammate
 from tests.real_agents.team import RealTeam, gone
 from tests.real_agents.terminal import Client
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.agents
 
 def waiters(team: RealTeam) -> list[psutil.Process]:
     """Return the processes of w1 that wait for a line."""
-    return [process for process in team.tree("w1") if waiter.__file__ in process.cmdline()]
+    return living(lambda process: waiter.__file__ in process.cmdline(), team.tree("w1"))
 
 
 def read(team: RealTeam, text: str, by: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from pro0.cli.warm.client import SOCKET
 from tests import elsewhere
 from tests.elsewhere import Placed
+from tests.living import ended
 from tests.scenarios.runs import Terminal
 from tests.waiting import STUCK, wait_until
 
@@ -36,7 +37,7 @@ def test_it_ends_with_its_lead(alone: Terminal, number: signal.Signals) -> None:
     helpers = lead.children(recursive=True)
     assert helpers
     lead.send_signal(number)
-    wait_until(lambda: all(map(gone, (lead, *helpers))), STUCK, "all of it is gone")
+    wait_until(lambda: all(map(ended, (lead, *helpers))), STUCK, "all of it is gone")
     assert "one" not in alone.pro0("task", "list").out
 
 
@@ -46,7 +47,7 @@ def test_another_one_follows_when_one_is_killed(alone: Terminal) -> None:
     [helper] = lead.children()
     for victim in (*helper.children(), helper):
         victim.kill()
-        wait_until(partial(gone, victim), STUCK, "it is gone")
+        wait_until(partial(ended, victim), STUCK, "it is gone")
         assert "the epic" in alone.pro0("task", "list").out
     assert "running" in alone.pro0("team", "status").out
 
@@ -63,11 +64,3 @@ def warm(alone: Terminal) -> psutil.Process:
 
     wait_until(ready, STUCK, "commands are done for others")
     return lead
-
-
-def gone(process: psutil.Process) -> bool:
-    """Return whether a process does nothing any more."""
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True

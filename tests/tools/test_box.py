@@ -8,12 +8,11 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
+from tests.living import living
 from tests.waiting import STUCK, wait_until
 from tools.agents import box
 from tools.agents.install import ROOT, cache
@@ -147,12 +146,7 @@ def test_nothing_of_a_box_is_left(end: str, tmp_path: Path) -> None:
 
 
 def running(word: str) -> list[int]:
-    found = []
-    for one in psutil.process_iter():
-        with suppress(psutil.Error):
-            if any(word in argument for argument in one.cmdline()):
-                found.append(one.pid)
-    return found
+    return [one.pid for one in living(lambda one: any(word in argument for argument in one.cmdline()))]
 
 
 def test_the_dead_are_buried(boxed: Boxed) -> None:
