@@ -6,8 +6,11 @@ import sys
 from pro0 import __version__
 from pro0.cli import interrupts
 
-PATIENCE = 50_000
-"""Objects until the first garbage collection: importing makes none, and collecting would be a tenth of a short call."""
+PATIENCE = 100_000
+"""Objects until the first garbage collection: importing makes none, and a lead's import is half of that.
+
+Collecting would be a tenth of a short call.
+"""
 
 SHORT = {
     "send": "",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache, partial
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, Literal, get_args
 from uuid import NAMESPACE_OID, uuid5
 
 import msgspec
@@ -188,5 +188,5 @@ SHOWN: dict[type, tuple[type[RpcView], Callable[[Any], RpcView]]] = {
 _fields = cache(fields)
 _KEPT = ("taskId", "ticketId", "memberId", "needId")
 _SAME = [
-    name for name in get_type_hints(TaskView) if name in get_type_hints(Task) and name not in ("status", "awaiting")
+    name for name in TaskView.__struct_fields__ if name in Task.__struct_fields__ and name not in ("status", "awaiting")
 ]
