@@ -43,10 +43,10 @@ def test_the_names_of_a_team_are_sorted_once_for_an_agent(monkeypatch: pytest.Mo
     names = [f"NAME_{number}" for number in range(50)]
     seen = [of_agent(kept_environment(dict.fromkeys(names, "old"), names, []), ["NAME_*"])]
 
-    def fits(name: str, pattern: str) -> bool:
-        raise AssertionError(f"{name} was held against {pattern} again")
+    def fit(patterns: object, name: str) -> bool:
+        raise AssertionError(f"{name} was held against {patterns} again")
 
     kept = kept_environment(dict.fromkeys(names, "new"), names, [])
-    monkeypatch.setattr(environment, "_fits", fits)
+    monkeypatch.setattr("pro0.engine.opening.environment._Patterns.fit", fit)
     seen.append(of_agent(kept, ["NAME_*"]))
     assert seen == [dict.fromkeys(names, "old"), dict.fromkeys(names, "new")]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from pro0.agents.variables import ALL
 from pro0.config import SETTINGS
@@ -77,11 +78,9 @@ def keys_of_agents() -> tuple[str, ...]:
 @lru_cache(maxsize=32)
 def _seen_by_agent(names: tuple[str, ...], passes: tuple[str, ...]) -> frozenset[str]:
     """Return those of a team's variables that one agent may see; the lead asks at each look at each member."""
-    hidden = [pattern for pattern in keys_of_agents() if pattern not in passes]
+    hidden = _sorted(tuple(pattern for pattern in keys_of_agents() if pattern not in passes))
     patterns = (*ALLOWED, *passes)
-    return frozenset(
-        name for name in names if _is_kept(name, patterns) or not any(_fits(name, pattern) for pattern in hidden)
-    )
+    return frozenset(name for name in names if _is_kept(name, patterns) or not hidden.fit(name))
 
 
 def _filtered(environment: Mapping[str, str], patterns: Collection[str]) -> dict[str, str]:
@@ -89,17 +88,32 @@ def _filtered(environment: Mapping[str, str], patterns: Collection[str]) -> dict
 
 
 def _is_kept(name: str, patterns: Collection[str]) -> bool:
-    if name.startswith(_OWN):
-        return name in _SETTINGS
-    return any(_fits(name, pattern) for pattern in patterns)
+    return name in _SETTINGS if name.startswith(_OWN) else _sorted(tuple(patterns)).fit(name)
 
 
-def _fits(name: str, pattern: str) -> bool:
-    """Return what `fnmatchcase` does; a plain name or prefix, as nearly all are, compiles no expression."""
-    stem = pattern.removesuffix("*")
-    if any(special in stem for special in "*?["):
-        return fnmatchcase(name, pattern)
-    return name == pattern or (stem != pattern and name.startswith(stem))
+class _Patterns(NamedTuple):
+    """Patterns by their kind: nearly all are a plain name or a prefix, and compile no expression."""
+
+    names: frozenset[str]
+    prefixes: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def fit(self, name: str) -> bool:
+        """Return what `fnmatchcase` does with any of them."""
+        plain = name in self.names or name.startswith(self.prefixes)
+        return plain or any(fnmatchcase(name, pattern) for pattern in self.others)
+
+
+@lru_cache(maxsize=32)
+def _sorted(patterns: tuple[str, ...]) -> _Patterns:
+    stems = {pattern: pattern.removesuffix("*") for pattern in patterns}
+    others = tuple(pattern for pattern, stem in stems.items() if any(special in stem for special in "*?["))
+    plain = {pattern: stem for pattern, stem in stems.items() if pattern not in others}
+    return _Patterns(
+        frozenset(pattern for pattern, stem in plain.items() if stem == pattern),
+        tuple(stem for pattern, stem in plain.items() if stem != pattern),
+        others,
+    )
 
 
 def _is_text(text: str) -> bool:
