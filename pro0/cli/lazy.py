@@ -58,6 +58,12 @@ class HintingGroup(click.Group):
         guess = command_for(name, commands) or nearest(name, commands)
         return [guess] if guess else []
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """Write the whole first sentence of each command, as a table of a `LazyGroup` has it."""
+        shown = sorted((name, command) for name, command in self.commands.items() if not command.hidden)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(limit=1000).removesuffix(".")) for name, one in shown])
+
 
 class LazyGroup(HintingGroup):
     """A group made of a table; its help comes from the table alone."""

@@ -10,7 +10,7 @@ import pytest
 
 from pro0.cli.commands import COMMANDS, GROUPS, HIDDEN
 from pro0.cli.help.sections import SectionedCommand
-from pro0.cli.lazy import LazyGroup
+from pro0.cli.lazy import HintingGroup, LazyGroup
 from tests.cli.conftest import Pro0, commands
 from tests.waiting import STUCK
 
@@ -52,6 +52,21 @@ def test_the_line_of_the_table_is_the_first_of_the_help() -> None:
             assert command
             first = inspect.cleandoc(command.help or "").splitlines()[0]
             assert first.startswith(line), (name, first)
+
+
+def test_a_group_without_a_table_says_whole_what_each_command_does(pro0: Pro0) -> None:
+    groups = {
+        name: command
+        for name, command in EVERY.items()
+        if isinstance(command, HintingGroup) and not isinstance(command, LazyGroup)
+    }
+    assert groups
+    for name, group in groups.items():
+        _, _, shown = pro0(*name.split()[1:], "--help").out.partition("Commands:")
+        told = " ".join(shown.split()) + " "
+        for one, command in group.commands.items():
+            first = re.split(r"\.(?:\s|$)", inspect.cleandoc(command.help or ""))[0]
+            assert (f"{one} {' '.join(first.split())} " in told) is not command.hidden
 
 
 READING = """team list, team status, team wait, team logs, member list, member show, member env, task list, task show,
