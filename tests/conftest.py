@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,7 +145,7 @@ def scripts(home: Path) -> None:
 def server() -> Iterator[Postgres]:
     """A PostgreSQL server for all tests of this process; in CI it must be there."""
     require()
-    with postgres() as running:
+    with nullcontext(Postgres.shared) if Postgres.shared else postgres() as running:
         yield running
 
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import LiteralString
+from typing import ClassVar, LiteralString
 
 import psycopg
 import pytest
@@ -52,6 +52,9 @@ exec setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups "$@"
 
 class Postgres:
     """The server; `url` names a database in it."""
+
+    shared: ClassVar["Postgres | None"] = None
+    """One that another process has started for the tests of this one."""
 
     def __init__(self, at: Path, fsync: str, disk: Path | None = None) -> None:
         self.at = at
@@ -101,6 +104,13 @@ class Postgres:
             with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
                 connection.execute(f"create database {database}".encode())
         return f"postgresql://pro0@/{database}?host={host or self.at}"
+
+    def forget(self, pid: int) -> None:
+        """Drop the databases that a process has made."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            made = connection.execute("select datname from pg_database where datname like %s", (f"pro0\\_{pid}\\_%",))
+            for (name,) in made.fetchall():
+                connection.execute(f"drop database {name} with (force)".encode())
 
     def ask(self, query: LiteralString) -> list[tuple[object, ...]]:
         """Return the rows of a question to the database that was made last."""

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ import pytest
 from mutmut.mutation.trampoline import set_mutant_under_test
 from mutmut.state import state
 
+from tests.postgres import Postgres, postgres
 from tests.verdicts import KILLED, LIVES, NO_TEST, Verdicts
 
 REACHED = Path("reached.json")
@@ -84,27 +86,53 @@ def _look(session: pytest.Session) -> int:
 
 def _try_all(session: pytest.Session, by_function: dict[str, list[pytest.Item]], seconds: dict[str, float]) -> None:
     """Try mutant after mutant, some at once, and write down each verdict."""
-    verdicts, running = Verdicts(Path()), dict[int, str]()
-    for name in verdicts.untried(os.environ.get(NAMES, "").split()):
-        items = by_function.get(name.rpartition("__mutmut_")[0], [])
-        if not items:
-            verdicts.put(name, NO_TEST)
-            continue
-        by_itself = any(item.nodeid.startswith(ALL_PROCESSES) for item in items)
-        while len(running) >= (1 if by_itself else int(os.environ[CHILDREN])):
-            _reap(running, verdicts)
-        running[forked(lambda name=name, items=items: _try(session, name, items, seconds))] = name  # type: ignore[misc]
-        while by_itself and running:
-            _reap(running, verdicts)
-    while running:
-        _reap(running, verdicts)
+    verdicts, children = Verdicts(Path()), int(os.environ[CHILDREN])
+    with ExitStack() as ends:
+        # One for each that runs at once: starting it takes longer than most tests, and some look at all of it.
+        count = children if any("server" in getattr(item, "fixturenames", ()) for item in session.items) else 0
+        tries = Tries(verdicts, [ends.enter_context(postgres()) for _ in range(count)])
+        for name in verdicts.untried(os.environ.get(NAMES, "").split()):
+            items = by_function.get(name.rpartition("__mutmut_")[0], [])
+            if not items:
+                verdicts.put(name, NO_TEST)
+                continue
+            by_itself = any(item.nodeid.startswith(ALL_PROCESSES) for item in items)
+            tries.wait(0 if by_itself else children - 1)
+            tries.start(name, lambda name=name, items=items: _try(session, name, items, seconds))  # type: ignore[misc]
+            if by_itself:
+                tries.wait(0)
+        tries.wait(0)
 
 
-def _reap(running: dict[int, str], verdicts: Verdicts) -> None:
-    pid, status = os.wait()
-    shutil.rmtree(_folder(pid), ignore_errors=True)
-    code = os.waitstatus_to_exitcode(status)
-    verdicts.put(running.pop(pid), LIVES if code == 0 else KILLED if code == 1 else code)
+class Tries:
+    """The tries that run at once, each in a process with a database server of its own, where there are any."""
+
+    def __init__(self, verdicts: Verdicts, servers: list[Postgres]) -> None:
+        self._verdicts = verdicts
+        self._free = servers
+        self._running: dict[int, tuple[str, Postgres | None]] = {}
+
+    def start(self, name: str, act: Callable[[], int]) -> None:
+        """Try one more mutant."""
+        server = self._free.pop() if self._free else None
+
+        def with_server() -> int:
+            Postgres.shared = server
+            return act()
+
+        self._running[forked(with_server)] = name, server
+
+    def wait(self, most: int) -> None:
+        """Wait until at most so many are running, and write down what they found."""
+        while len(self._running) > most:
+            pid, status = os.wait()
+            shutil.rmtree(_folder(pid), ignore_errors=True)
+            name, server = self._running.pop(pid)
+            if server:
+                server.forget(pid)
+                self._free.append(server)
+            code = os.waitstatus_to_exitcode(status)
+            self._verdicts.put(name, LIVES if code == 0 else KILLED if code == 1 else code)
 
 
 def _try(session: pytest.Session, name: str, items: list[pytest.Item], seconds: dict[str, float]) -> int:

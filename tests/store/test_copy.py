@@ -353,8 +353,9 @@ def test_another_team_of_that_name_is_left_alone(home: Path, url: str, tmp_path:
     there = Store(tmp_path / "other").create(another, Wanted(), url=url)
     make_team(home)
     before = contents(home)
-    with pytest.raises(Refused, match="there is another team alpha in postgresql:"):
+    with pytest.raises(Refused, match="there is another team alpha in postgresql:") as refused:
         go(home, url)
+    assert (refused.value.code, refused.value.hint) == ("conflict", "choose another database; nothing was changed")
     assert contents(home) == before
     assert not (home / "teams" / "alpha" / "store.json").exists()
     assert there.config.read().uid == "another"

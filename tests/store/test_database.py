@@ -1,7 +1,9 @@
 """A team in a PostgreSQL database: races, kills, a server that goes, a connection cut at any byte."""
 
+import json
 import os
 import random
+import re
 import signal
 import socket
 import sys
@@ -25,6 +27,7 @@ from pro0.ops.tasks import tasks
 from pro0.store.database import server as server_module
 from pro0.store.database.server import DatabaseServer, server_of
 from pro0.store.mailbox import Box
+from pro0.store.paths import EVENTS
 from pro0.store.places.folder import CHANGED_AT_SERVER
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
@@ -363,12 +366,23 @@ def test_what_is_here_is_watched_with_the_team(home: Path, url: str) -> None:
         watch.close()
 
 
+def test_an_event_wakes_whoever_watches_the_team(home: Path, url: str) -> None:
+    team = team_at(home, url)
+    watch = team.documents.watch([team.documents.team], re.escape(EVENTS))
+    try:
+        wait_until(watch.drain, STUCK, "it listens")
+        team.log_event(clock(), "human", "an event")
+        wait_until(watch.drain, STUCK, "it hears")
+    finally:
+        watch.close()
+
+
 def test_events_are_read_on_from_the_last_look(home: Path, url: str) -> None:
     team = team_at(home, url)
     reader, late = team.documents.events(), team.documents.events()
     for number in range(5):
         team.log_event(clock(), "human", f"event {number}")
-    assert [line[-9:-2] for line in reader.fresh()] == [f"event {number}".encode() for number in range(5)]
+    assert [json.loads(line)["event"] for line in reader.fresh()] == [f"event {number}" for number in range(5)]
     assert len(late.last(2)) == 2
     team.log_event(clock(), "human", "more")
     assert len([*reader.fresh()]) == len([*late.fresh()]) == 1
@@ -379,8 +393,9 @@ def test_a_name_in_the_database_is_one_team(home: Path, url: str, tmp_path: Path
     team = team_at(home, url, "w1")
     before = team.wanted.read()
     another = TeamConfig(name="alpha", created_at=NOW, uid="another", project="/")
-    with pytest.raises(Refused, match=r"there is a team alpha in .* already"):
+    with pytest.raises(Refused, match=r"there is a team alpha in .* already") as refused:
         Store(tmp_path / "other").create(another, Wanted(), url=url)
+    assert (refused.value.code, refused.value.hint) == ("conflict", "choose another name")
     assert Store(tmp_path / "other").names() == []
     assert team.wanted.read() == before
 
@@ -400,7 +415,7 @@ def test_a_removed_team_leaves_no_row(home: Path, server: Postgres, url: str) ->
     [archive] = store.archives()
     archived = Store(archive.path).team("alpha")
     assert received(archived) == ["m1"]
-    assert [line.endswith(b'"event":"an event"}') for line in events] == [True]
+    assert [json.loads(line)["event"] for line in events] == ["an event"]
     assert archived.documents.events().last(9) == events
     assert {kind: {*getattr(archived.documents, kind).names()} for kind in kept} == kept
 

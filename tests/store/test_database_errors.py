@@ -15,6 +15,7 @@ from pro0.errors import ErrorCode, StoreError, Unwritable
 from pro0.model.team import TeamConfig, Wanted
 from pro0.ops.context import clock
 from pro0.store.database import server as server_module
+from pro0.store.database.pointer import in_database
 from pro0.store.database.server import IDLE, server_of
 from pro0.store.teams import Store
 from tests.postgres import Postgres, postgres
@@ -88,7 +89,9 @@ def test_a_database_whose_tables_are_gone_keeps_no_team(home: Path, url: str) ->
     team = team_at(home, url, "w1")
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("drop schema pro0 cascade")
-    for act in (team.tasks.read, team.wanted.change("a test").__enter__, team.mailbox_owners):
+    documents = in_database(home, "alpha", url)
+    reads = (team.tasks.read, team.mailbox_owners, documents.names, documents.uid, documents.records)
+    for act in (*reads, team.wanted.change("a test").__enter__):
         with pytest.raises(StoreError, match=r"^cannot use postgresql:\S+: the database keeps no team$"):
             act()
     team.log_event(clock(), "human", "an event")

@@ -167,6 +167,14 @@ def test_an_event_is_one_line_of_what_is_known(home: Path, kept_at: str) -> None
     assert json.loads(line) == head | {"task": "task-1", "number": 2, "empty": ""}
 
 
+def test_an_event_with_a_detail_of_another_kind_is_told_all_the_same(home: Path, kept_at: str) -> None:
+    """It is for people, and no reason for whoever acts to fail."""
+    team = create(home, url=kept_at)
+    team.log_event(NOW, "w1", "late", where=Path("/x"))  # type: ignore[arg-type]
+    (line,) = team.documents.events().last(9)
+    assert json.loads(line)["where"] == "/x"
+
+
 def test_what_a_team_is_made_of_is_what_it_was_given(home: Path, kept_at: str) -> None:
     given = Environment(variables={"A": "1"})
     team = Store(home).create(config(), Wanted(), given, url=kept_at)

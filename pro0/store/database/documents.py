@@ -54,8 +54,8 @@ class DatabaseDocuments:
         # Behind a lock, so that numbers are seen in their order.
         with suppress(Pro0Error, OSError), rows.server.act(lock_of(rows.name, EVENTS), subject, "log") as act:
             act.ask(schema.CARELESS)
-            person = {"actor": ids.HUMAN, "db_role": act.role} if line.get("actor") == ids.HUMAN else {}
-            text = msgspec.json.encode({"at": line.get("at"), **person, **line}, enc_hook=str) + b"\n"
+            role = {"db_role": act.role} if line.get("actor") == ids.HUMAN else {}
+            text = msgspec.json.encode({**line, **role}, enc_hook=str) + b"\n"
             act.write(schema.LOG, (text, rows.name, rows.channel, f"{KINDS[0]}/{EVENTS}"))
 
     def events(self) -> EventRows:
