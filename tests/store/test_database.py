@@ -24,7 +24,10 @@ from pro0.model.task import Draft, Status
 from pro0.model.team import TeamConfig, Wanted
 from pro0.ops.context import clock
 from pro0.ops.tasks import tasks
+from pro0.store.database import listening
 from pro0.store.database import server as server_module
+from pro0.store.database.documents import label_of
+from pro0.store.database.listening import DatabaseWatch
 from pro0.store.database.server import DatabaseServer, server_of
 from pro0.store.mailbox import Box
 from pro0.store.paths import EVENTS
@@ -353,6 +356,55 @@ def test_a_change_wakes_whoever_watches_it(home: Path, server: Postgres, url: st
         (home / "teams" / "alpha" / "sessions" / "x.json").touch()
     finally:
         watch.close()
+
+
+def test_a_watch_is_told_of_its_own_places_alone(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    team = team_at(home, url, "w1", "w2")
+    told: list[list[str]] = []
+    monkeypatch.setattr(
+        DatabaseWatch, "tell", lambda _watch, names: told.append(["all"] if names is None else [*names])
+    )
+    watch = team.documents.watch([team.mailbox("w1").place], r".*\.json")
+    try:
+        wait_until(lambda: told, STUCK, "it listens")
+        send(team.mailbox("w2"), "m1")
+        send(team.mailbox("w1"), "m1")
+        wait_until(lambda: told[-1] not in ([], ["all"]), STUCK, "it hears")
+        assert [name for names in told for name in names] == ["all", "messages.json"]
+    finally:
+        watch.close()
+
+
+def test_a_watch_outlives_its_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "_AGAIN", 0.02)
+    with postgres() as own:
+        team = team_at(home, own.url(), "w1")
+        watch = team.documents.watch([team.mailbox("w1").place], r".*\.json")
+        try:
+            wait_until(watch.drain, STUCK, "it listens")
+            own.stop()
+            time.sleep(0.3)  # it tries in vain meanwhile
+            own.start()
+            wait_until(watch.drain, STUCK, "it listens again")
+            send(team.mailbox("w1"), "m1")
+            wait_until(watch.drain, STUCK, "it hears")
+        finally:
+            watch.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "label"),
+    [
+        ("postgresql://db.example.org/agents", "postgresql:db.example.org/agents"),
+        ("postgresql://me@db.example.org:5433/agents", "postgresql:db.example.org:5433/agents"),
+        ("postgresql://me:p@ss@db.example.org/agents", "postgresql:db.example.org/agents"),
+        ("postgresql:///agents?host=/run/sockets&connect_timeout=3", "postgresql:/run/sockets/agents"),
+        ("postgresql://me@db.example.org/agents?host=/run/sockets", "postgresql:db.example.org/agents"),
+        ("postgresql:///agents", "postgresql:/agents"),
+    ],
+)
+def test_a_database_is_named_without_a_user_or_a_password(url: str, label: str) -> None:
+    assert str(label_of(url)) == label
 
 
 def test_what_is_here_is_watched_with_the_team(home: Path, url: str) -> None:

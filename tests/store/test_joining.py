@@ -68,7 +68,7 @@ def test_a_name_is_one_machines(alpha: TeamStore, tmp_path: Path) -> None:
     for there, machine in ((tmp_path / "two", "three"), (alpha.paths.home, "first")):
         with pytest.raises(Refused, match=f"there is a team {alpha.name} here already") as here:
             joins(alpha, there, machine)
-        assert here.value.code == ErrorCode.CONFLICT
+        assert (here.value.code, here.value.hint) == (ErrorCode.CONFLICT, f"pro0 host list -t {alpha.name}")
     assert all_of(alpha) == before
     assert Store(tmp_path / "three").names() == []
     assert others_of(joins(alpha, tmp_path / "three", "three").documents) == ["", "two"]

@@ -1,6 +1,7 @@
 """The leases of machines that share a team, and the one lead that has the team's duties."""
 
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -53,6 +54,20 @@ def test_who_is_present_is_who_holds_a_lease(alpha: TeamStore, database: str) ->
         assert documents.present([]) == set()
         assert other.present(machines) == set()
     assert documents.present(machines) == set()
+
+
+def test_a_holder_that_is_about_to_end_is_waited_for(alpha: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server notices the end of one that was killed a moment later."""
+    monkeypatch.setattr(lease_module, "_ENDING", STUCK)
+    documents = shared(alpha)
+    with ExitStack() as held:
+        held.enter_context(documents.led_by_nobody("two"))
+        ends = threading.Timer(0.3, held.close)
+        ends.start()
+        with documents.led_by_nobody("two"):
+            assert documents.present(["two"]) == {"two"}
+        ends.join()
+    assert documents.present(["two"]) == set()
 
 
 def hold(home: Path, name: str, ready: Path) -> None:
