@@ -359,7 +359,8 @@ def test_a_change_wakes_whoever_watches_it(home: Path, server: Postgres, url: st
 
 
 def test_a_watch_is_told_of_its_own_places_alone(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    team = team_at(home, url, "w1", "w2")
+    """Of no other ones of the team, nor of the same ones of another team."""
+    team, other = team_at(home, url, "w1", "w2"), make_team(home, "w1", name="beta", url=url)
     told: list[list[str]] = []
     monkeypatch.setattr(
         DatabaseWatch, "tell", lambda _watch, names: told.append(["all"] if names is None else [*names])
@@ -367,6 +368,7 @@ def test_a_watch_is_told_of_its_own_places_alone(home: Path, url: str, monkeypat
     watch = team.documents.watch([team.mailbox("w1").place], r".*\.json")
     try:
         wait_until(lambda: told, STUCK, "it listens")
+        send(other.mailbox("w1"), "m1")
         send(team.mailbox("w2"), "m1")
         send(team.mailbox("w1"), "m1")
         wait_until(lambda: told[-1] not in ([], ["all"]), STUCK, "it hears")

@@ -1,5 +1,6 @@
 """What a place of documents promises, and the documents of a team as a whole: the same of each kind of store."""
 
+import errno
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -27,8 +28,10 @@ def test_a_document_is_read_whole_or_not_at_all(empty: DocumentPlace) -> None:
         assert opened.read("x.json", 5) == opened.read("x.json", SIZE_LIMIT) == b"12345"
         with pytest.raises(OSError, match="more than 4"):
             opened.read("x.json", 4)
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(FileNotFoundError) as absent:
             opened.read("y.json", 5)
+        assert (absent.value.errno, absent.value.filename) == (errno.ENOENT, "y.json")
+        assert absent.value.strerror
 
 
 def test_the_stamp_of_a_document_is_another_after_each_change(empty: DocumentPlace) -> None:
