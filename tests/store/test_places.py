@@ -34,9 +34,22 @@ def test_a_document_is_read_whole_or_not_at_all(empty: DocumentPlace) -> None:
         assert absent.value.strerror
 
 
+def test_a_place_is_named_by_its_kind_its_team_and_what_is_in_it(empty: DocumentPlace, documents: Documents) -> None:
+    assert empty.path.parts[-3::2] == ("mailboxes", "w1")
+    assert empty.path.parent == documents.mailboxes.path
+    assert documents.tasks.path.parts[-2] == "tasks"
+    assert documents.tasks.path.name == documents.mailboxes.path.name == documents.team.path.name
+
+
+def test_a_document_that_is_not_there_has_no_stamp(empty: DocumentPlace) -> None:
+    with pytest.raises(FileNotFoundError) as absent:
+        empty.stamp("y.json")
+    assert absent.value.errno == errno.ENOENT
+    assert Path(absent.value.filename).name == "y.json"
+    assert absent.value.strerror
+
+
 def test_the_stamp_of_a_document_is_another_after_each_change(empty: DocumentPlace) -> None:
-    with pytest.raises(OSError):
-        empty.stamp("x.json")
     stamps = []
     for data in (b"1", b"2", b"2"):
         write(empty, "x.json", data)
