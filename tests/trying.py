@@ -21,7 +21,7 @@ import pytest
 from mutmut.mutation.trampoline import set_mutant_under_test
 from mutmut.state import state
 
-from tests.postgres import Postgres, postgres
+from tests.postgres import Postgres, is_here, postgres
 from tests.verdicts import KILLED, LIVES, NO_TEST, Verdicts
 
 REACHED = Path("reached.json")
@@ -89,7 +89,7 @@ def _try_all(session: pytest.Session, by_function: dict[str, list[pytest.Item]],
     verdicts, children = Verdicts(Path()), int(os.environ[CHILDREN])
     with ExitStack() as ends:
         # One for each that runs at once: starting it takes longer than most tests, and some look at all of it.
-        count = children if any("server" in getattr(item, "fixturenames", ()) for item in session.items) else 0
+        count = children if is_here() else 0
         tries = Tries(verdicts, [ends.enter_context(postgres()) for _ in range(count)])
         for name in verdicts.untried(os.environ.get(NAMES, "").split()):
             items = by_function.get(name.rpartition("__mutmut_")[0], [])

@@ -29,6 +29,7 @@ from pro0.store.database import server as server_module
 from pro0.store.database.documents import label_of
 from pro0.store.database.listening import DatabaseWatch
 from pro0.store.database.server import DatabaseServer, server_of
+from pro0.store.database.session import DatabaseSession
 from pro0.store.mailbox import Box
 from pro0.store.paths import EVENTS
 from pro0.store.places.folder import CHANGED_AT_SERVER
@@ -379,13 +380,22 @@ def test_a_watch_is_told_of_its_own_places_alone(home: Path, url: str, monkeypat
 
 def test_a_watch_outlives_its_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "_AGAIN", 0.02)
+    tries: list[DatabaseServer] = []
+    connect = DatabaseServer.connect
+
+    def counted(server: DatabaseServer) -> DatabaseSession:
+        tries.append(server)
+        return connect(server)
+
+    monkeypatch.setattr(DatabaseServer, "connect", counted)
     with postgres() as own:
         team = team_at(home, own.url(), "w1")
         watch = team.documents.watch([team.mailbox("w1").place], r".*\.json")
         try:
             wait_until(watch.drain, STUCK, "it listens")
             own.stop()
-            time.sleep(0.3)  # it tries in vain meanwhile
+            before = len(tries)
+            wait_until(lambda: len(tries) > before + 2, STUCK, "it has tried in vain")
             own.start()
             wait_until(watch.drain, STUCK, "it listens again")
             send(team.mailbox("w1"), "m1")
