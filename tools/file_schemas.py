@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, cast
 
-import msgspec
-
 from pro0.config import SETTINGS
 from pro0.config.table import Settings
 from pro0.model.agent import Definition
 from pro0.model.home import HookEvent
 from pro0.model.layout import LayoutMember
 from pro0.model.task import Draft
+from pro0.ops.signature import schema_of
 from pro0.rules.layouts import INHERITED
 from tools.meanings import HOOKS, LAYOUT_KEYS, MEMBER_KEYS, ROLE_KEYS, TASK_KEYS, WINDOW_KEYS
 
@@ -27,7 +26,7 @@ SHELL: Schema = {"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}
 
 def settings() -> Schema:
     """Return the schema of config.yaml."""
-    _, parts = msgspec.json.schema_components([Settings, Definition], ref_template="#/$defs/{name}")
+    parts = schema_of(Settings)[1] | schema_of(Definition)[1]
     properties = deepcopy(cast(Schema, parts.pop("Settings")["properties"]))
     for setting in SETTINGS:
         place = properties[setting.name]
@@ -50,7 +49,7 @@ def tasks() -> Schema:
 def layout() -> Schema:
     """Return the schema of a layout."""
     task, parts = _task(short=False)
-    _, of_member = msgspec.json.schema_components([LayoutMember], ref_template="#/$defs/{name}")
+    _, of_member = schema_of(LayoutMember)
     member = _described(_both(of_member.pop("LayoutMember")["properties"]), MEMBER_KEYS)
     inherited = {key: member[key] for name in INHERITED for key in (name, _camel(name))}
     pane = {"anyOf": [TEXT, _object({**member, "shell_command": SHELL})]}
@@ -72,7 +71,7 @@ def layout() -> Schema:
 
 def _task(*, short: bool) -> tuple[Schema, Schema]:
     """Return the schema of a task; a file of tasks takes short forms of its lists and references, a layout does not."""
-    _, parts = msgspec.json.schema_components([Draft], ref_template="#/$defs/{name}")
+    _, parts = schema_of(Draft)
     properties = _described(_both(parts.pop("Draft")["properties"]), TASK_KEYS)
     for name in ("blocked_by", "blockedBy", "labels") if short else ():
         properties[name] = NAMES | {"description": properties[name]["description"]}
