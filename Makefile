@@ -4,6 +4,9 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 BOXED := $(BIN)/python -m tools.agents.box --keep .pytest_cache/faults $(PYTEST) -p no:cacheprovider --basetemp /box/tests
 
+# Where it is set, each run of the tests would compile all of them again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: browser services film screenshots docs vendor demo test test-agents test-machines soak-machines soak-agents check bench coverage mutants soak figures rows fmt man schemas reference size prices surface setup clean
 
 demo: setup            # a whole team at work, from start to cleanup

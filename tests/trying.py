@@ -5,6 +5,7 @@ and how long each takes; a mutant is then tried by the tests that reach it, the 
 """
 
 import json
+import mmap
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -44,6 +45,27 @@ class Reach(NamedTuple):
     functions: list[str]
 
 
+class Hit(set[str]):
+    """The functions that this process reaches, or one forked from it: each has a byte of memory that they share."""
+
+    def __init__(self, functions: Iterable[str]) -> None:
+        super().__init__()
+        self._places = {function: place for place, function in enumerate(sorted(functions))}
+        self._memory = mmap.mmap(-1, len(self._places))
+
+    def add(self, function: str) -> None:
+        """Note that a function is reached: without a call of the system, since tests make those fail."""
+        self._memory[self._places[function]] = 1
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._memory[:] = bytes(len(self._places))
+
+    def functions(self) -> list[str]:
+        """Return what was reached, in order."""
+        return [function for function, place in self._places.items() if self._memory[place]]
+
+
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Try the mutants instead of running the tests."""
     if not _is_known() and os.waitpid(forked(lambda: _look(session), quiet=False), 0)[1]:
@@ -69,16 +91,16 @@ def _is_known() -> bool:
 def _look(session: pytest.Session) -> int:
     """Run every test without a mistake, and write down what each of them reaches."""
     set_mutant_under_test("stats")
+    hit = state()._stats = Hit({one.name.rpartition("__mutmut_")[0] for one in Verdicts(Path())})
     reached: dict[str, Reach] = {}
     for item, following in pairs(session.items):
-        hit = state()._stats
         hit.clear()
         start = time.monotonic()
         failed = session.testsfailed
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.testsfailed > failed:
             print(f"\nfails without any mistake: {item.nodeid}")
-        reached[item.nodeid] = Reach(time.monotonic() - start, sorted(hit))
+        reached[item.nodeid] = Reach(time.monotonic() - start, hit.functions())
     if not session.testsfailed:
         REACHED.write_text(json.dumps(reached))
     return int(session.testsfailed > 0)

@@ -483,7 +483,7 @@ def waits(home: Path, act: Callable[[TeamStore], object], said: Path) -> None:
     try:
         act(team)
     except Pro0Error as error:
-        said.write_text(f"{type(error).__name__}: {error.message}")
+        said.write_text(f"{type(error).__name__}: {error.message} ({error.code}; {error.hint})")
     else:
         said.write_text("done")
 
@@ -524,8 +524,13 @@ def test_who_has_opened_the_old_place_changes_nothing_there(
     monkeypatch.setattr(moving, "_fill", fill)
     go(home, target)
     crowd.all_end_well(processes.values(), STUCK)
-    said = {(tmp_path / name).read_text().partition(":")[0] for name in acts}
-    assert said == {"Refused"} if killed else said <= {"NotFound", "StoreError", "Refused"}
+    said = {(tmp_path / name).read_text() for name in acts}
+    refused = "Refused: alpha is kept elsewhere since a moment ago; nothing was changed (conflict; try again)"
+    assert (
+        said == {refused}
+        if killed
+        else {text.partition(":")[0] for text in said} <= {"NotFound", "StoreError", "Refused"}
+    )
     assert in_charge(home) == before
     if killed:
         assert (rows(home, url) if back else contents(home)) == before, "nothing was written to the old place"
@@ -568,7 +573,10 @@ def test_a_change_meanwhile_leaves_it_where_it_was(home: Path, url: str, monkeyp
 
 
 @pytest.mark.parametrize("what", ["document", "event"])
-def test_a_copy_that_differs_is_noticed(home: Path, url: str, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_a_copy_that_differs_is_noticed(
+    home: Path, server: Postgres, url: str, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """And taken back."""
     filled(home, monkeypatch, mail=3, history=3)
     before = contents(home)
     with psycopg.connect(url, autocommit=True) as owner:
@@ -588,6 +596,7 @@ def test_a_copy_that_differs_is_noticed(home: Path, url: str, monkeypatch: pytes
     with pytest.raises(StoreError, match=r"differs? in the copy; the team stays where it was"):
         go(home, url)
     assert contents(home) == before
+    assert server.ask("select name from pro0.teams") == []
 
 
 def test_a_link_in_a_team_is_refused(home: Path, url: str, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """A team in a PostgreSQL database: races, kills, a server that goes, a connection cut at any byte."""
 
+import errno
 import json
 import os
 import random
 import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -38,6 +40,8 @@ from tests import crowd
 from tests.postgres import Postgres, postgres
 from tests.teams import NOW, human, make_team, member, set_state
 from tests.waiting import STUCK, wait_until
+
+ROOT = str(Path(__file__).parents[2])
 
 
 @pytest.fixture
@@ -379,12 +383,15 @@ def test_a_watch_is_told_of_its_own_places_alone(home: Path, url: str, monkeypat
 
 
 def test_a_watch_outlives_its_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And that this process has too many files open to reach it."""
     monkeypatch.setattr(listening, "_AGAIN", 0.02)
     tries: list[DatabaseServer] = []
     connect = DatabaseServer.connect
 
     def counted(server: DatabaseServer) -> DatabaseSession:
         tries.append(server)
+        if len(tries) % 2 == 0 and threading.current_thread() is not threading.main_thread():
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return connect(server)
 
     monkeypatch.setattr(DatabaseServer, "connect", counted)
@@ -413,10 +420,32 @@ def test_a_watch_outlives_its_server(home: Path, monkeypatch: pytest.MonkeyPatch
         ("postgresql:///agents?host=/run/sockets&connect_timeout=3", "postgresql:/run/sockets/agents"),
         ("postgresql://me@db.example.org/agents?host=/run/sockets", "postgresql:db.example.org/agents"),
         ("postgresql:///agents", "postgresql:/agents"),
+        ("postgresql:///X", "postgresql:/X"),
     ],
 )
 def test_a_database_is_named_without_a_user_or_a_password(url: str, label: str) -> None:
     assert str(label_of(url)) == label
+
+
+WATCHING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from pro0.store.teams import Store
+documents = Store(Path(sys.argv[2])).team("alpha").documents
+watch = documents.watch([documents.team], "x")
+while not watch.drain():
+    pass
+print("listens")
+"""
+
+
+def test_a_watch_keeps_no_process_alive(home: Path, url: str) -> None:
+    """Who ends without a word to it is not held up."""
+    team_at(home, url)
+    argv = [sys.executable, "-c", WATCHING, ROOT, str(home)]
+    told = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=STUCK)
+    assert (told.stdout, told.stderr, told.returncode) == ("listens\n", "", 0)
 
 
 def test_what_is_here_is_watched_with_the_team(home: Path, url: str) -> None:

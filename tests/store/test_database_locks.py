@@ -3,7 +3,7 @@
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import psycopg
@@ -11,9 +11,12 @@ import pytest
 
 from pro0.errors import ErrorCode, StoreError
 from pro0.store.database import server as server_module
-from pro0.store.database.server import DatabaseServer, PlaceLock, lock_of, whole_lock_of
+from pro0.store.database.lease import lease_key
+from pro0.store.database.place import channel_of
+from pro0.store.database.server import DatabaseServer, PlaceLock, lock_of, server_of, whole_lock_of
 from tests.postgres import Postgres
 from tests.store.test_database import plain_role, send, team_at
+from tests.teams import make_team
 from tests.waiting import STUCK, wait_until
 
 PLACE = lock_of("alpha", "a place")
@@ -116,3 +119,47 @@ def test_a_holder_is_given_up_whatever_it_does(home: Path, url: str, monkeypatch
     said = pytest.raises(StoreError, match=rf"is held by pid {os.getpid()} \([x?a]")
     with closing(DatabaseServer(url)) as database, database.act(PLACE, "the store", why), said:
         hold(database, PLACE, 0)
+
+
+def test_each_place_of_each_team_has_a_lock_of_its_own(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And whoever holds them all keeps no event out."""
+    teams = [make_team(home, "w1", name=name, url=url) for name in ("alpha", "beta")]
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    with ExitStack() as stack:
+        for team in teams:
+            places = (team.documents.team, team.documents.tasks, team.documents.mailboxes)
+            for place in (*places, team.documents.mailboxes.within("w1"), team.documents.tasks.within("w1")):
+                stack.enter_context(place.locked("hold it"))
+            stack.enter_context(server_of(url).act(lock_of(team.name), "the store", "hold it"))
+            events = team.documents.events()
+            team.documents.log({"event": "x"})
+            assert len([*events.fresh()]) > 0
+
+
+def test_the_events_of_a_team_wait_for_no_other_team(
+    home: Path, server: Postgres, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One whose row goes meanwhile has no more events, and nobody hears an error."""
+    alpha, beta = (make_team(home, name=name, url=url) for name in ("alpha", "beta"))
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    with ThreadPoolExecutor() as at_once, psycopg.connect(url) as owner:
+        owner.execute("delete from pro0.teams where name = 'beta'")
+        writes = at_once.submit(beta.documents.log, {"event": "late"})
+        named = f"pro0 pid {os.getpid()} (log)"
+        waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name like %s"
+        wait_until(lambda: owner.execute(waiting, (f"{named}%",)).fetchall(), STUCK, "it waits for the row")
+        events = alpha.documents.events()
+        alpha.documents.log({"event": "x"})
+        assert len([*events.fresh()]) > 0
+        owner.commit()
+        assert writes.result(STUCK) is None
+    assert server.ask("select name from pro0.teams") == [("alpha",)]
+
+
+def test_every_version_of_pro0_asks_for_the_same_locks() -> None:
+    """Machines that share a team may have different ones."""
+    whole = 440772106310116970
+    assert lock_of("alpha", "tasks") == PlaceLock(-3427779262727830393, whole)
+    assert whole_lock_of("alpha") == PlaceLock(whole, -2268301850725565282)
+    assert (lease_key("alpha", ""), lease_key("alpha", "two")) == (-6203471134776210603, -1529591078157644953)
+    assert channel_of("alpha") == "pro0_5306d220eac8089a"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import Pro0Error
+from pro0.errors import ErrorCode, Pro0Error, StoreError, Unwritable
 from pro0.store.files import SIZE_LIMIT
 from pro0.store.paths import LOCK, RUNTIME, TASKS, WANTED
 from pro0.store.places.place import DocumentPlace
@@ -15,6 +15,7 @@ from pro0.store.places.promises import Documents
 from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_sync")
+MISSING = ("No such file or directory", "there is no such document")
 
 
 def write(place: DocumentPlace, name: str, data: bytes) -> None:
@@ -31,7 +32,14 @@ def test_a_document_is_read_whole_or_not_at_all(empty: DocumentPlace) -> None:
         with pytest.raises(FileNotFoundError) as absent:
             opened.read("y.json", 5)
         assert (absent.value.errno, absent.value.filename) == (errno.ENOENT, "y.json")
-        assert absent.value.strerror
+        assert absent.value.strerror in MISSING
+
+
+def test_who_holds_a_place_sees_what_it_has_written(empty: DocumentPlace) -> None:
+    with empty.locked("a test") as opened:
+        opened.replace("x.json", b"1")
+        assert opened.read("x.json", 1) == b"1"
+        assert opened.holds("x.json")
 
 
 def test_a_place_is_named_by_its_kind_its_team_and_what_is_in_it(empty: DocumentPlace, documents: Documents) -> None:
@@ -46,7 +54,26 @@ def test_a_document_that_is_not_there_has_no_stamp(empty: DocumentPlace) -> None
         empty.stamp("y.json")
     assert absent.value.errno == errno.ENOENT
     assert Path(absent.value.filename).name == "y.json"
-    assert absent.value.strerror
+    assert absent.value.strerror in MISSING
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code", "words"),
+    [
+        (OSError("it has 9 bytes"), StoreError, ErrorCode.STORE_CORRUPT, "it has 9 bytes"),
+        (OSError(errno.EMFILE, "Too many"), StoreError, StoreError("").code, "Too many (EMFILE)"),
+        (OSError(errno.ENOSPC, "Full"), Unwritable, Unwritable("").code, "Full (ENOSPC)"),
+    ],
+    ids=["too large", "too many files", "full"],
+)
+def test_an_error_of_the_system_is_told_for_what_it_is(
+    empty: DocumentPlace, error: OSError, kind: type[StoreError], code: str, words: str
+) -> None:
+    """A document is called damaged only when it is."""
+    with pytest.raises(StoreError) as told:
+        empty.translate(error, "x.json")
+    assert (type(told.value), told.value.code) == (kind, code)
+    assert told.value.message == f"cannot use {empty.path / 'x.json'}: {words}"
 
 
 def test_the_stamp_of_a_document_is_another_after_each_change(empty: DocumentPlace) -> None:

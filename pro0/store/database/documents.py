@@ -87,9 +87,10 @@ class DatabaseDocuments:
 
     def clock_difference(self) -> float:
         """Return by how many seconds the server's clock is ahead of this machine's."""
-        self._rows.server.ask(str(self._rows.label), schema.CLOCK)  # the time to connect counts for no clock
+        server, subject = self._rows.server, str(self._rows.label)
+        server.ask(subject, schema.CLOCK)  # the time to connect counts for no clock
         before = time.time()
-        [(there,)] = self._rows.server.ask(str(self._rows.label), schema.CLOCK)
+        [(there,)] = server.ask(subject, schema.CLOCK)
         return float(there) - (before + time.time()) / 2
 
     @contextmanager

@@ -6,11 +6,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import LiteralString, NamedTuple, NoReturn
 
-from pro0.errors import ErrorCode, NotFound, StoreError
+from pro0.errors import NotFound, StoreError
 from pro0.store.database import schema
 from pro0.store.database.server import DatabaseServer, key_of, lock_of
 from pro0.store.database.session import DatabaseAct, Row
-from pro0.store.places.folder import unchecked
+from pro0.store.places.folder import unchecked, unusable
 
 _AFTER = "0"
 """The sign after a slash: names up to here are those in a place."""
@@ -64,7 +64,7 @@ class OpenRows:
         """Return a document's bytes; raises FileNotFoundError, or OSError for more than `limit` of them."""
         rows = self._ask(schema.READ, self._place.key(name))
         if not rows:
-            raise FileNotFoundError(errno.ENOENT, "there is no such document", name)
+            raise _missing(name)
         data = bytes(rows[0][0])
         if len(data) > limit:
             raise OSError(f"{name} has {len(data)} bytes, more than {limit}")
@@ -188,17 +188,24 @@ class Rows:
     def make(self) -> None:
         """Do nothing: it is made with its first document. Raises NotFound when the team is gone."""
         if not self._act and not self.team.ask(str(self.path), schema.THERE):
-            self.translate(FileNotFoundError(errno.ENOENT, "the team is gone"), "")
+            raise self._not_there()
 
     def stamp(self, name: str) -> object:
         """Return a value that differs after each change of a document; raises OSError when it is missing."""
         rows = self.team.ask(str(self.path), schema.STAMP, self.key(name))
         if not rows:
-            raise FileNotFoundError(errno.ENOENT, "there is no such document", name)
+            raise _missing(name)
         return rows[0][0]
 
     def translate(self, error: OSError, name: str) -> NoReturn:
         """Translate an error about a document for a person, and raise it."""
         if isinstance(error, FileNotFoundError) and not self.is_there():
-            raise NotFound(f"{self.path} is not there") from None
-        raise StoreError(f"cannot use {self.path / name}: {error}", code=ErrorCode.STORE_CORRUPT) from error
+            raise self._not_there() from None
+        raise unusable(error, self.path / name) from error
+
+    def _not_there(self) -> NotFound:
+        return NotFound(f"{self.path} is not there")
+
+
+def _missing(name: str) -> FileNotFoundError:
+    return FileNotFoundError(errno.ENOENT, "there is no such document", name)

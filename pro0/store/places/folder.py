@@ -128,11 +128,16 @@ def translate(error: OSError, path: Path) -> NoReturn:
         ) from None
     if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
         raise NotFound(f"{path.parent} is not there") from None
-    if not error.errno:  # too large
-        raise StoreError(f"cannot use {path}: {error}", code=ErrorCode.STORE_CORRUPT) from error
+    raise unusable(error, path) from error
+
+
+def unusable(error: OSError, path: Path) -> StoreError:
+    """Return an operating system's error about a document as one for a person; one without a number is its size."""
+    if not error.errno:
+        return StoreError(f"cannot use {path}: {error}", code=ErrorCode.STORE_CORRUPT)
     why = f"{error.strerror} ({errno.errorcode.get(error.errno, error.errno)})"
     kind = Unwritable if error.errno in _TAKES_NOTHING else StoreError
-    raise kind(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno)) from error
+    return kind(f"cannot use {path}: {why}", hint=_MENDS.get(error.errno))
 
 
 def _link(path: Path) -> Path | None:
