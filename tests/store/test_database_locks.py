@@ -141,13 +141,13 @@ def test_the_events_of_a_team_wait_for_no_other_team(
 ) -> None:
     """One whose row goes meanwhile has no more events, and nobody hears an error."""
     alpha, beta = (make_team(home, name=name, url=url) for name in ("alpha", "beta"))
-    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
     with ThreadPoolExecutor() as at_once, psycopg.connect(url) as owner:
         owner.execute("delete from pro0.teams where name = 'beta'")
         writes = at_once.submit(beta.documents.log, {"event": "late"})
         named = f"pro0 pid {os.getpid()} (log)"
         waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name like %s"
         wait_until(lambda: owner.execute(waiting, (f"{named}%",)).fetchall(), STUCK, "it waits for the row")
+        monkeypatch.setattr(server_module, "PATIENCE", 0.2)
         events = alpha.documents.events()
         alpha.documents.log({"event": "x"})
         assert len([*events.fresh()]) > 0
