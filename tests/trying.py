@@ -43,10 +43,12 @@ class Reach(NamedTuple):
 
     seconds: float
     functions: list[str]
+    elsewhere: list[str]
+    """Those that only processes forked from it reach; for what goes wrong there it may wait until it is ended."""
 
 
 class Hit(set[str]):
-    """The functions that this process reaches, or one forked from it: each has a byte of memory that they share."""
+    """The functions that this process reaches; a byte of shared memory tells of those that forked ones reach."""
 
     def __init__(self, functions: Iterable[str]) -> None:
         super().__init__()
@@ -55,15 +57,18 @@ class Hit(set[str]):
 
     def add(self, function: str) -> None:
         """Note that a function is reached: without a call of the system, since tests make those fail."""
+        super().add(function)
         self._memory[self._places[function]] = 1
 
     def clear(self) -> None:
         """Forget all."""
+        super().clear()
         self._memory[:] = bytes(len(self._places))
 
-    def functions(self) -> list[str]:
-        """Return what was reached, in order."""
-        return [function for function, place in self._places.items() if self._memory[place]]
+    def functions(self) -> tuple[list[str], list[str]]:
+        """Return what was reached here, and what only by forked processes, in order."""
+        reached = {function for function, place in self._places.items() if self._memory[place]}
+        return sorted(self), sorted(reached - self)
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
@@ -73,11 +78,13 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     reached = {name: Reach(*found) for name, found in json.loads(REACHED.read_bytes()).items()}
     by_function: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     spent: defaultdict[str, float] = defaultdict(float)
-    for item in sorted(session.items, key=lambda one: reached[one.nodeid].seconds):
-        for function in reached[item.nodeid].functions:
-            if spent[function] < ENOUGH:
-                spent[function] += reached[item.nodeid].seconds
-                by_function[function].append(item)
+    items = sorted(session.items, key=lambda one: reached[one.nodeid].seconds)
+    found = [(item, function) for item in items for function in reached[item.nodeid].functions]
+    found += [(item, function) for item in items for function in reached[item.nodeid].elsewhere]
+    for item, function in found:
+        if spent[function] < ENOUGH:
+            spent[function] += reached[item.nodeid].seconds
+            by_function[function].append(item)
     _try_all(session, by_function, {name: one.seconds for name, one in reached.items()})
     return True
 
@@ -100,7 +107,7 @@ def _look(session: pytest.Session) -> int:
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.testsfailed > failed:
             print(f"\nfails without any mistake: {item.nodeid}")
-        reached[item.nodeid] = Reach(time.monotonic() - start, hit.functions())
+        reached[item.nodeid] = Reach(time.monotonic() - start, *hit.functions())
     if not session.testsfailed:
         REACHED.write_text(json.dumps(reached))
     return int(session.testsfailed > 0)

@@ -51,6 +51,7 @@ ASKED: dict[str, tuple[str, Callable[[DatabaseDocuments], object]]] = {
     "uid": (SERVER, lambda documents: documents.uid()),
     "clock": (SERVER, lambda documents: documents.clock_difference()),
     "records": ("/teams/alpha", lambda documents: documents.records()),
+    "a new team": (SERVER, lambda documents: entered(documents.founding(Path("/nowhere"), "uid"))),
     "drop": (SERVER, lambda documents: documents.drop("uid")),
     "write": (SERVER, lambda documents: documents.write_to(Path("/nowhere"), "uid", lambda _: True)),
     "last events": ("the events of alpha", lambda documents: documents.events().last(3)),

@@ -7,7 +7,6 @@ import random
 import re
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -40,8 +39,6 @@ from tests import crowd
 from tests.postgres import Postgres, postgres
 from tests.teams import NOW, human, make_team, member, set_state
 from tests.waiting import STUCK, wait_until
-
-ROOT = str(Path(__file__).parents[2])
 
 
 @pytest.fixture
@@ -427,25 +424,15 @@ def test_a_database_is_named_without_a_user_or_a_password(url: str, label: str) 
     assert str(label_of(url)) == label
 
 
-WATCHING = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from pathlib import Path
-from pro0.store.teams import Store
-documents = Store(Path(sys.argv[2])).team("alpha").documents
-watch = documents.watch([documents.team], "x")
-while not watch.drain():
-    pass
-print("listens")
-"""
+def watches(home: Path) -> None:
+    documents = Store(home).team("alpha").documents
+    wait_until(documents.watch([documents.team], "x").drain, STUCK, "it listens")
 
 
 def test_a_watch_keeps_no_process_alive(home: Path, url: str) -> None:
     """Who ends without a word to it is not held up."""
     team_at(home, url)
-    argv = [sys.executable, "-c", WATCHING, ROOT, str(home)]
-    told = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=STUCK)
-    assert (told.stdout, told.stderr, told.returncode) == ("listens\n", "", 0)
+    crowd.run(watches, [(home,)])
 
 
 def test_what_is_here_is_watched_with_the_team(home: Path, url: str) -> None:
