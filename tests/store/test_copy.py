@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from pro0.engine.copying import copy_store
-from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError, Unwritable
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Pro0Error, Refused, StoreError, Unwritable
 from pro0.model.message import Notice
 from pro0.model.runtime import State
 from pro0.model.task import Changes, Comment, Comments, Draft
@@ -128,6 +128,30 @@ def test_there_and_back_is_the_same_to_the_byte(
     assert not (team.paths.team / UNUSED).exists()
     assert not (team.paths.team / "store.json").exists()
     assert contents(home) == before
+
+
+def test_each_document_is_told_of_as_it_goes(home: Path, url: str) -> None:
+    make_team(home, "w1")
+    number, shown = len(contents(home)), list[str]()
+    copy_store(Store(home), "alpha", url, shown.append, remove_source=False)
+    told = [text for text in shown if text.endswith(" documents")]
+    assert told == [f"{done} {at + 1} of {number} documents" for done in ("copied", "compared") for at in range(number)]
+
+
+def test_the_error_that_is_told_is_the_first_one(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when nothing can be taken back."""
+
+    def fails(*_: object) -> None:
+        raise StoreError("the first")
+
+    def gone(*_: object) -> None:
+        raise StoreError("the server has gone")
+
+    make_team(home)
+    monkeypatch.setattr(moving, "_fill", fails)
+    monkeypatch.setattr(RowContents, "clear", gone)
+    with pytest.raises(StoreError, match=r"^the first$"):
+        go(home, url)
 
 
 def test_what_is_changed_there_comes_back(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -566,8 +590,9 @@ def test_a_change_meanwhile_leaves_it_where_it_was(home: Path, url: str, monkeyp
             change.value = Comments(comments=(Comment(id="c", at=NOW, author="human", text="meanwhile"),))
 
     monkeypatch.setattr(moving, "_with_progress", shown)
-    with pytest.raises(StoreError, match="alpha was changed meanwhile; it stays where it was"):
+    with pytest.raises(StoreError, match=r"alpha was changed meanwhile; it stays where it was$") as noticed:
         go(home, url)
+    assert noticed.value.hint == "try again"
     assert Store(home).team("alpha").comments("task-9").read().comments
     assert not (home / "teams" / "alpha" / "store.json").exists()
 
@@ -593,8 +618,9 @@ def test_a_copy_that_differs_is_noticed(
         owner.execute(
             f"create trigger spoil before insert on pro0.{table} for each row execute function public.spoil()".encode()
         )
-    with pytest.raises(StoreError, match=r"differs? in the copy; the team stays where it was"):
+    with pytest.raises(StoreError, match=r"differs? in the copy; the team stays where it was$") as noticed:
         go(home, url)
+    assert noticed.value.hint == "try again"
     assert contents(home) == before
     assert server.ask("select name from pro0.teams") == []
 
@@ -617,8 +643,9 @@ def test_a_row_of_no_document_is_written_nowhere(home: Path, url: str, server: P
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("insert into pro0.documents (team, name, data) select id, %s, 'x' from pro0.teams", (name,))
     assert not is_document(name)
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match=r"is the name of no document of a team$") as refused:
         go(home, "files")
+    assert refused.value.code == ErrorCode.STORE_CORRUPT
     pointer = pointer_in(home / "teams" / "alpha")
     assert pointer
     assert pointer.url == url

@@ -312,9 +312,10 @@ def test_the_first_record_of_a_machine_is_empty(alpha: TeamStore, tmp_path: Path
 def test_a_team_that_another_machine_joins_meanwhile_is_not_moved(alpha: TeamStore, tmp_path: Path) -> None:
     """Whoever copies has looked before that; else all that runs on the other machine would end as of a removed team."""
     two = joins(alpha, tmp_path / "two", "two")
+    joins(alpha, tmp_path / "three", "three")
     before = all_of(alpha)
-    with pytest.raises(Refused, match="two shares it") as refused:
+    with pytest.raises(Refused, match=r"is not copied: it is shared with three, two$") as refused:
         copy(alpha.paths, f"uid-{alpha.name}", "", lambda _: None)
-    assert refused.value.code == ErrorCode.CONFLICT
+    assert (refused.value.code, refused.value.hint) == (ErrorCode.CONFLICT, f"pro0 host list -t {alpha.name}")
     assert (all_of(alpha), pointer_of(alpha).url) == (before, pointer_of(two).url)
     assert [path.name for path in (alpha.paths.home / "tasks").glob("*/*")] == []

@@ -108,7 +108,7 @@ def _refuse_if_shared(name: str, source: Contents) -> None:
     kind, keys = f"{KINDS[0]}/", source.keys()
     records = [machine_of(key.removeprefix(kind)) for key in keys if key.startswith(kind)]
     if others := ", ".join(filter(None, records)):
-        text = f"{name} is not copied: {others} shares it"
+        text = f"{name} is not copied: it is shared with {others}"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=f"pro0 host list -t {name}")
 
 
