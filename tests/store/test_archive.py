@@ -93,8 +93,9 @@ def test_a_place_that_is_unfit_keeps_the_team(home: Path, tmp_path: Path, odd: s
     team = make_team(home, "w1")
     (tmp_path / "elsewhere").mkdir()
     (home / "archive").symlink_to(tmp_path / "elsewhere") if odd == "link" else (home / "archive").touch()
-    with pytest.raises(EnvironmentMissing):
+    with pytest.raises(EnvironmentMissing, match=r"archive is not a folder of yours$") as unfit:
         Store(home).discard("alpha", "uid-alpha", NOW)
+    assert (unfit.value.code, unfit.value.hint) == ("unsafe_path", "move it away")
     assert team.exists()
     Store(home).discard("alpha", "uid-alpha")
     assert not team.exists()
@@ -183,10 +184,11 @@ def test_a_half_done_archive_is_swept_and_named(home: Path, half: str) -> None:
     assert not list(archive.half_done(home))
 
 
-def test_a_place_on_another_file_system_is_unfit(home: Path) -> None:
+@pytest.mark.parametrize("kind", ["teams", "tasks", "mailboxes"])
+def test_a_place_on_another_file_system_is_unfit(home: Path, kind: str) -> None:
     """No rename leads there."""
     home.mkdir()
-    (home / "tasks").symlink_to("/dev")
+    (home / kind).symlink_to("/dev")
     with pytest.raises(EnvironmentMissing) as unfit:
         archive.begin(home, "alpha", "uid-alpha", NOW)
     assert (unfit.value.code, unfit.value.message) == (

@@ -29,6 +29,7 @@ from pro0.store.database import server as server_module
 from pro0.store.database.contents import RowContents
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.moving import copy as moving
+from pro0.store.moving import files as moving_files
 from pro0.store.moving.files import FileContents
 from pro0.store.paths import DOCUMENTS, EVENTS, UNUSED, TeamPaths, is_document
 from pro0.store.teams import Store, TeamStore
@@ -304,8 +305,9 @@ def test_folders_on_two_file_systems_are_refused(home: Path, url: str) -> None:
     team = make_team(home)
     team.paths.tasks.rename(home / "elsewhere")
     team.paths.tasks.symlink_to("/dev")
-    with pytest.raises(EnvironmentMissing, match="is on another file system than the teams"):
+    with pytest.raises(EnvironmentMissing, match="is on another file system than the teams") as unfit:
         go(home, url)
+    assert (unfit.value.code, unfit.value.hint) == (ErrorCode.UNSAFE_PATH, "move it beside them")
     assert not (home / "teams" / "alpha" / "store.json").exists()
 
 
@@ -321,6 +323,30 @@ def test_more_places_than_files_may_be_open(home: Path, url: str) -> None:
     make_team(home, *(f"w{number}" for number in range(60)))
     crowd.run(with_few_files, [(home, url)], STUCK)
     assert len(Store(home).team("alpha").mailbox_owners()) == 62
+
+
+ENDLESS = resource.RLIM_INFINITY
+
+
+@pytest.mark.parametrize(
+    ("limits", "becomes"),
+    [
+        ((ENDLESS, ENDLESS), []),
+        ((276, 276), []),
+        ((275, 1000), [(276, 1000)]),
+        ((275, ENDLESS), [(276, ENDLESS)]),
+        ((100, 200), [(200, 200)]),
+    ],
+)
+def test_as_many_files_may_be_open_as_ten_locks_need(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], becomes: list[tuple[int, int]]
+) -> None:
+    """Two for each, and some for all else; no more than a person lets a process have."""
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda _, new: asked.append(new))
+    moving_files._make_room(10)
+    assert asked == becomes
 
 
 def test_a_copy_that_was_killed_leaves_nothing_when_the_team_is_removed(
@@ -630,8 +656,9 @@ def test_a_link_in_a_team_is_refused(home: Path, url: str, tmp_path: Path) -> No
     box = home / "mailboxes" / "alpha" / "w1"
     box.rename(tmp_path / "elsewhere")
     box.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(EnvironmentMissing, match="is a symbolic link, which is not followed"):
+    with pytest.raises(EnvironmentMissing, match="is a symbolic link, which is not followed") as refused:
         go(home, url)
+    assert refused.value.code == ErrorCode.UNSAFE_PATH
     assert not (home / "teams" / "alpha" / "store.json").exists()
 
 

@@ -14,7 +14,7 @@ from pro0.errors import BadInput, EnvironmentMissing, NotFound, StoreError, Unwr
 from pro0.model.message import Notice, Segment
 from pro0.model.stored import Document
 from pro0.model.task import Comment, Comments, Task, TaskList
-from pro0.store.files import SIZE_LIMIT, File, encode
+from pro0.store.files import SIZE_LIMIT, File, add_links, encode
 from pro0.store.paths import QUEUE
 from pro0.store.teams import Store, TeamStore
 from tests.crash.lanes import a_few
@@ -340,3 +340,17 @@ def test_a_disk_without_room_is_said(team: TeamStore) -> None:
         with fault_at(1, fail_with(code), ("write",)), pytest.raises(Unwritable, match=errno.errorcode[code]):
             team.tasks.try_room()
     assert contents(team.paths.home) == before
+
+
+def test_links_are_made_over_what_stands_there(tmp_path: Path) -> None:
+    """Those to folders make them, where that can be; another try finds it all done."""
+    folder, there, closed = tmp_path / "own", tmp_path / "there" / "deep", tmp_path / "closed"
+    closed.touch()
+    links = {"a/file": str(tmp_path / "nothing"), "b": f"{there}/", "c": f"{closed}/inside/"}
+    folder.mkdir()
+    (folder / "b").write_text("stood there")
+    for _ in range(2):
+        add_links(folder, links)
+        assert {name: os.readlink(folder / name) for name in links} == links
+        assert there.is_dir()
+        assert not (tmp_path / "nothing").exists()

@@ -10,6 +10,7 @@ import pytest
 from pro0.errors import StoreError, Unwritable
 from pro0.store.paths import ASIDE, LOCK, NEW, QUEUE, TRASH, web, worktrees
 from pro0.store.removal import home as whole_home
+from pro0.store.removal import trees
 from pro0.store.teams import Store
 from tests.faults import fail_with, fault_at
 from tests.teams import NOW, files, make_team
@@ -40,6 +41,20 @@ def test_all_that_pro0_made_goes_with_the_home(full: Path) -> None:
     assert list(whole_home.others(full, SETTINGS)) == []
     assert whole_home.remove(full, SETTINGS) is True
     assert not full.exists()
+
+
+def test_whoever_waits_for_the_home_is_told_for_what(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said, remove = [], trees.remove
+
+    def looks(path: Path) -> None:
+        if path.name != LOCK:
+            said.append((full / LOCK).read_text())
+        remove(path)
+
+    monkeypatch.setattr(trees, "remove", looks)
+    whole_home.remove(full, SETTINGS)
+    assert all("uninstall" in text for text in said)
+    assert said
 
 
 def test_what_others_made_stays_and_is_named(full: Path) -> None:

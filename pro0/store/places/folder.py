@@ -219,7 +219,7 @@ def add_links(folder: Path, links: Mapping[str, str]) -> None:
         path.symlink_to(target)
         if target.endswith("/"):
             with suppress(OSError):
-                path.resolve().mkdir(parents=True, exist_ok=True)
+                path.resolve().mkdir(parents=True)
 
 
 @contextmanager
