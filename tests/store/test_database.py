@@ -29,6 +29,7 @@ from pro0.store.database import listening
 from pro0.store.database import server as server_module
 from pro0.store.database.documents import label_of
 from pro0.store.database.listening import DatabaseWatch
+from pro0.store.database.pointer import in_database
 from pro0.store.database.server import DatabaseServer, server_of
 from pro0.store.database.session import DatabaseSession
 from pro0.store.mailbox import Box
@@ -478,6 +479,19 @@ def test_a_name_in_the_database_is_one_team(home: Path, url: str, tmp_path: Path
     assert (refused.value.code, refused.value.hint) == ("conflict", "choose another name")
     assert Store(tmp_path / "other").names() == []
     assert team.wanted.read() == before
+
+
+def test_who_makes_a_team_sees_what_it_has_written(home: Path, url: str, tmp_path: Path) -> None:
+    """Before anybody else does."""
+    documents = in_database(home, "beta", url)
+    with documents.founding(tmp_path, "uid") as places:
+        with places.mailboxes.locked("a test") as opened:
+            opened.replace("x.json", b"1")
+        assert places.mailboxes.holds("x.json")
+        with places.mailboxes.open() as opened:
+            assert opened.read("x.json", 1) == b"1"
+        assert not documents.mailboxes.holds("x.json")
+    assert documents.mailboxes.holds("x.json")
 
 
 def test_a_removed_team_leaves_no_row(home: Path, server: Postgres, url: str) -> None:

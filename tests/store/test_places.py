@@ -95,8 +95,16 @@ def test_the_places_in_a_place_are_told_in_order(empty: DocumentPlace) -> None:
         with empty.locked("a test") as opened, opened.within(name) as inside:
             inside.replace("1.json", b"1")
             inside.replace("2.json", b"2")
+            with inside.within("deep") as below:
+                below.replace("3.json", b"3")
     assert empty.folders() == ["a", "b", "c"]
     assert {*empty.names()} - {LOCK} == {"a", "b", "c", "x.json"}
+
+
+def test_the_places_of_a_team_are_there_with_it(documents: Documents) -> None:
+    for place in (documents.team, documents.tasks, documents.mailboxes):
+        assert place.is_there()
+        assert not place.within("nothing").is_there()
 
 
 @pytest.mark.files
