@@ -14,6 +14,7 @@ from pro0.store.database import server as server_module
 from pro0.store.database.lease import lease_key
 from pro0.store.database.place import channel_of
 from pro0.store.database.server import DatabaseServer, PlaceLock, lock_of, server_of, whole_lock_of
+from pro0.store.places.promises import Documents
 from tests.postgres import Postgres
 from tests.store.test_database import plain_role, send, team_at
 from tests.teams import make_team
@@ -121,6 +122,15 @@ def test_a_holder_is_given_up_whatever_it_does(home: Path, url: str, monkeypatch
         hold(database, PLACE, 0)
 
 
+def is_logged(documents: Documents) -> bool:
+    """Return whether one event more is there, once it was to be logged."""
+    events = documents.events()
+    before = [*events.fresh()]
+    documents.log({"event": "x"})
+    assert b'"x"' not in b"".join(before)
+    return [b'"x"' in line for line in events.fresh()] == [True]
+
+
 def test_each_place_of_each_team_has_a_lock_of_its_own(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And whoever holds them all keeps no event out."""
     teams = [make_team(home, "w1", name=name, url=url) for name in ("alpha", "beta")]
@@ -131,9 +141,7 @@ def test_each_place_of_each_team_has_a_lock_of_its_own(home: Path, url: str, mon
             for place in (*places, team.documents.mailboxes.within("w1"), team.documents.tasks.within("w1")):
                 stack.enter_context(place.locked("hold it"))
             stack.enter_context(server_of(url).act(lock_of(team.name), "the store", "hold it"))
-            events = team.documents.events()
-            team.documents.log({"event": "x"})
-            assert len([*events.fresh()]) > 0
+            assert is_logged(team.documents)
 
 
 def test_the_events_of_a_team_wait_for_no_other_team(
@@ -148,9 +156,7 @@ def test_the_events_of_a_team_wait_for_no_other_team(
         waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name like %s"
         wait_until(lambda: owner.execute(waiting, (f"{named}%",)).fetchall(), STUCK, "it waits for the row")
         monkeypatch.setattr(server_module, "PATIENCE", 0.2)
-        events = alpha.documents.events()
-        alpha.documents.log({"event": "x"})
-        assert len([*events.fresh()]) > 0
+        assert is_logged(alpha.documents)
         owner.commit()
         assert writes.result(STUCK) is None
     assert server.ask("select name from pro0.teams") == [("alpha",)]
