@@ -53,7 +53,7 @@ def test_whoever_waits_for_the_home_is_told_for_what(full: Path, monkeypatch: py
 
     monkeypatch.setattr(trees, "remove", looks)
     whole_home.remove(full, SETTINGS)
-    assert all("uninstall" in text for text in said)
+    assert all("(uninstall, since " in text for text in said)
     assert said
 
 
