@@ -43,7 +43,7 @@ class Reach(NamedTuple):
 
     seconds: float
     functions: list[str]
-    elsewhere: list[str]
+    only_forked: list[str]
     """Those that only processes forked from it reach; for what goes wrong there it may wait until it is ended."""
 
 
@@ -80,7 +80,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     spent: defaultdict[str, float] = defaultdict(float)
     items = sorted(session.items, key=lambda one: reached[one.nodeid].seconds)
     found = [(item, function) for item in items for function in reached[item.nodeid].functions]
-    found += [(item, function) for item in items for function in reached[item.nodeid].elsewhere]
+    found += [(item, function) for item in items for function in reached[item.nodeid].only_forked]
     for item, function in found:
         if spent[function] < ENOUGH:
             spent[function] += reached[item.nodeid].seconds

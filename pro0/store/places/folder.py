@@ -132,7 +132,7 @@ def translate(error: OSError, path: Path) -> NoReturn:
 
 
 def unusable(error: OSError, path: Path) -> StoreError:
-    """Return an operating system's error about a document as one for a person; one without a number is its size."""
+    """Return an operating system's error about a document as one for a person; without a number it is too large."""
     if not error.errno:
         return StoreError(f"cannot use {path}: {error}", code=ErrorCode.STORE_CORRUPT)
     why = f"{error.strerror} ({errno.errorcode.get(error.errno, error.errno)})"
