@@ -25,6 +25,8 @@ LEFT = 5.0
 SLOWEST = 0.1
 """Longest pause in seconds between two tries of a waiter far back in line."""
 NOBODY = "an unknown process"
+END_IT = "if that process hangs, end it; nothing was changed"
+"""What whoever gave up on a holder can do."""
 
 
 @contextmanager
@@ -165,5 +167,5 @@ def _held_too_long(path: Path, descriptor: int, patience: float) -> StoreError:
     return StoreError(
         f"{path / LOCK} is held by {holder(descriptor)}; gave up after {patience:g} s",
         code=ErrorCode.LOCK_TIMEOUT,
-        hint="if that process hangs, end it; nothing was changed",
+        hint=END_IT,
     )

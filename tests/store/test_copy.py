@@ -449,8 +449,9 @@ def test_a_lead_that_another_machine_has_there_is_in_the_way(home: Path, url: st
 def test_a_server_that_is_not_there_changes_nothing(home: Path, tmp_path: Path) -> None:
     make_team(home)
     before = contents(home)
-    with pytest.raises(Unwritable, match="cannot be reached"):
+    with pytest.raises(Unwritable, match=r"^the store's server cannot be reached: \S") as away:
         go(home, f"postgresql:///db?host={tmp_path}")
+    assert away.value.hint == "is it up, and does psql reach it? nothing was changed"
     assert contents(home) == before
     assert not (home / "teams" / "alpha" / "store.json").exists()
 

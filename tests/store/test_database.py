@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -98,7 +99,8 @@ def test_whenever_an_act_is_killed_the_team_is_whole(home: Path, url: str) -> No
         time.sleep(0.1 + dice.random() * 0.1)  # any moment will do
         process.kill()
         process.join()
-        [task] = team.tasks.read().tasks
+        with team.tasks.change("look") as change:  # behind what the server was told before
+            [task] = change.value.tasks
         assert (task.status is Status.IN_PROGRESS) == (task.claim is not None)
         assert team.wanted.read()
         assert team.runtime.read()
@@ -172,6 +174,8 @@ class Proxy:
         self.sent = 0
         self.lets_in = True
         """Whether new connections are served."""
+        self.refused = 0
+        """How many were not."""
         threading.Thread(target=self._run, daemon=True).start()
 
     def close(self) -> None:
@@ -182,6 +186,7 @@ class Proxy:
             while True:
                 client, _ = self._listener.accept()
                 if not self.lets_in:
+                    self.refused += 1
                     client.close()
                     continue
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
@@ -292,9 +297,33 @@ def test_what_nobody_can_tell_is_said_to_be_unknown(
         box = team_at(home, server.url(host=str(proxy.at)), "w1").mailbox("w1")
         send(box, "first")
         proxy.cut_at, proxy.lets_in = b"; commit", False
-        with pytest.raises(Unwritable, match="whether it was made is unknown") as raised:
+        said = r"^the connection to postgresql:\S+/w1 broke at the end of a change, and whether it was made is unknown$"
+        with pytest.raises(Unwritable, match=said) as raised:
             send(box, "second")
         assert raised.value.exit_code == 5
+        assert raised.value.hint == "look at it once the server answers, before you try again"
+
+
+def test_what_became_of_a_commit_is_asked_until_the_server_answers(
+    home: Path, server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 19, must show 5: it is told within the time in which a lock is waited for."""
+    monkeypatch.setattr(server_module, "CONNECTING", 0.0)
+    with cutting(server) as proxy:
+        team = team_at(home, server.url(host=str(proxy.at)), "w1")
+        send(team.mailbox("w1"), "first")
+        proxy.cut_at, proxy.lets_in = b"; commit", False
+        refused = proxy.refused
+
+        def comes_back() -> None:
+            wait_until(lambda: proxy.refused > refused + 1, STUCK, "it was asked in vain")
+            proxy.cut_at, proxy.lets_in = b"", True
+
+        with ThreadPoolExecutor() as at_once:
+            back = at_once.submit(comes_back)
+            send(team.mailbox("w1"), "second")
+            back.result(STUCK)
+        assert received(team) == ["first", "second"]
 
 
 def test_an_error_takes_back_all_of_an_act(home: Path, url: str) -> None:
@@ -616,7 +645,8 @@ def test_tables_of_a_newer_pro0_are_left_alone(home: Path, url: str) -> None:
     team_at(home, url)
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("update pro0.version set number = 99")
-    with pytest.raises(StoreError, match="have version 99") as raised:
+    said = rf"^the tables of {re.escape(str(label_of(url)))} have version 99; this pro0 knows \d+$"
+    with pytest.raises(StoreError, match=said) as raised:
         make_team(home, name="beta", url=url)
-    assert raised.value.code == ErrorCode.NEWER_SCHEMA
+    assert (raised.value.code, raised.value.hint) == (ErrorCode.NEWER_SCHEMA, "use the newer pro0 that made them")
     assert Store(home).names() == ["alpha"]

@@ -22,6 +22,7 @@ from tests.waiting import STUCK, wait_until
 
 PLACE = lock_of("alpha", "a place")
 WHOLE = whole_lock_of("alpha")
+HINT = "if that process hangs, end it; nothing was changed"
 
 
 @pytest.fixture
@@ -32,11 +33,11 @@ def url(server: Postgres) -> str:
 def test_a_holder_is_waited_for_and_named(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     team = team_at(home, url, "w1")
     monkeypatch.setattr(server_module, "PATIENCE", 0.5)
-    words = rf"is held by pid {os.getpid()} \(hold it\); gave up"
+    words = rf"^postgresql:\S+/alpha is held by pid {os.getpid()} \(hold it\); gave up after 0\.5 s$"
     with team.wanted.change("hold it"):
         with pytest.raises(StoreError, match=words) as raised:
             team.runtime.change("want it").__enter__()
-        assert raised.value.code == ErrorCode.LOCK_TIMEOUT
+        assert (raised.value.code, raised.value.hint) == (ErrorCode.LOCK_TIMEOUT, HINT)
         send(team.mailbox("w1"), "m1")  # another place has another lock
 
 
@@ -61,6 +62,31 @@ def test_nobody_gives_up_while_the_lock_changes_hands(
             time.sleep(2)
         second.result(STUCK)
         last.result(STUCK)
+
+
+@pytest.mark.parametrize(("held", "wanted"), [(PLACE, WHOLE), (WHOLE, PLACE)], ids=["of a place", "of the whole team"])
+def test_the_holder_of_a_part_and_of_the_whole_wait_for_each_other(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch, held: PlaceLock, wanted: PlaceLock
+) -> None:
+    """And whoever gives up names the other."""
+    team_at(home, url)
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    said = pytest.raises(StoreError, match=rf"^the store is held by pid {os.getpid()} \(hold it\); gave up")
+    with closing(DatabaseServer(url)) as database, database.act(held, "the store", "hold it"), said:
+        hold(database, wanted, 0)
+
+
+def test_the_row_of_a_team_is_not_waited_for_for_ever(home: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody deletes it by hand, and does not come to an end: nobody can be named."""
+    team = team_at(home, url, "w1")
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    with psycopg.connect(url) as owner:
+        owner.execute("delete from pro0.teams")
+        with pytest.raises(StoreError, match=r"^postgresql:\S+/w1 is held by an unknown process$") as held:
+            send(team.mailbox("w1"), "m1")
+        assert (held.value.code, held.value.hint) == (ErrorCode.LOCK_TIMEOUT, HINT)
+        owner.rollback()
+    send(team.mailbox("w1"), "m2")
 
 
 def hold(database: DatabaseServer, lock: PlaceLock, seconds: float) -> None:

@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pro0.errors import ErrorCode, StoreError, Unwritable
 from pro0.store.database import schema
 from pro0.store.database.session import DatabaseAct, DatabaseSession, LockHeld, Row, sentence, translated
-from pro0.store.lock import NOBODY, PATIENCE
+from pro0.store.lock import END_IT, NOBODY, PATIENCE
 
 CONNECTING = 5.0
 """Seconds to wait for a server that starts, or starts again."""
@@ -37,6 +37,14 @@ _GONE = (
     psycopg.errors.CannotConnectNow,
     psycopg.errors.IdleInTransactionSessionTimeout,
 )
+_REFUSALS = (
+    "does not exist",
+    "authentication failed",
+    "no password supplied",
+    "pg_hba.conf",
+    "not permitted to log in",
+)
+"""What a server says to whom it will not let in a moment later either."""
 
 
 class PlaceLock(NamedTuple):
@@ -131,7 +139,7 @@ class DatabaseServer:
                 raise StoreError(
                     f"{subject} is held by {(name or NOBODY).removeprefix('pro0 ')}; gave up after {PATIENCE:g} s",
                     code=ErrorCode.LOCK_TIMEOUT,
-                    hint="if that process hangs, end it; nothing was changed",
+                    hint=END_IT,
                 )
 
     def _commit(self, session: DatabaseSession, act: DatabaseAct, lock: PlaceLock, subject: str) -> None:
@@ -227,7 +235,7 @@ class DatabaseServer:
                     )
                 )
             except psycopg.OperationalError as error:
-                if time.monotonic() - began >= patience or not _may_pass(error):
+                if time.monotonic() - began >= patience or _says_no(error):
                     self._failed = time.monotonic()
                     raise Unwritable(
                         f"the store's server cannot be reached: {sentence(error)}",
@@ -247,9 +255,12 @@ def _is_idle(session: DatabaseSession) -> bool:
     return session.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
 
-def _may_pass(error: psycopg.OperationalError) -> bool:
-    """Return True for a server that is away or not yet up, False for one that says no."""
-    return error.sqlstate in (None, "57P03", "53300")
+def _says_no(error: psycopg.OperationalError) -> bool:
+    """Return True for a server that lets nobody in so, False for one that is away, not yet up, or in another language.
+
+    The library gives a connection that was refused no code, so the words count.
+    """
+    return any(words in str(error) for words in _REFUSALS)
 
 
 _servers: dict[str, DatabaseServer] = {}

@@ -12,7 +12,7 @@ from psycopg import Connection
 
 from pro0.errors import ErrorCode, StoreError, Unwritable
 from pro0.store.database import schema
-from pro0.store.lock import NOBODY
+from pro0.store.lock import END_IT, NOBODY
 from pro0.store.places.folder import CHANGED_AT_SERVER
 
 Row = tuple[Any, ...]
@@ -46,7 +46,7 @@ class DatabaseSession:
     @property
     def is_lost(self) -> bool:
         """True when it is of no more use."""
-        return self.connection.closed or self.connection.broken
+        return self.connection.closed
 
     def ask(self, query: LiteralString, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:
         """Return the rows of a question."""
@@ -103,13 +103,13 @@ def translated(subject: str) -> Iterator[None]:
     try:
         yield
     except psycopg.errors.LockNotAvailable as error:
-        raise LockHeld(f"{subject} is held by {NOBODY}", code=ErrorCode.LOCK_TIMEOUT) from error
+        raise LockHeld(f"{subject} is held by {NOBODY}", code=ErrorCode.LOCK_TIMEOUT, hint=END_IT) from error
     except psycopg.errors.ForeignKeyViolation as error:
         raise FileNotFoundError(2, "the team is gone") from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise StoreError(f"cannot use {subject}: {sentence(error)}", hint="ask whose database it is") from error
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
-        raise StoreError(f"cannot use {subject}: the database keeps no team") from error
+        raise StoreError(f"cannot use {subject}: the database keeps no team", hint="is it the right one?") from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         hint = "free some space" if isinstance(error, psycopg.errors.DiskFull) else "nothing was changed"
         raise Unwritable(f"cannot use {subject}: {sentence(error)}", hint=hint) from error
