@@ -14,7 +14,8 @@ import pytest
 
 from pro0.errors import Unwritable
 from pro0.store.database import server as server_module
-from pro0.store.database.server import DatabaseServer
+from pro0.store.database.server import DatabaseServer, lock_of
+from pro0.store.database.session import Row
 from tests.postgres import Postgres, postgres, require
 from tests.store.test_database import plain_role, send, team_at
 from tests.waiting import STUCK, wait_until
@@ -152,3 +153,19 @@ def test_acts_of_earlier_days_are_forgotten_now_and_then(
     ids += [64 * 8]
     send(box, "m3")
     assert (ids, server.ask(AGES)) == ([], [(23,)])
+
+
+def test_an_error_in_an_act_costs_no_connection(server: Postgres) -> None:
+    """What comes next finds it as it was."""
+    with closing(DatabaseServer(server.url())) as database:
+
+        def act(fails: bool = False) -> list[Row]:
+            with database.act(lock_of("alpha", "a place"), "the store", "a test") as opened:
+                if fails:
+                    raise ZeroDivisionError
+                return opened.ask("select pg_backend_pid()")
+
+        before = act()
+        with pytest.raises(ZeroDivisionError):
+            act(fails=True)
+        assert act() == before

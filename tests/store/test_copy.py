@@ -20,7 +20,7 @@ from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Pro0Error, Refu
 from pro0.model.message import Notice
 from pro0.model.runtime import State
 from pro0.model.task import Changes, Comment, Comments, Draft
-from pro0.model.team import TeamConfig, Wanted
+from pro0.model.team import StorePointer, TeamConfig, Wanted
 from pro0.model.usage import UsageBook
 from pro0.ops.context import clock
 from pro0.ops.tasks import tasks
@@ -28,10 +28,11 @@ from pro0.store import journal
 from pro0.store.database import server as server_module
 from pro0.store.database.contents import RowContents
 from pro0.store.database.pointer import in_database, pointer_in
+from pro0.store.files import File
 from pro0.store.moving import copy as moving
 from pro0.store.moving import files as moving_files
 from pro0.store.moving.files import FileContents
-from pro0.store.paths import DOCUMENTS, EVENTS, UNUSED, TeamPaths, is_document
+from pro0.store.paths import DOCUMENTS, EVENTS, STORE, UNUSED, TeamPaths, is_document
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.crash.lanes import LANES, SOAK, counted, sample
@@ -585,6 +586,20 @@ def test_who_has_opened_the_old_place_changes_nothing_there(
     assert in_charge(home) == before
     if killed:
         assert (rows(home, url) if back else contents(home)) == before, "nothing was written to the old place"
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["there", "back"])
+def test_who_opened_a_team_before_it_moved_changes_nothing(home: Path, url: str, back: bool) -> None:
+    """Even where the source could not be moved aside; a pointer that says the same anew is in nobody's way."""
+    team = make_team(home, "w1", url=url if back else "")
+    pointer = File(team.paths.team, STORE, StorePointer)
+    pointer.create(StorePointer(url=url if back else "", uid="uid-alpha"))
+    set_state(team, "w1", State.IDLE)
+    pointer.create(StorePointer(url="" if back else url, uid="uid-alpha"))
+    with pytest.raises(Refused, match=r"^alpha is kept elsewhere since a moment ago; nothing was changed$") as moved:
+        set_state(team, "w1", State.WORKING)
+    assert (moved.value.code, moved.value.hint) == (ErrorCode.CONFLICT, "try again")
+    assert [state.state for state in team.runtime.read().seats] == [State.IDLE]
 
 
 def test_who_waits_for_a_copy_and_for_whom_a_copy_waits_is_told_by_whom(

@@ -89,6 +89,23 @@ def test_the_row_of_a_team_is_not_waited_for_for_ever(home: Path, url: str, monk
     send(team.mailbox("w1"), "m2")
 
 
+def test_who_waits_for_the_row_of_a_team_that_goes_is_told(home: Path, server: Postgres, url: str) -> None:
+    """As whoever comes later."""
+    team = team_at(home, url, "w1")
+
+    def write() -> None:
+        with team.documents.mailboxes.locked("a letter") as opened:
+            opened.replace("w1", b"{}")
+
+    with ThreadPoolExecutor() as at_once, psycopg.connect(url) as owner:
+        owner.execute("delete from pro0.teams")
+        writes = at_once.submit(write)
+        wait_until(lambda: server.ask(WAITING), STUCK, "it waits for the row")
+        owner.commit()
+        with pytest.raises(FileNotFoundError, match=r"^\[Errno 2\] the team is gone$"):
+            writes.result(STUCK)
+
+
 def hold(database: DatabaseServer, lock: PlaceLock, seconds: float) -> None:
     """Take a lock, and have it for so long."""
     with database.act(lock, "the store", "hold it"):

@@ -52,14 +52,18 @@ def in_database(
     try:
         from pro0.store.database.documents import DatabaseDocuments  # late: a home of files alone loads none of it
     except ImportError as error:
-        if (error.name or "psycopg").partition(".")[0] != "psycopg":  # it names none when libpq is missing
-            raise
-        from pro0 import installation
-
-        text = "a store on PostgreSQL needs psycopg and libpq, not installed here"
-        hint = installation.adding("postgres")
-        raise EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=hint) from None
+        raise _explained(error) from None
     return DatabaseDocuments(TeamPaths(home, name), url, check, share)
+
+
+def _explained(error: ImportError) -> ImportError | EnvironmentMissing:
+    """Return what to say when a module is missing: of psycopg, how to add it; a part of pro0 is as it is."""
+    if (error.name or "psycopg").partition(".")[0] != "psycopg":  # it names none when libpq is missing
+        return error
+    from pro0 import installation
+
+    text = "a store on PostgreSQL needs psycopg and libpq, not installed here"
+    return EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=installation.adding("postgres"))
 
 
 def pointer_in(team: Path) -> StorePointer | None:
