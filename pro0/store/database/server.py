@@ -44,7 +44,7 @@ _REFUSALS = (
     "pg_hba.conf",
     "not permitted to log in",
 )
-"""What a server says to whom it will not let in a moment later either."""
+"""What a server says when it would refuse the same a moment later."""
 
 
 class PlaceLock(NamedTuple):
@@ -256,9 +256,9 @@ def _is_idle(session: DatabaseSession) -> bool:
 
 
 def _says_no(error: psycopg.OperationalError) -> bool:
-    """Return True for a server that lets nobody in so, False for one that is away, not yet up, or in another language.
+    """Return True when the server refused the role or the database; False when it is away, or starts.
 
-    The library gives a connection that was refused no code, so the words count.
+    libpq gives a refused connection no code, so its words count. In another language than English they are not known.
     """
     return any(words in str(error) for words in _REFUSALS)
 
