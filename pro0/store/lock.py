@@ -26,7 +26,7 @@ SLOWEST = 0.1
 """Longest pause in seconds between two tries of a waiter far back in line."""
 NOBODY = "an unknown process"
 END_IT = "if that process hangs, end it; nothing was changed"
-"""What whoever gave up on a holder can do."""
+"""The next step for whoever gave up on a holder."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How a database is reached: which server is waited for, and what is forgotten of acts that are long over."""
+"""How a database is reached, which server is waited for, and which acts are forgotten."""
 
 import signal
 import time
@@ -90,7 +90,7 @@ def strict() -> Iterator[Postgres]:
 def test_a_server_that_says_no_is_not_waited_for(
     strict: Postgres, tries: Tries, monkeypatch: pytest.MonkeyPatch, user: str, password: str, said: str
 ) -> None:
-    """It will not let in whoever asks a moment later, either."""
+    """It would refuse the same a moment later."""
     monkeypatch.setenv("PGPASSWORD", password)
     url = strict.url("nowhere" if user == "pro0" else "postgres").replace("pro0@", f"{user}@")
     with pytest.raises(Unwritable, match=f"cannot be reached: .*{said}"):

@@ -57,7 +57,7 @@ def in_database(
 
 
 def _explained(error: ImportError) -> ImportError | EnvironmentMissing:
-    """Return what to say when a module is missing: of psycopg, how to add it; a part of pro0 is as it is."""
+    """Return the error to raise: how to add psycopg when it is missing, else the error itself."""
     if (error.name or "psycopg").partition(".")[0] != "psycopg":  # it names none when libpq is missing
         return error
     from pro0 import installation
