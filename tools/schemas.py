@@ -8,7 +8,7 @@ import msgspec
 from pro0.model.caller import Pin
 from pro0.model.home import Consent, Devices, Proofs, Roles
 from pro0.model.message import Mailbox, Segment
-from pro0.model.need import Announced, Troubles
+from pro0.model.need import Announced, PermissionRequests, Troubles
 from pro0.model.runtime import Hosted, Launch, Report, Runtime
 from pro0.model.task import Comments, HistorySegment, TaskList, TaskSegment
 from pro0.model.team import Environment, PortRanges, StorePointer, TeamConfig, Wanted
@@ -30,6 +30,7 @@ STORED: dict[str, tuple[type[msgspec.Struct], str]] = {
     "usage": (UsageBook, "teams/{team}/usage.json"),
     "announced": (Announced, "teams/{team}/announced.json"),
     "troubles": (Troubles, "teams/{team}/troubles.json"),
+    "permissions": (PermissionRequests, "teams/{team}/permissions.json"),
     "ports": (PortRanges, "teams/{team}/ports.json"),
     "environment": (Environment, "teams/{team}/environment.json"),
     "report": (Report, "teams/{team}/sessions/{incarnation}.json"),

@@ -1,6 +1,9 @@
 """docs/schema is current, the PRD's documents fit it, and pro0 writes the PRD's keys (S004-091…096)."""
 
+import importlib
 import json
+import pkgutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +11,9 @@ import jsonschema
 import msgspec
 import pytest
 
+from pro0 import model
 from pro0.model.message import Mailbox, Message, MessageType
+from pro0.model.stored import Document
 from pro0.model.task import Claim, Status, Task, TaskList
 from pro0.model.team import Member, TeamConfig
 from tools import schemas
@@ -111,6 +116,21 @@ def validate(name: str, document: object) -> None:
 def test_the_committed_schemas_are_current() -> None:
     committed = {path.name: path.read_text(encoding="utf-8") for path in schemas.FOLDER.glob("*.json")}
     assert committed == schemas.documents(), "run `make schemas`"
+
+
+def test_each_stored_document_has_a_schema() -> None:
+    """One without has no recorded shape either, so a change that older homes do not fit would pass."""
+    for module in pkgutil.iter_modules(model.__path__):
+        importlib.import_module(f"{model.__name__}.{module.name}")
+    described = {type_ for type_, _ in schemas.STORED.values()}
+    assert {document for document in kinds_of(Document) if document not in described} == set()
+
+
+def kinds_of(kind: type[Document]) -> Iterator[type[Document]]:
+    """Yield each class below one."""
+    for below in kind.__subclasses__():
+        yield below
+        yield from kinds_of(below)
 
 
 @pytest.mark.parametrize("name", schemas.STORED)
