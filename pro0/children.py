@@ -133,6 +133,8 @@ class Running:
 
     def end(self, why: str, pass_on: Callable[[bytes], None]) -> Ending:
         """End the command, if it still runs, and all its processes: TERM, grace, KILL."""
+        if self._child and not self._head:  # interrupted during the start
+            self._head = processes.identify(self._child.pid)
         over = not self._runs()
         if over:  # before its children end: their last output is not part of the result
             self._drain(pass_on)

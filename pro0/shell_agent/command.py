@@ -31,12 +31,12 @@ def carry_out(
     environment = os.environ | task_identity(command.task_id, command.parent)
     running = Running(("/bin/sh", "-c", command.line), environment, command.tag, command.grace)
     try:
-        running.start()
-    except OSError as error:
-        return Ending(127, "", f"cannot be started: {error.strerror}")
-    try:
+        try:
+            running.start()
+        except OSError as error:
+            return Ending(127, "", f"cannot be started: {error.strerror}")
         ending = running.follow(command.timeout, watch, agent_output.pass_on, look, poll)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # the command may be at work before `start` has returned
         ending = running.end("interrupted in its pane", agent_output.pass_on)
     if ending.left and not ending.why:
         agent_output.say(f"{command.task_id}: ended what its command left running ({ending.left})")

@@ -161,12 +161,14 @@ def test_each_line_fits(pro0: Pro0, world: Context, cli: Callable[..., Result]) 
     watching = [sys.executable, "-m", "pro0", "task", "watch", "--json"]
     with subprocess.Popen(watching, stdout=subprocess.PIPE, text=True) as watch:
         assert watch.stdout
-        fits(["task", "watch"], watch.stdout.readline())
-        tasks.create(world, [Draft(title="four")])
-        fits(["task", "watch"], watch.stdout.readline())
-        tasks.delete(world, "task-5")
-        fits(["task", "watch"], watch.stdout.readline())
-        watch.terminate()
+        try:
+            fits(["task", "watch"], watch.stdout.readline())
+            tasks.create(world, [Draft(title="four")])
+            fits(["task", "watch"], watch.stdout.readline())
+            tasks.delete(world, "task-5")
+            fits(["task", "watch"], watch.stdout.readline())
+        finally:
+            watch.terminate()
 
 
 @pytest.mark.soak

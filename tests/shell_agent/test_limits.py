@@ -122,6 +122,47 @@ def test_an_interrupt_in_its_pane_ends_the_work_not_the_agent(desk: Desk) -> Non
     assert desk.settled(desk.give("echo on")).result == "on"
 
 
+@pytest.mark.parametrize("step", ["processes.identify", "children.os.set_blocking"])
+def test_an_interrupt_while_its_command_starts_ends_the_work_too(desk: Desk, step: str) -> None:
+    """Found by a busy machine: the command ran, and its agent had not been given the processor since."""
+    id = desk.give(command(desk.folder))
+    agent = desk.start("-c", INTERRUPTED_AT.format(step=step))
+    assert agent.stdin
+    agent.stdin.close()
+    there = family(desk.folder)
+    failed = desk.settled(id)
+    assert failed.status is Status.FAILED
+    assert failed.closed_reason.startswith("interrupted in its pane")
+    assert not [one for one in there if processes.alive(one)]
+    assert desk.settled(desk.give("echo on")).result == "on"
+
+
+INTERRUPTED_AT = """
+import os, signal, sys, time
+from pathlib import Path
+from pro0 import children, processes
+from pro0.shell_agent.__main__ import main
+
+real, there = {step}, Path("pids")
+
+def step(*arguments):
+    if children.Running.start.__code__ is sys._getframe(1).f_code and not all_are_there.seen:
+        while not all_are_there():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(*arguments)
+
+def all_are_there():
+    all_are_there.seen = len([file for file in there.iterdir() if file.read_text().strip()]) == CHILDREN
+    return all_are_there.seen
+
+all_are_there.seen = False
+{step} = step
+sys.exit(main())
+""".replace("CHILDREN", str(len(CHILDREN)))
+"""The agent, interrupted at a step of its first command's start, when all the command's children are there."""
+
+
 def test_an_interrupt_while_idle_ends_the_agent_without_a_traceback(desk: Desk) -> None:
     process = desk.start()
     desk.says(State.IDLE)
