@@ -49,6 +49,8 @@ class TaskView(RpcView, frozen=True, kw_only=True):
     requires: Gate | None = None
     policy: Policy | None = None
     run: str | None = None
+    timeout: float | None = None
+    """The limit of its command in seconds."""
     agent: str | None = None
     branch: str | None = None
     result: str | None = None

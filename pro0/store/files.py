@@ -173,7 +173,8 @@ def _corrupt(path: Path, data: bytes, error: Exception) -> Pro0Error:
     if salvage.is_newer(data):
         return newer(path, salvage.version(data))
     message = f"{path} is corrupt: {error}"
-    return StoreError(message, code=ErrorCode.STORE_CORRUPT, hint="it was left as it is; see: pro0 doctor")
+    maybe = " use the newer pro0 if one wrote it, else" if "unknown field" in str(error) else ""
+    return StoreError(message, code=ErrorCode.STORE_CORRUPT, hint=f"it was left as it is;{maybe} see: pro0 doctor")
 
 
 def newer(path: Path, version: int) -> StoreError:

@@ -8,7 +8,7 @@ from pro0.engine.places import last_shown
 from pro0.errors import NotFound
 from pro0.model.need import NeedKind
 from pro0.model.runtime import State
-from pro0.model.task import Task
+from pro0.model.task import Kind, Task
 from pro0.ops import permissions
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
@@ -105,6 +105,22 @@ def _paragraphs(task: Task) -> Iterator[str]:
     for name, text in titled:
         if text:
             yield f"{name}\n{text}"
+    yield _facts(task)
+
+
+def _facts(task: Task) -> str:
+    facts = (
+        ("type", task.type if task.type is Kind.EPIC else ""),
+        ("priority", str(task.priority)),
+        ("labels", ", ".join(task.labels)),
+        ("parent", task.parent),
+        ("blocked by", ", ".join(task.dependencies)),
+        ("role", task.role),
+        ("requires", task.requires),
+        ("policy", task.policy),
+        ("timeout", f"{task.timeout:g} s" if task.timeout else ""),
+    )
+    return "\n".join(f"{name}: {value}" for name, value in facts if value)
 
 
 def _at(moment: datetime) -> str:

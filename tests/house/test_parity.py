@@ -1,7 +1,9 @@
 """Each field and act of a task is reached from the command line and by a tool, or stands here with its reason."""
 
-from datetime import UTC, datetime
+import re
+from collections.abc import Callable
 from inspect import signature
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -9,38 +11,26 @@ from msgspec.structs import replace
 
 from pro0.cli.task.look import _fields
 from pro0.mcp.tools.table import TOOLS
-from pro0.mcp.views import TaskDetail
-from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Policy, Task, Wait
+from pro0.mcp.views import TaskDetail, task_detail
+from pro0.model.task import Changes, Draft, Task
+from pro0.rpc.table import METHODS
+from pro0.rpc.views import TaskView, task_view
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board
+from pro0.view import reading
 from tests.cli.conftest import commands
+from tests.task_fields import (
+    CALLED,
+    IN_JSON_RPC,
+    NAMED,
+    NOT_CHANGED,
+    NOT_CHANGED_BY,
+    NOT_MADE_BY,
+    PERSONS,
+    SAMPLES,
+)
 
 COMMANDS = dict(commands())
-NAMED = {"type": "kind", "add_dependencies": "add_dependency", "drop_dependencies": "drop_dependency"}
-"""A field → the option, where both have names of their own."""
-CALLED = {"blocked_by": "dependencies", "role": "role_id"}
-"""A field → the parameter of the tool, where both have names of their own."""
-FILES_ONLY = "names a task within one file of tasks"
-DELEGATED = "pro0 delegate and its tool have it"
-PERSONS = "a person's to set: it decides what an agent may do or complete"
-NOT_MADE_BY: dict[str, dict[str, str]] = {
-    "command": {"key": FILES_ONLY, "agent": DELEGATED, "shared": DELEGATED},
-    "tool": {
-        "key": FILES_ONLY,
-        "agent": DELEGATED,
-        "shared": DELEGATED,
-        "type": "an agent groups tasks by subtasks",
-        "timeout": "the limit of a command goes with the person's agreement to it",
-        "awaiting": "ticket_request_review and task_request_review hand a task to a person",
-        "policy": PERSONS,
-    },
-}
-NOT_CHANGED_BY: dict[str, dict[str, str]] = {
-    "command": {},
-    "tool": {"run": PERSONS, "timeout": PERSONS, "role": PERSONS, "requires": PERSONS},
-}
-
-
 COUNTED = "pro0 keeps count of it, for its limits and for `pro0 team cost`"
 STORED = "the store and the lead need it, and an agent does nothing with it"
 NOT_TOLD_AGENTS: dict[str, str] = {
@@ -56,7 +46,29 @@ NOT_TOLD_AGENTS: dict[str, str] = {
     "role": "it is in the instructions of the session that has it",
     "waits_for": "`note` tells it",
 }
-"""Fields of a task that `get_task` leaves out; `task show --json` has each."""
+"""Fields of a task that `task_get` leaves out; `task show --json` has each."""
+NOT_IN_JSON_RPC: dict[str, str] = {
+    **dict.fromkeys(("iterations", "review_cycles", "escalations"), COUNTED),
+    **dict.fromkeys(("input_tokens", "output_tokens", "cost_usd"), COUNTED),
+    **dict.fromkeys(("epoch", "start", "shared", "open_before", "origin", "history", "earlier", "unagreed"), STORED),
+    **dict.fromkeys(("started_at", "claimed_at", "completed_at", "worktree", "base_branch"), STORED),
+    "claim": "claimed_by and session_id",
+    "session": "session_id",
+    "waits_for": "awaiting and reason",
+}
+"""Fields of a task that its object in JSON-RPC leaves out."""
+NOT_ON_THE_PAGE = {
+    "created_at": "its first remark tells",
+    "digest": "no person reads it",
+    "session_id": "`claimed_by` does",
+}
+"""Fields of that object that the page's panel of a task leaves out."""
+FORMLESS = {
+    **dict.fromkeys(("type", "policy", "awaiting", "run", "timeout"), "a person gives it on the command line"),
+    **dict.fromkeys(("add_dependencies", "drop_dependencies"), "made of `dependencies`"),
+}
+"""Parameters of the methods that the page's form of a task does not give."""
+PAGE = Path(reading.__file__).parents[1] / "web" / "page" / "parts"
 
 
 class Reason(str):
@@ -97,32 +109,14 @@ PRO0S_OWN = {name for name, reason in NOT_TOLD_AGENTS.items() if reason in (COUN
 """Fields of a task that come about by what is done to it."""
 SHOWN_BY_WORKER = {"agent", "shared"}
 """Fields that `pro0 worker show` tells."""
-SAMPLES: dict[str, object] = {
-    "title": "other",
-    "description": "t\n\nmore of it",
-    "acceptance": "it is so",
-    "type": Kind.EPIC,
-    "labels": ("area:x",),
-    "run": "make",
-    "timeout": 5.0,
-    "parent": "task-2",
-    "dependencies": ("task-3",),
-    "priority": 4,
-    "assignee": "w1",
-    "role": "reviewer",
-    "requires": Gate.REVIEW,
-    "awaiting": Wait(kind=Awaiting.INPUT, by="w1", since=datetime(2026, 1, 1, tzinfo=UTC)),
-    "policy": Policy.DISPATCH,
-}
-"""A value of each field that somebody may set."""
 
 
 def options(command: str) -> set[str]:
     return {parameter.name or "" for parameter in COMMANDS[f"pro0 {command}"].params}
 
 
-def parameters(*tools: str) -> set[str]:
-    return {name for tool in tools for name in signature(TOOLS[tool].function).parameters}
+def parameters(function: Callable[..., object]) -> set[str]:
+    return set(signature(function).parameters)
 
 
 def fields(kind: type[msgspec.Struct]) -> set[str]:
@@ -136,11 +130,22 @@ def fields(kind: type[msgspec.Struct]) -> set[str]:
 def test_each_field_is_an_option_and_a_parameter(
     kind: type[msgspec.Struct], command: str, tool: str, exceptions: dict[str, dict[str, str]]
 ) -> None:
-    given, called = options(command), parameters(tool)
-    lacking = {name for name in fields(kind) if NAMED.get(name, name) not in given}
-    assert lacking == set(exceptions["command"]), f"pro0 {command} has no option for a field of {kind.__name__}"
-    lacking = {name for name in fields(kind) if CALLED.get(name, name) not in called}
-    assert lacking == set(exceptions["tool"]), f"{tool} has no parameter for a field of {kind.__name__}"
+    """All that is missing is told at once."""
+    method = command.replace(" ", ".")
+    taken = {
+        "command": ({NAMED.get(name, name) for name in fields(kind)}, NAMED, options(command)),
+        "tool": (fields(kind), CALLED, parameters(TOOLS[tool].function)),
+        "method": (fields(kind), IN_JSON_RPC, parameters(METHODS[method].function)),
+    }
+    lacking = {
+        way: {name for name in fields(kind) if names.get(name, name) not in there}
+        for way, (_, names, there) in taken.items()
+    }
+    expected = {way: set(without) for way, without in exceptions.items()}
+    assert lacking == expected, (
+        f"`pro0 {command}` takes each field of {kind.__name__} by an option, {tool} of mcp/tools/work.py and {method} "
+        "of rpc/methods/tickets.py by a parameter, or tests/task_fields.py has the reason"
+    )
 
 
 def test_each_act_has_its_command_and_its_tool() -> None:
@@ -155,6 +160,34 @@ def test_each_field_is_shown_by_the_tool() -> None:
     assert lacking == set(NOT_TOLD_AGENTS), "TaskDetail of mcp/views.py shows it, or it stands here with its reason"
 
 
+def test_each_field_is_in_its_object_of_json_rpc() -> None:
+    called = {IN_JSON_RPC.get(name, name) for name in fields(Task) - {"dependencies"}} | {"dependencies"}
+    lacking = called - fields(TaskView)
+    assert lacking == set(NOT_IN_JSON_RPC), "TaskView of rpc/views.py shows it, or it stands here with its reason"
+
+
+def test_each_field_of_that_object_is_shown_on_the_page() -> None:
+    shown = set(re.findall(r"\btask\??\.(\w+)", (PAGE / "task.js").read_text()))
+    lacking = fields(TaskView) - shown
+    assert lacking == set(NOT_ON_THE_PAGE), "parts/task.js shows it, or it stands here with its reason"
+
+
+@pytest.mark.parametrize("method", ["task.create", "task.update"])
+def test_each_parameter_of_the_method_is_given_by_the_form_of_the_page(method: str) -> None:
+    form = (PAGE / "taskform.js").read_text()
+    takes = parameters(METHODS[method].function) - {"client", "task_id"}
+    function = form[form.index(f"function {method.removeprefix('task.')}(") :].split("\n}\n")[0]
+    lacking = {name for name in takes if not re.search(rf"\b{name}\b", function)}
+    assert lacking <= set(FORMLESS) | ({"requires"} if method == "task.update" else set()), (
+        "parts/taskform.js gives it, or it stands here with its reason"
+    )
+
+
+def test_what_is_made_can_be_changed() -> None:
+    lacking = fields(Draft) - fields(Changes)
+    assert lacking == set(NOT_CHANGED), "Changes of model/task.py has it, or tests/task_fields.py has the reason"
+
+
 def test_each_field_is_set_by_somebody() -> None:
     lacking = fields(Task) - fields(Draft)
     assert lacking == PRO0S_OWN | {"dependencies"}, "a Draft has it (as `blocked_by` for dependencies), or pro0 alone"
@@ -167,3 +200,15 @@ def test_each_field_that_somebody_sets_is_shown_on_the_command_line(field: str) 
     told = _fields(Board((bare,)), bare, ())
     task = replace(bare, **{field: SAMPLES[field]})
     assert _fields(Board((task,)), task, ()) != told, f"`pro0 task show` says nothing of {field}"
+
+
+@pytest.mark.parametrize("field", sorted(fields(Task) - PRO0S_OWN - SHOWN_BY_WORKER))
+def test_each_field_that_somebody_sets_has_its_value_wherever_a_task_is_shown(field: str) -> None:
+    """A field of an answer that nobody fills would be there with its default."""
+    bare = Task(id="task-1", title="t")
+    task = replace(bare, **{field: SAMPLES[field]})
+    shown, without = (replace(task_view(one), digest="") for one in (task, bare))
+    assert shown != without, f"task_view of rpc/views.py leaves out {field}"
+    if field not in NOT_TOLD_AGENTS:
+        told = task_detail(Board((task,)), task)
+        assert told != task_detail(Board((bare,)), bare), f"task_detail of mcp/views.py leaves out {field}"

@@ -12,10 +12,11 @@ import jsonschema
 import msgspec
 import pytest
 import yaml
+from msgspec.structs import FieldInfo
 
 from pro0.cli.commands import HIDDEN
 from pro0.config import SETTINGS
-from pro0.config.table import Setting
+from pro0.config.table import Setting, Settings
 from pro0.errors import BadInput, ErrorCode
 from pro0.mcp.tools.table import TOOLS
 from pro0.model.layout import Layout, LayoutMember, LayoutRole, LayoutWindow
@@ -180,3 +181,11 @@ def test_exit_codes_of_a_command_come_from_its_help() -> None:
     waiting = click.Option(["--wait"], help="So long: exit 124 if not.")
     command = click.Command("go", help="Go. Exit 4 when shut.\n\n\b\nexit 5", params=[waiting, click.Option(["--now"])])
     assert own_exit_codes(command) == "Exit 4 when shut. --wait: So long: exit 124 if not."
+
+
+@pytest.mark.parametrize("field", msgspec.structs.fields(Settings), ids=lambda field: field.encode_name)
+def test_each_setting_is_used(field: FieldInfo) -> None:
+    """A row of the table alone changes nothing, whatever its help promises."""
+    reads = re.compile(rf"\.{field.name}\b")
+    used = [name for name in package() if name != "pro0.config.table" and reads.search(path_of(name).read_text())]
+    assert used, f"nothing in pro0 reads {field.name}"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN
@@ -20,6 +21,7 @@ from pro0.view.news import News, look
 from pro0.view.reading import whole
 from pro0.view.scroll import Scroll
 from pro0.view.wishes import ViewRequest
+from tests.task_fields import SAMPLES
 
 
 @pytest.fixture
@@ -40,6 +42,18 @@ def test_a_task_is_read_with_all_that_was_said_about_it(person: Context) -> None
         "task-1: prices\nin progress, human\n\nof all shops\n\nacceptance\nsums add up\n\nrun\nmake p\n\n"
     )
     assert text.endswith(" human\nbegin with Rome")
+
+
+@pytest.mark.parametrize("field", sorted(set(SAMPLES) - {"awaiting"}))
+def test_each_field_that_somebody_sets_is_read(person: Context, field: str) -> None:
+    """What a task waits for has a test of its own."""
+    tasks.create(person, [Draft(title="prices"), Draft(title="above"), Draft(title="before")])
+    bare = whole(person, News(), "task-1")
+    with person.team.tasks.change("a test") as change:
+        first, *others = change.value.tasks
+        changed = (replace(first, **{field: SAMPLES[field]}), *others)
+        change.value = replace(change.value, tasks=changed)
+    assert whole(person, News(), "task-1") != bare, f"whole of view/reading.py leaves out {field}"
 
 
 def test_what_it_waits_for_comes_first(person: Context) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast
 from msgspec import Meta
 
 from pro0.engine.outcomes import begun
-from pro0.model.task import Changes, Draft, Gate, Task
+from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Policy, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import gates, roles, tasks, trees
 from pro0.rpc import subscriptions
@@ -21,6 +21,8 @@ TaskId = Annotated[str, Meta(description="The task's id, such as task-7.")]
 RoleId = Annotated[str | None, Meta(description="The role that should do it, null for nobody in particular.")]
 Names = Annotated[list[str], Meta(description="Ids of tasks that must be completed first.")]
 Required = Literal["approval", "review", "content"]
+TimeLimit = Annotated[float, Meta(description="The limit of the command in seconds.")]
+Labels = Annotated[tuple[str, ...], Meta(description="Words to find it by, all of them.")]
 
 
 class Session(RpcView, frozen=True, kw_only=True):
@@ -55,6 +57,11 @@ def create(
     acceptance: str = "",
     requires: Required | None = None,
     run: str | None = None,
+    timeout: TimeLimit | None = None,
+    labels: Labels = (),
+    type: Kind = Kind.TASK,
+    awaiting: Awaiting | None = None,
+    policy: Policy | None = None,
 ) -> TaskView:
     """Add a task."""
     draft = Draft(
@@ -68,6 +75,11 @@ def create(
         acceptance=acceptance,
         requires=Gate(requires) if requires else None,
         run=run,
+        timeout=timeout,
+        labels=labels,
+        type=type,
+        awaiting=awaiting,
+        policy=policy,
     )
     [task] = tasks.create(client.context, [draft], last=True)
     return task_view(task)
@@ -84,6 +96,10 @@ def update(
     acceptance: str | None = None,
     add_dependencies: Names = [],  # noqa: B006 - never changed
     drop_dependencies: Names = [],  # noqa: B006 - never changed
+    run: str | None = None,
+    timeout: TimeLimit | None = None,
+    labels: Labels | None = None,
+    requires: Annotated[Required | Literal[""] | None, Meta(description="An empty one removes it.")] = None,
 ) -> TaskView:
     """Change what a task says, its priority, or what it depends on; what is not named stays."""
     changes = Changes(
@@ -94,6 +110,10 @@ def update(
         acceptance=acceptance,
         add_dependencies=tuple(add_dependencies),
         drop_dependencies=tuple(drop_dependencies),
+        run=run,
+        timeout=timeout,
+        labels=labels,
+        requires=requires,
     )
     return task_view(tasks.update(client.context, task_id, changes))
 

@@ -55,13 +55,14 @@ def test_a_ticket_is_created_with_all_that_it_may_have(shown: Shown, alpha: Crew
     form.get_by_label("Description").fill("two\nlines")
     form.get_by_role("combobox", name="Role", exact=True).select_option("engineer")
     form.get_by_label("Priority").fill("7")
+    form.get_by_label("Labels").fill("area:page, urgent")
     form.get_by_role("combobox", name="Parent", exact=True).select_option(parent)
     form.get_by_role("combobox", name="Gate", exact=True).select_option("approval")
     shown.press("Create", form)
     shown.says("is there")
     [task] = [task for task in tasks.list_tasks(alpha.context) if task.parent == parent]
     assert (task.title, task.description, task.role, task.priority) == ("made on the page", "two\nlines", "engineer", 7)
-    assert task.requires is Gate.APPROVAL
+    assert (task.requires, task.labels) == (Gate.APPROVAL, ("area:page", "urgent"))
 
 
 def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(shown: Shown) -> None:

@@ -52,6 +52,7 @@ function Facts({ task, screen }) {
   const below = team.value.children.value.get(task.id) ?? [];
   const rows = [
     ["Priority", String(task.priority)],
+    ["Type", task.type === "epic" && "epic"],
     ["Role", task.role_id],
     ["Assignee", task.assignee && html`<a href=${place("member", task.assignee)}>${task.assignee}</a>`],
     ["Works on it", task.claimed_by && html`<a href=${place("member", task.claimed_by)}>${task.claimed_by}</a>`],
@@ -61,7 +62,10 @@ function Facts({ task, screen }) {
     ["Gate", task.requires],
     ["Labels", task.labels?.join(", ")],
     ["Branch", task.branch],
+    ["Policy", task.policy],
+    ["Agent", task.agent],
     ["Command", task.run && html`<code>${task.run}</code>`],
+    ["Its limit", task.timeout && `${task.timeout} s`],
     ["Closed as", task.closed_reason && words(task.closed_reason)],
     ["By", task.created_by],
     ["Changed", task.updated_at && html`<${Since} at=${task.updated_at} />`],

@@ -8,6 +8,8 @@ import { complain } from "./notices.js";
 
 const ids = (text) => text.split(/[\s,]+/).filter(Boolean);
 
+const labelsIn = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);
+
 export const newTask = (parent = "") => openDialog(parent ? `New subtask of ${parent}` : "New task", () => html`<${TaskForm} parent=${parent} />`);
 
 export const editTask = (task) => openDialog(`Edit ${task.id}`, () => html`<${TaskForm} task=${task} />`);
@@ -35,11 +37,12 @@ function TaskForm({ task = null, parent = "" }) {
     </div>`}
     <${Field} label="After" about="ids of tasks, such as task-1, task-2" name="dependencies" value=${task?.dependencies?.join(", ")} />
     <${Field} label="Done when" name="acceptance" value=${task?.acceptance} />
+    <${Field} label="Labels" about="words to find it by, with commas between them" name="labels" value=${task?.labels?.join(", ")} />
     ${!task && html`<${Choice} label="Gate" name="requires" options=${[["", "none"], ["approval", "approval"], ["review", "review"], ["content", "content"]]} />`}
   <//>`;
 }
 
-function create(own, { title, description, role, priority, parent, assignee, dependencies, acceptance, requires }) {
+function create(own, { title, description, role, priority, parent, assignee, dependencies, acceptance, labels, requires }) {
   return own.call("task.create", {
     title, description, acceptance,
     role_id: role || null,
@@ -48,10 +51,11 @@ function create(own, { title, description, role, priority, parent, assignee, dep
     requires: requires || null,
     priority: priority === "" ? null : Number(priority),
     dependencies: ids(dependencies),
+    labels: labelsIn(labels),
   });
 }
 
-function update(own, task, { title, description, role, priority, dependencies, acceptance }) {
+function update(own, task, { title, description, role, priority, dependencies, acceptance, labels }) {
   const before = task.dependencies ?? [];
   const after = ids(dependencies);
   const changes = {
@@ -65,5 +69,6 @@ function update(own, task, { title, description, role, priority, dependencies, a
   const dropped = before.filter((id) => !after.includes(id));
   if (added.length) named.add_dependencies = added;
   if (dropped.length) named.drop_dependencies = dropped;
+  if (labelsIn(labels).join() !== (task.labels ?? []).join()) named.labels = labelsIn(labels);
   return own.call("task.update", { task_id: task.id, ...named });
 }

@@ -1,0 +1,58 @@
+"""The fields of a task: what each is called at each entrance, which entrance lacks it and why, and a value of each."""
+
+from datetime import UTC, datetime
+
+from pro0.model.task import Awaiting, Gate, Kind, Policy, Wait
+
+NAMED = {"type": "kind", "add_dependencies": "add_dependency", "drop_dependencies": "drop_dependency"}
+"""A field → the option, where both have names of their own."""
+CALLED = {"blocked_by": "dependencies", "role": "role_id"}
+"""A field → the parameter of the tool, where both have names of their own."""
+IN_JSON_RPC = {**CALLED, "parent": "parent_id"}
+"""A field → the parameter of the method, where both have names of their own."""
+FILES_ONLY = "names a task within one file of tasks"
+DELEGATED = "pro0 delegate and its tool have it"
+PERSONS = "a person's to set: it decides what an agent may do or complete"
+NOT_MADE_BY: dict[str, dict[str, str]] = {
+    "command": {"key": FILES_ONLY, "agent": DELEGATED, "shared": DELEGATED},
+    "tool": {
+        "key": FILES_ONLY,
+        "agent": DELEGATED,
+        "shared": DELEGATED,
+        "type": "an agent groups tasks by subtasks",
+        "timeout": "the limit of a command goes with the person's agreement to it",
+        "awaiting": "ticket_request_review and task_request_review hand a task to a person",
+        "policy": PERSONS,
+    },
+    "method": {"key": FILES_ONLY, "agent": DELEGATED, "shared": DELEGATED},
+}
+NOT_CHANGED_BY: dict[str, dict[str, str]] = {
+    "command": {},
+    "tool": {"run": PERSONS, "timeout": PERSONS, "role": PERSONS, "requires": PERSONS},
+    "method": {},
+}
+NOT_CHANGED: dict[str, str] = {
+    **dict.fromkeys(("key", "agent", "shared", "parent", "type", "policy"), "it says what kind of task is made"),
+    "assignee": "`task assign` and its like change it",
+    "awaiting": "`task update --awaiting` holds a task, as an act of its own",
+    "blocked_by": "add_dependencies and drop_dependencies",
+}
+"""Fields of a draft that no change has."""
+SAMPLES: dict[str, object] = {
+    "title": "other",
+    "description": "t\n\nmore of it",
+    "acceptance": "it is so",
+    "type": Kind.EPIC,
+    "labels": ("area:x",),
+    "run": "make",
+    "timeout": 5.0,
+    "parent": "task-2",
+    "dependencies": ("task-3",),
+    "priority": 4,
+    "assignee": "w1",
+    "role": "reviewer",
+    "requires": Gate.REVIEW,
+    "awaiting": Wait(kind=Awaiting.INPUT, by="w1", since=datetime(2026, 1, 1, tzinfo=UTC)),
+    "policy": Policy.DISPATCH,
+}
+"""A value of each field that somebody may set."""
