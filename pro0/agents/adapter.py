@@ -25,7 +25,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     """The whole first prompt; empty for none, and for a resumed session."""
     mode: PermissionMode = PermissionMode.ASK
     delegate_only: bool = False
-    """True to allow only pro0's tools, as far as the agent supports it (`Adapter.delegates`)."""
+    """True to allow only reading and pro0's tools; only for an agent that can be limited so (`Adapter.delegates`)."""
     session: str = ""
     """The agent's own session id: chosen for a new session, known for a resumed one, empty when unknown."""
     resume: bool = False
@@ -164,6 +164,6 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     takes: tuple[Literal["model", "effort"], ...] = ()
     """The choices per session it accepts."""
     delegates: bool = False
-    """True when it can be limited to pro0's tools."""
+    """True when it can be limited to reading and pro0's tools (`team start --delegate-only`); else that is refused."""
     skills: str = ""
     """Its folder of skills below the person's home; empty for none."""

@@ -10,6 +10,8 @@ class Places(NamedTuple):
 
     adapter: str = ""
     screens: str = ""
+    modes: tuple[str, ...] = ("ask", "edits", "plan", "bypass")
+    """The permission modes that its adapter keeps it to; empty for a program that cannot be limited."""
 
 
 PROGRAMS = {
@@ -17,14 +19,14 @@ PROGRAMS = {
     "aider": Places(screens="screens.aider:AIDER_SCREENS"),
     "claude": Places("claude.adapter:CLAUDE", "claude.screens:CLAUDE_SCREENS"),
     "codex": Places("codex.adapter:CODEX", "codex.screens:CODEX_SCREENS"),
-    "command": Places("command:COMMAND"),
+    "command": Places("command:COMMAND", modes=()),
     "copilot": Places(screens="screens.copilot:COPILOT_SCREENS"),
     "gemini": Places("gemini.adapter:GEMINI", "gemini.screens:GEMINI_SCREENS"),
     "opencode": Places("opencode.adapter:OPENCODE", "opencode.screens:OPENCODE_SCREENS"),
     "pi": Places("pi.adapter:PI", "pi.screens:PI_SCREENS"),
     "qwen": Places(screens="screens.qwen:QWEN_SCREENS"),
     "runner": Places("runner:RUNNER"),
-    "shell": Places("shell:SHELL"),
+    "shell": Places("shell:SHELL", modes=()),
 }
 """The one table of the programs that pro0 knows; a new agent is one folder and one row here."""
 AGENTS = {name: places.adapter for name, places in PROGRAMS.items() if places.adapter}
@@ -112,6 +114,13 @@ class Definition(Stored, frozen=True):
     def answers_shutdown(self) -> bool:
         """Return True when the agent is asked to shut down, instead of being ended."""
         return self.shutdown == "ask" or bool(self.acp)
+
+
+def modes_of(agent: str, definition: Definition | None) -> tuple[str, ...]:
+    """Return the permission modes of an agent, as its definition or its row says; empty for one without limits."""
+    if definition:
+        return tuple(definition.modes.known) if definition.modes else ()
+    return PROGRAMS[agent].modes if agent in PROGRAMS else ()
 
 
 def is_told(words: tuple[str, ...]) -> bool:

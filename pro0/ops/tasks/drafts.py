@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.agents import defined
 from pro0.errors import BadInput, ErrorCode, Refused
-from pro0.model.agent import AGENTS, Definition, offered
+from pro0.model.agent import AGENTS, Definition, modes_of, offered
 from pro0.model.run import RUNNER
 from pro0.model.team import PermissionMode, Seat
 from pro0.rules.spelling import nearest
@@ -79,6 +79,8 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
     if draft.leads and not _instructed(draft):
         hint = "pro0 agent list shows those that can"
         raise BadInput(f"{draft.agent!r} cannot be a lead agent: it takes no instructions", hint=hint)
+    if draft.delegates and not adapter.delegates:
+        raise BadInput(f"the agent {draft.agent} cannot be kept to delegating", hint="leave --delegate-only out")
     if draft.agent == RUNNER and not draft.argv:
         raise BadInput("a runner is started by `pro0 run`", hint="pro0 run --help")
     if draft.agent not in ("command", RUNNER) and draft.argv:
@@ -135,16 +137,16 @@ def _instructed(draft: SeatDraft) -> bool:
 
 def _plannable(draft: SeatDraft) -> None:
     """Raise BadInput for an agent without a plan mode."""
-    modes = draft.definition.modes if draft.definition else None
-    limits = bool(modes and modes.plan is not None) if draft.definition else _instructed(draft)
+    limits = draft.agent != RUNNER and "plan" in modes_of(draft.agent, draft.definition)
     if draft.leads or not limits:
         subject = "a lead agent" if draft.leads else f"the agent {draft.agent}"
         raise BadInput(f"{subject} cannot be kept to planning first", hint="leave --plan out")
 
 
 def limitable(draft: SeatDraft, mode: PermissionMode) -> None:
-    """Raise BadInput for a permission mode unknown to its agent's definition; no modes means no limits."""
-    modes = draft.definition.modes if draft.definition else None
-    if modes and modes.words(mode) is None:
-        hint = f"--permission-mode {' or '.join(modes.known)}, or define it: agents.{draft.agent}.modes"
-        raise BadInput(f"the agent {draft.agent} knows no permission mode {mode}", hint=hint)
+    """Raise BadInput for a permission mode that its agent does not have; no modes means no limits."""
+    modes = modes_of(draft.agent, draft.definition)
+    if modes and mode not in modes:
+        hint = f"--permission-mode {' or '.join(modes)}"
+        own = f", or define it: agents.{draft.agent}.modes" if draft.definition else ""
+        raise BadInput(f"the agent {draft.agent} knows no permission mode {mode}", hint=hint + own)

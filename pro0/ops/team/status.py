@@ -8,6 +8,7 @@ import msgspec
 
 from pro0 import processes
 from pro0.errors import StoreError
+from pro0.model.agent import modes_of
 from pro0.model.caller import ANYONE
 from pro0.model.need import Need
 from pro0.model.runtime import ENDED, Phase, Process, Runtime, SeatState, State, TurnEnd
@@ -172,6 +173,7 @@ def _member(
     state = team_roster.state(seat.agent_id)
     head = context.team.mailbox(seat.agent_id).head.read()
     unread = mail.news(head, state.incarnation if state else "").count
+    modes = modes_of(seat.agent, seat.definition)
     basic = MemberStatus(
         name=seat.name,
         agent_id=seat.agent_id,
@@ -182,7 +184,7 @@ def _member(
         effort=seat.effort,
         host=where(context.team, seat),
         plan=seat.gate.stage if seat.gate else "",
-        permission_mode=permission_mode(seat, team_roster.wanted, context.team.config.read()) if _limited(seat) else "",
+        permission_mode=permission_mode(seat, team_roster.wanted, context.team.config.read()) if modes else "",
     )
     if state is None:
         held = next((limit for limit in limits if limit.agent == placed(seat.agent, seat.host)), None)
@@ -218,11 +220,6 @@ def _unnoticed_end(context: Context, state: SeatState) -> tuple[State, str]:
         return State.CRASHED, "its session has died"
     ended = State.SHUTDOWN if state.ending_since else report.state
     return ended, prompts.how_it_ended(report.exit)
-
-
-def _limited(seat: Seat) -> bool:
-    """Return True when its agent has permission modes."""
-    return bool(seat.definition.modes) if seat.definition else seat.agent not in ("shell", "command")
 
 
 def _held_back(limit: LimitStatus) -> str:
