@@ -6,14 +6,12 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents.drawings import drawing_named
-from pro0.model.agent import DRAWN
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
 from pro0.rules.screens import screens
 from pro0.rules.screens.escapes import screen_of
 
 FOLDER = Path(__file__).parent / "screens"
-DRAWINGS = {name: drawing_named(name) for name in DRAWN}
 QUIET = (State.IDLE, State.WORKING, State.ERROR)
 """States of a screen on which a line may be typed some time."""
 
@@ -42,7 +40,7 @@ def recordings() -> list[Recording]:
 
 def drawn(agent: str, screen: Screen) -> Reading:
     """Return what the screen says, its title aside."""
-    return screens.read(DRAWINGS[agent], msgspec.structs.replace(screen, title=""))[-1]
+    return screens.read(drawing_named(agent), msgspec.structs.replace(screen, title=""))[-1]
 
 
 def _recording(name: str, fact: dict[str, object]) -> Recording:

@@ -4,6 +4,8 @@ The rows come from the table of programs; what a program cannot do is said by th
 """
 
 import sys
+from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,20 +15,29 @@ from msgspec.structs import replace
 
 from pro0.agents import adapter_named, adapter_of
 from pro0.agents.adapter import Adapter, Brief, Invocation
+from pro0.agents.drawings import drawing_named, loaded
 from pro0.agents.memory import Memory
 from pro0.agents.variables import ALL, RESERVED
 from pro0.engine.background.nudging import KEYS
 from pro0.engine.opening.elsewhere import brief_there
 from pro0.errors import EnvironmentMissing
-from pro0.model.agent import AGENTS, DRAWN
+from pro0.model.agent import AGENTS, DRAWN, PROGRAMS, modes_of
 from pro0.model.runtime import ENDED, State
 from pro0.model.team import PermissionMode, Seat
 from tests.agents import placed
 from tests.recorded import recordings
 from tools.agents.install import PINNED
 
+
+def loads(place: str) -> bool:
+    """Return True for a place that is there; `test_its_row_names_what_is_there` says of any other what it lacks."""
+    with suppress(ImportError, AttributeError):
+        return bool(loaded(place))
+    return False
+
+
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(AGENTS)
+NAMES = sorted(name for name, place in AGENTS.items() if loads(place))
 REAL = [name for name in NAMES if adapter_named(name).program]
 SECRET = "s3cr3t-s3nt1n3l"
 HERE = ("/p0", "/ann", "/bin/python", sys.executable, sys.prefix)
@@ -55,10 +66,22 @@ def started(name: str, **changes: object) -> Invocation:
     return adapter_named(name).call(brief(name, **changes))
 
 
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_its_row_names_what_is_there(name: str) -> None:
+    for place in filter(None, (PROGRAMS[name].adapter, PROGRAMS[name].screens)):
+        module, _, attribute = place.partition(":")
+        file = f"pro0/agents/{module.replace('.', '/')}.py"
+        assert Path(ROOT, file).is_file(), f"the row {name!r} of PROGRAMS in pro0/model/agent.py names {file}: add it"
+        assert loaded(place), f"{file} has no {attribute}"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_an_agent_gets_is_reserved_for_it(name: str) -> None:
     """Behaviour 3.17: what no table names would reach every agent."""
-    assert adapter_named(name).passes == RESERVED.get(name, ALL if name == "runner" else ())
+    reserved = RESERVED.get(name, ALL if name == "runner" else ())
+    assert adapter_named(name).passes == reserved, (
+        f"the row {name!r} of RESERVED in pro0/agents/variables.py must name what the adapter passes"
+    )
 
 
 @pytest.fixture(params=NAMES)
@@ -68,6 +91,78 @@ def adapter(request: pytest.FixtureRequest) -> Adapter:
 
 def test_it_has_the_name_of_its_row(adapter: Adapter) -> None:
     assert AGENTS[adapter.name]
+
+
+def begun(name: str, way: str, **changes: object) -> dict[str, object]:
+    """Return what a session is begun with, in one of three ways, without what differs at every start."""
+    one, *others = ({**parts} for parts in (_parts(_begun(name, way, **changes)) for _ in range(3)))
+    return {key: part for key, part in one.items() if all(other.get(key) == part for other in others)}
+
+
+def _begun(name: str, way: str, **changes: object) -> Invocation:
+    adapter, whole = adapter_named(name), brief(name, **changes)
+    if way == "turn":
+        assert adapter.turn
+        return adapter.turn.call(whole)
+    if way == "elsewhere":
+        seat = replace(whole.seat, host="build1")
+        return adapter_of(seat).call(brief_there(replace(whole, seat=seat)))
+    return adapter.call(whole)
+
+
+def _parts(call: Invocation) -> dict[str, object]:
+    words = {f"word {number}": word for number, word in enumerate(call.argv)}
+    files = {f"file {name}": data.decode() for name, data in call.files.items()}
+    return {**words, **files, **{f"variable {name}": text for name, text in call.env.items()}, "links": call.links}
+
+
+CHOOSING = [name for name in NAMES if name != "runner"]
+"""A runner is started alike: the agent that does its turns gets the choices of its seat (`pro0/runner/turns.py`)."""
+WAYS = [(name, way) for name in CHOOSING for way in ("call", "elsewhere", "turn") if getattr(adapter_named(name), way)]
+ALIKE = {("codex", "turn"): [("ask", "plan")]}
+"""Modes that mean the same: `codex exec` asks nobody, so whom it would have to ask may only read."""
+
+
+@pytest.mark.parametrize(("name", "way"), WAYS)
+def test_each_permission_mode_changes_how_it_begins(name: str, way: str) -> None:
+    """Behaviour 3.17: an adapter that does not look at `brief.mode` would let it do what it likes."""
+    starts = {mode: begun(name, way, mode=PermissionMode(mode)) for mode in modes_of(name, None)}
+    alike = [pair for pair in combinations(starts, 2) if starts[pair[0]] == starts[pair[1]]]
+    assert alike == ALIKE.get((name, way), []), (
+        f"{way} of {name} does the same in these modes: tell them apart by brief.mode, "
+        f"or name in its row of PROGRAMS the modes that it has"
+    )
+
+
+@pytest.mark.parametrize(("name", "way"), [(name, way) for name, way in WAYS if not modes_of(name, None)])
+def test_what_no_mode_limits_begins_alike_in_all(name: str, way: str) -> None:
+    """It is refused no mode, and shown without one."""
+    starts = [begun(name, way, mode=mode) for mode in PermissionMode]
+    assert all(start == starts[0] for start in starts), f"{way} of {name} uses brief.mode: name its modes in PROGRAMS"
+
+
+@pytest.mark.parametrize("choice", ["model", "effort"])
+@pytest.mark.parametrize(("name", "way"), WAYS)
+def test_a_choice_that_it_takes_is_told_to_it_and_no_other(name: str, way: str, choice: str) -> None:
+    seat = replace(brief(name).seat, **{choice: "the-chosen-one"})
+    usual, chosen = begun(name, way), begun(name, way, seat=seat)
+    if choice in adapter_named(name).takes:
+        told = [key for key, part in chosen.items() if "the-chosen-one" in str(part)]
+        assert told, f"the `takes` of {name} names {choice}, and its {way} leaves out brief.seat.{choice}"
+    else:
+        assert chosen == usual, f"{way} of {name} uses brief.seat.{choice}, which its `takes` does not name"
+
+
+@pytest.mark.parametrize("mode", [PermissionMode.EDITS, PermissionMode.BYPASS])
+@pytest.mark.parametrize(("name", "way"), WAYS)
+def test_who_may_only_delegate_is_held_to_it_in_modes_that_let_it_work(
+    name: str, way: str, mode: PermissionMode
+) -> None:
+    free, bound = (begun(name, way, mode=mode, delegate_only=only) for only in (False, True))
+    if adapter_named(name).delegates:
+        assert free != bound, f"{name} has `delegates`, and its {way} does not look at brief.delegate_only"
+    else:
+        assert free == bound, f"{way} of {name} uses brief.delegate_only: give its adapter delegates=True"
 
 
 @pytest.mark.parametrize("mode", PermissionMode)
@@ -127,14 +222,6 @@ def test_on_another_machine_a_conversation_goes_on_by_its_id_alone(name: str) ->
         assert (CONVERSATION in adapter.call(new).argv) == (adapter.session_ids == "chosen")
 
 
-@pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).elsewhere])
-def test_who_may_only_delegate_may_do_no_more_on_another_machine(name: str) -> None:
-    seat = replace(brief(name).seat, host="build1")
-    call = adapter_of(seat).call
-    free, bound = (call(brief_there(brief(name, seat=seat, delegate_only=only))).argv for only in (False, True))
-    assert free != bound
-
-
 @pytest.mark.parametrize("name", [name for name in NAMES if not adapter_named(name).elsewhere])
 def test_an_agent_that_needs_files_of_this_machine_is_started_on_no_other(name: str) -> None:
     seat = replace(brief(name).seat, host="build1")
@@ -160,6 +247,14 @@ def test_a_line_is_typed_only_where_the_screen_is_read(adapter: Adapter) -> None
     """Delivery by line requires screen rules, or a person's own word for it (`--nudge`)."""
     if adapter.delivery == "line":
         assert adapter.screens, f"{adapter.name} has no screen rules: add screens.py and its row, or delivery='none'"
+
+
+def test_its_screens_are_those_of_its_row(adapter: Adapter) -> None:
+    """Whose screens no row names, of them no recording is asked for."""
+    row = drawing_named(adapter.name) if adapter.name in DRAWN else None
+    assert adapter.screens is row, (
+        f"the row {adapter.name!r} of PROGRAMS in pro0/model/agent.py must name its screens, and no others"
+    )
 
 
 def test_a_channel_of_its_own_has_a_name(adapter: Adapter) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from pro0.model.agent import DRAWN
 from pro0.model.caller import THE_HUMAN
 from pro0.model.team import PLAN_LIMIT, PermissionMode, PlanGate, Seat, Verdict, Wanted
 from pro0.rules.definitions import GIVEN, definitions
@@ -118,8 +119,7 @@ AGENTS: dict[str, Case] = {
     ),
     "no such screens": (
         agents({"x": {"argv": ["x"], "screens": "vim"}}), 2, "bad_input",
-        "agents.x: screens: of 'vim' no screens are known, only of acp, aider, claude, codex, copilot, gemini, "
-        "opencode, pi, qwen", None,
+        f"agents.x: screens: of 'vim' no screens are known, only of {', '.join(sorted(DRAWN))}", None,
     ),
     "an empty sign": (
         agents({"x": {"argv": ["x"], "screens": {"prompt": ">", "error": [" "]}}}), 2, "bad_input",

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from pro0.model.agent import DRAWN
 from pro0.model.runtime import State
 from pro0.model.screen import Screen
 from pro0.rules.screens.states import ATTENTION
-from tests.recorded import DRAWINGS, QUIET, Recording, drawn, recordings
+from tests.recorded import QUIET, Recording, drawn, recordings
 
 # What covers the middle of a screen is not one that scrolls, and has no end that must not be cut.
 LIVING = [r for r in recordings() if r.state != "ended" and drawn(r.agent, r.plain).rule != "overlay"]
@@ -146,7 +147,7 @@ def test_a_question_that_is_half_drawn_is_not_quiet(recording: Recording, missin
     assert drawn(recording.agent, Screen(rows=rows[:-missing])).state not in (State.IDLE, State.WORKING)
 
 
-@pytest.mark.parametrize("agent", DRAWINGS)
+@pytest.mark.parametrize("agent", DRAWN)
 def test_another_footer_keeps_an_empty_box_from_being_anything_dangerous(agent: str) -> None:
     """A new version's foot makes a state unknown at worst; it never makes a draft or a menu quiet."""
     for recording in (r for r in LIVING if r.agent == agent):
@@ -161,7 +162,7 @@ NOISE = st.lists(st.text("abc ABC.,:;()[]{}#$%'\"/\\0123456789-_=+│┃─é✓
 
 
 @MANY
-@given(st.sampled_from(sorted(DRAWINGS)), NOISE)
+@given(st.sampled_from(sorted(DRAWN)), NOISE)
 def test_noise_is_unknown(agent: str, rows: list[str]) -> None:
     """The output of some program, in which no agent has drawn anything."""
     assert drawn(agent, Screen(rows=("$ make", *rows))).state is State.UNKNOWN

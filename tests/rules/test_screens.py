@@ -5,11 +5,13 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from pro0.agents.drawings import drawing_named
+from pro0.model.agent import DRAWN
 from pro0.model.runtime import State
 from pro0.model.screen import Screen
 from pro0.rules.screens import screens
 from pro0.rules.screens.escapes import screen_of
-from tests.recorded import DRAWINGS, FOLDER, QUIET, Recording, drawn, recordings
+from tests.recorded import FOLDER, QUIET, Recording, drawn, recordings
 
 RECORDED = recordings()
 LIVING = [recording for recording in RECORDED if recording.state != "ended"]
@@ -38,7 +40,7 @@ def test_the_screen_of_an_ended_program_is_not_quiet(recording: Recording) -> No
 
 
 def test_every_agent_and_every_state_is_recorded() -> None:
-    assert {recording.agent for recording in RECORDED} == set(DRAWINGS)
+    assert {recording.agent for recording in RECORDED} == set(DRAWN)
     states = {State.IDLE, State.WORKING, State.WAITING, State.DIALOG, State.DRAFT, State.ERROR}
     assert {recording.state for recording in LIVING} == states | {State.UNKNOWN}
     assert len(list(FOLDER.glob("*.txt"))) == len(RECORDED)
@@ -144,14 +146,14 @@ TITLES = [
 @pytest.mark.parametrize(("agent", "title", "state"), TITLES)
 def test_a_title_says_what_its_agent_means_by_it(agent: str, title: str, state: State | None) -> None:
     """Claude's title is the same while it is idle and while it asks for a permission, so that it says neither."""
-    readings = screens.read(DRAWINGS[agent], Screen(title=title))
+    readings = screens.read(drawing_named(agent), Screen(title=title))
     assert [(r.state, r.source) for r in readings] == ([(state, "title")] if state else [])
 
 
-@pytest.mark.parametrize("agent", DRAWINGS)
+@pytest.mark.parametrize("agent", DRAWN)
 def test_every_rule_names_a_sign(agent: str) -> None:
     """One that names none would fit everything."""
-    for rule in DRAWINGS[agent].rules:
+    for rule in drawing_named(agent).rules:
         assert rule.menu is not None or rule.box or rule.above or rule.foot or rule.anywhere, rule.name
 
 
@@ -175,7 +177,7 @@ TYPED = [
 @pytest.mark.parametrize(("name", "text"), TYPED)
 def test_what_is_typed_is_known(name: str, text: str | None) -> None:
     recording = next(r for r in RECORDED if r.name == name)
-    assert screens.typed(DRAWINGS[recording.agent], recording.screen) == text
+    assert screens.typed(drawing_named(recording.agent), recording.screen) == text
 
 
 def test_a_hint_is_told_from_the_same_words_typed() -> None:
@@ -226,7 +228,7 @@ def test_an_answer_in_the_words_of_a_sign_is_told_by_its_colour(agent: str, word
     assert sign_of is None or red.state is sign_of
 
 
-@pytest.mark.parametrize("agent", DRAWINGS)
+@pytest.mark.parametrize("agent", DRAWN)
 @pytest.mark.parametrize("row", ["a-" * 4000, "> " * 4000, "─ " * 4000, "❯ 1. x" * 2000, "(esc" * 3000, "[" * 9000])
 def test_a_long_row_is_read_in_the_end(agent: str, row: str) -> None:
     """What is printed is not trusted: no pattern may take ages over it."""
