@@ -197,17 +197,19 @@ def test_the_tickets_of_a_parent_that_stands_still_are_managed_by_hand(shown: Sh
 
 def test_a_ticket_is_edited_and_deleted(shown: Shown, alpha: Crew) -> None:
     """S000-077, 078."""
-    id = made(alpha, "its first words", description="first")
+    id = made(alpha, "its first words", description="first", labels=("early", "late"))
     page = shown.go("tree", id)
     shown.press("Edit", shown.panel)
     form = page.get_by_role("dialog")
     form.get_by_label("Title").fill("its second words")
     form.get_by_label("Description").fill("second")
     form.get_by_label("Priority").fill("9")
+    expect(form.get_by_label("Labels")).to_have_value("early, late")
+    form.get_by_label("Labels").fill("late")
     shown.press("Save", form)
     expect(shown.panel.get_by_role("heading", name="its second words")).to_be_visible()
     task = alpha.task(id)
-    assert (task.title, task.description, task.priority) == ("its second words", "second", 9)
+    assert (task.title, task.description, task.priority, task.labels) == ("its second words", "second", 9, ("late",))
     shown.press("Delete", shown.panel)
     shown.press("Delete", page.get_by_role("dialog"))
     shown.says(f"{id} is deleted")

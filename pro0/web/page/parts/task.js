@@ -65,7 +65,7 @@ function Facts({ task, screen }) {
     ["Policy", task.policy],
     ["Agent", task.agent],
     ["Command", task.run && html`<code>${task.run}</code>`],
-    ["Its limit", task.timeout && `${task.timeout} s`],
+    ["Time limit", task.timeout && `${task.timeout} s`],
     ["Closed as", task.closed_reason && words(task.closed_reason)],
     ["By", task.created_by],
     ["Changed", task.updated_at && html`<${Since} at=${task.updated_at} />`],
