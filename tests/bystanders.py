@@ -5,6 +5,8 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
+
 from tests.waiting import STUCK, wait_until
 
 SECONDS = STUCK
@@ -18,7 +20,7 @@ def somebodys_tmux(*sessions: str) -> Iterator[tuple[str, ...]]:
     for name in sessions:
         subprocess.run([*server, "new-session", "-d", "-s", name, "cat", "-"], check=True, timeout=SECONDS, env=strange)
     try:
-        # A new pane is the server itself until it has become its program.
+        # A new pane is the server itself until it has become its program, and tmux may name the program before.
         wait_until(lambda: _programs(server, strange) == ["cat"] * len(sessions), SECONDS, "their programs run")
         yield server
     finally:
@@ -26,6 +28,6 @@ def somebodys_tmux(*sessions: str) -> Iterator[tuple[str, ...]]:
 
 
 def _programs(server: tuple[str, ...], environment: dict[str, str]) -> list[str]:
-    called = [*server, "list-panes", "-a", "-F", "#{pane_current_command}"]
+    called = [*server, "list-panes", "-a", "-F", "#{pane_pid}"]
     done = subprocess.run(called, check=True, capture_output=True, text=True, timeout=SECONDS, env=environment)
-    return done.stdout.split()
+    return [psutil.Process(int(pid)).name() for pid in done.stdout.split()]
