@@ -64,10 +64,10 @@ NOT_ON_THE_PAGE = {
 }
 """Fields of that object that the page's panel of a task leaves out."""
 FORMLESS = {
-    **dict.fromkeys(("type", "policy", "awaiting", "run", "timeout"), "a person gives it on the command line"),
-    **dict.fromkeys(("add_dependencies", "drop_dependencies"), "made of `dependencies`"),
+    "task.create": {"type", "policy", "awaiting", "run", "timeout"},
+    "task.update": {"requires", "run", "timeout"},
 }
-"""Parameters of the methods that the page's form of a task does not give."""
+"""Parameters that the page's form of a task does not give: a person gives them on the command line."""
 PAGE = Path(reading.__file__).parents[1] / "web" / "page" / "parts"
 
 
@@ -133,13 +133,13 @@ def test_each_field_is_an_option_and_a_parameter(
     """All that is missing is told at once."""
     method = command.replace(" ", ".")
     taken = {
-        "command": ({NAMED.get(name, name) for name in fields(kind)}, NAMED, options(command)),
-        "tool": (fields(kind), CALLED, parameters(TOOLS[tool].function)),
-        "method": (fields(kind), IN_JSON_RPC, parameters(METHODS[method].function)),
+        "command": (NAMED, options(command)),
+        "tool": (CALLED, parameters(TOOLS[tool].function)),
+        "method": (IN_JSON_RPC, parameters(METHODS[method].function)),
     }
     lacking = {
         way: {name for name in fields(kind) if names.get(name, name) not in there}
-        for way, (_, names, there) in taken.items()
+        for way, (names, there) in taken.items()
     }
     expected = {way: set(without) for way, without in exceptions.items()}
     assert lacking == expected, (
@@ -178,9 +178,7 @@ def test_each_parameter_of_the_method_is_given_by_the_form_of_the_page(method: s
     takes = parameters(METHODS[method].function) - {"client", "task_id"}
     function = form[form.index(f"function {method.removeprefix('task.')}(") :].split("\n}\n")[0]
     lacking = {name for name in takes if not re.search(rf"\b{name}\b", function)}
-    assert lacking <= set(FORMLESS) | ({"requires"} if method == "task.update" else set()), (
-        "parts/taskform.js gives it, or it stands here with its reason"
-    )
+    assert lacking == FORMLESS[method], "parts/taskform.js gives it, or it stands here"
 
 
 def test_what_is_made_can_be_changed() -> None:
