@@ -33,6 +33,10 @@ def settings() -> Schema:
         place["description"] = setting.rule.about
         if setting.rule.bounds:
             place["minimum"], place["maximum"] = setting.rule.bounds
+        if setting.rule.entries:
+            place["propertyNames"] = {"enum": list(setting.rule.entries)}
+        if setting.rule.pattern:
+            place.get("items", place)["pattern"] = f"^(?:{setting.rule.pattern})$"
     hooks = {event.value: {**SHELL, "description": HOOKS[event]} for event in HookEvent}
     properties["hooks"] = {"type": "object", "properties": hooks, "additionalProperties": False}
     return _object(properties) | {"title": "config.yaml", "$defs": _closed(parts)}

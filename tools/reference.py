@@ -25,7 +25,7 @@ from tools.exit_codes import DECLARED, exit_codes, own_exit_codes
 from tools.manpages import shown_commands
 from tools.meanings import VARIABLES, WORDS
 from tools.schemas import STORED
-from tools.topics import markdown, table, topics
+from tools.topics import default_of, markdown, table, topics
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference.md"
@@ -141,7 +141,7 @@ def _commands(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
 def _settings() -> Iterator[tuple[str, ...]]:
     for setting in SETTINGS:
         rule = setting.rule
-        default = str(setting.default).lower() if isinstance(setting.default, bool) else str(setting.default or "")
+        default = default_of(setting)
         variable = f"`{rule.variable}`" if rule.variable else ""
         yield f"`{setting.name}`", rule.allowed, f"`{default}`" if default else "", variable, rule.about
 

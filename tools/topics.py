@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pro0.config import SETTINGS
+from pro0.config.table import Setting
 from tools.meanings import (
     FILE_EXITS,
     HOOK_EXITS,
@@ -101,12 +102,17 @@ def reliability() -> Topic:
     return Topic("reliability", 7, about, paragraphs, tables, "", "", ("pro0-doctor.1", "pro0-needs.1"), {})
 
 
+def default_of(setting: Setting) -> str:
+    """Return a setting's default as `pro0 config` prints it; "" for an empty one."""
+    if isinstance(setting.default, bool):
+        return str(setting.default).lower()
+    return str(setting.default) if setting.default or setting.default == 0 else ""
+
+
 def _settings() -> Topic:
     rows = {}
     for setting in SETTINGS:
-        default = (
-            str(setting.default).lower() if isinstance(setting.default, bool) else str(setting.default or "nothing")
-        )
+        default = default_of(setting) or "nothing"
         variable = f" Variable: {setting.rule.variable}." if setting.rule.variable else ""
         rows[setting.name] = f"{setting.rule.about} Values: {setting.rule.allowed}. Default: {default}.{variable}"
     paragraphs = (

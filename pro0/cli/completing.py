@@ -115,6 +115,13 @@ def _settings(_context: click.Context) -> Iterable[Offer]:
     return [(setting.name, setting.rule.about) for setting in SETTINGS]
 
 
+def _values(context: click.Context) -> Iterable[Offer]:
+    from pro0.config import SETTINGS
+
+    name = context.params.get("name")
+    return [(word, setting.rule.about) for setting in SETTINGS if setting.name == name for word in setting.rule.words]
+
+
 def _workplaces(context: click.Context) -> Iterable[Offer]:
     return [*_members(context), *_of_tasks(lambda _task: True)(context)]
 
@@ -130,4 +137,5 @@ agents = completer(_agents)
 hosts = completer(_hosts)
 layouts = completer(_layouts)
 settings = completer(_settings)
+setting_values = completer(_values)
 archives = completer(_archives)

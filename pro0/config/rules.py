@@ -37,6 +37,12 @@ class SettingRule(NamedTuple):
     """Return True when the first value allows more than the second; such a value of a project needs agreement."""
     bounds: tuple[int, int] | None = None
     """The least and the largest whole number."""
+    words: tuple[str, ...] = ()
+    """The values that a shell offers for it."""
+    entries: tuple[str, ...] = ()
+    """The names that a mapping may have; () for any."""
+    pattern: str = ""
+    """What a text, or each text of a list, is like; a regular expression of Python and of JSON Schema."""
 
 
 def _adds(value: object, personal: object) -> bool:
@@ -57,7 +63,7 @@ def switch(variable: str, about: str) -> SettingRule:
             raise ValueError(value)
         return value
 
-    return SettingRule(variable, about, "true or false", parse, check)
+    return SettingRule(variable, about, "true or false", parse, check, words=("true", "false"))
 
 
 def whole(variable: str, about: str, low: int, high: int, *, at_least: int = 0) -> SettingRule:
@@ -96,7 +102,8 @@ def choice(variable: str, about: str, words: tuple[str, ...], *, rising: tuple[s
     def widens(value: object, personal: object) -> bool:
         return rising.index(str(value)) > rising.index(str(personal))
 
-    return SettingRule(variable, about, f"one of {', '.join(words)}", str, check, widens=widens if rising else never)
+    allowed = f"one of {', '.join(words)}"
+    return SettingRule(variable, about, allowed, str, check, widens=widens if rising else never, words=words)
 
 
 def word(variable: str, about: str) -> SettingRule:
@@ -107,7 +114,7 @@ def word(variable: str, about: str) -> SettingRule:
             raise ValueError(value)
         return value
 
-    return SettingRule(variable, about, "a name of letters, digits and '-'", str, check)
+    return SettingRule(variable, about, "a name of letters, digits and '-'", str, check, pattern=_WORD.pattern)
 
 
 def target(variable: str, about: str) -> SettingRule:
@@ -164,9 +171,8 @@ def names(variable: str, about: str) -> SettingRule:
     def parse(text: str) -> object:
         return [name.strip() for name in text.split(",") if name.strip()]
 
-    return SettingRule(
-        variable, about, "a list of names of variables; NAME* is all that begin so", parse, check, widens=_adds
-    )
+    allowed = "a list of names of variables; NAME* is all that begin so"
+    return SettingRule(variable, about, allowed, parse, check, widens=_adds, pattern=VARIABLE.pattern)
 
 
 def mapping(variable: str, about: str) -> SettingRule:
@@ -200,7 +206,8 @@ def commands(variable: str, about: str, names: tuple[str, ...]) -> SettingRule:
     def widens(value: object, personal: object) -> bool:
         return value != personal
 
-    return SettingRule(variable, about, f"shell commands by name: {', '.join(names)}", parse, check, widens=widens)
+    allowed = f"shell commands by name: {', '.join(names)}"
+    return SettingRule(variable, about, allowed, parse, check, widens=widens, entries=names)
 
 
 def _is_command(value: object) -> bool:

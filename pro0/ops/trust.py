@@ -2,8 +2,8 @@
 
 Anybody may have written these files: the repository's author, or an agent working in it. Settings of looks, and
 limits not above the person's own, count at once. Four kinds count only as agreed to with `pro0 config trust`: things to
-run (hooks, agents, layouts), to hand out (variables), to allow (modes, verdicts on plans) and to spend (higher limits
-of sessions, tasks and times).
+run (hooks, layouts, agents, commands), to hand out (variables, the store), to allow (modes, verdicts) and to spend
+(higher limits of sessions, tasks and times).
 """
 
 import os

@@ -1,9 +1,11 @@
 """docs/reference is current and whole: what the program has and it does not name fails here, and the reverse."""
 
+import ast
 import json
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,6 @@ import jsonschema
 import msgspec
 import pytest
 import yaml
-from msgspec.structs import FieldInfo
 
 from pro0.cli.commands import HIDDEN
 from pro0.config import SETTINGS
@@ -165,6 +166,37 @@ def test_defaults_fit_the_schema_of_settings(setting: Setting) -> None:
             jsonschema.validate({setting.name: beyond}, schema("config-file"))
 
 
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_defaults_stand_in_the_reference_and_the_manual(setting: Setting) -> None:
+    shown = json.dumps(setting.default) if isinstance(setting.default, int) else setting.default or "nothing"
+    row = re.search(rf"^\| `{setting.name}` \|(.*)$", (ROOT / "docs" / "reference.md").read_text(), re.MULTILINE)
+    assert row
+    assert f"| `{shown}` |" in row[1] or shown == "nothing"
+    [manual] = [topic for topic in topics.topics() if topic.name == "config"]
+    assert f"Default: {shown}." in manual.tables["Settings"][setting.name]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"taskAgent": "Not A Name!"},
+        {"passEnvironment": ["a b"]},
+        {"passEnvironment": ["*A"]},
+        {"permissionMode": "all"},
+        {"bell": "yes"},
+        {"maxTeammates": "ten"},
+        {"worktree": {"set-up": "make"}},
+        {"agents": {"mine": {"argvs": ["x"]}}},
+    ],
+)
+def test_what_a_setting_may_not_be_its_schema_refuses_too(data: dict[str, Any]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, schema("config-file"))
+    [(name, value)] = data.items()
+    with pytest.raises((ValueError, BadInput)):
+        next(setting for setting in SETTINGS if setting.name == name).rule.check(value)
+
+
 @pytest.mark.parametrize("kind", NAMES)
 def test_it_names_each(kind: str) -> None:
     assert len(NAMES[kind]) > 10
@@ -183,9 +215,30 @@ def test_exit_codes_of_a_command_come_from_its_help() -> None:
     assert own_exit_codes(command) == "Exit 4 when shut. --wait: So long: exit 124 if not."
 
 
-@pytest.mark.parametrize("field", msgspec.structs.fields(Settings), ids=lambda field: field.encode_name)
-def test_each_setting_is_used(field: FieldInfo) -> None:
+READ_FROM = {"settings", "policy", "chosen", "defaults"}
+"""What the settings in force are called where they are read, or the function that returns them."""
+
+
+@cache
+def read_settings() -> frozenset[str]:
+    """Return the attributes that any module reads from the settings in force."""
+    trees = (ast.parse(path_of(name).read_text()) for name in package() if name != "pro0.config.table")
+    return frozenset(
+        node.attr
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and name_of(node.value) in READ_FROM
+    )
+
+
+def name_of(node: ast.expr) -> str:
+    """Return the last word of what an attribute is read from: `policy` of `snapshot.policy`, `self._policy`."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func)
+    return (node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else "").strip("_")
+
+
+@pytest.mark.parametrize("name", Settings.__struct_fields__)
+def test_each_setting_is_used(name: str) -> None:
     """A row of the table alone changes nothing, whatever its help promises."""
-    reads = re.compile(rf"\.{field.name}\b")
-    used = [name for name in package() if name != "pro0.config.table" and reads.search(path_of(name).read_text())]
-    assert used, f"nothing in pro0 reads {field.name}"
+    assert name in read_settings(), f"nothing in pro0 reads {name} from the settings"

@@ -4,17 +4,20 @@ Whoever adds a setting says here which of the two kinds it is of.
 """
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pro0 import config
+from pro0.cli.config.settings import trust as trust_command
 from pro0.config.rules import never
 from pro0.errors import BadInput, Refused
 from pro0.model.home import HookEvent
 from pro0.ops import trust
 from pro0.ops.tasks import hooks
+from tests.house.source import ROOT
 
 MINE = {"argv": ["/bin/sh", "-c", "evil"]}
 WIDER: dict[str, list[tuple[object, object]]] = {
@@ -107,6 +110,15 @@ def test_every_setting_is_of_one_of_the_two_kinds() -> None:
     widening = {setting.name for setting in config.SETTINGS if setting.rule.widens is not never}
     assert set(NO_WIDER) == {setting.name for setting in config.SETTINGS}, "NO_WIDER here has a row for each setting"
     assert set(WIDER) == widening, "WIDER here has a row for each setting that may allow more"
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in config.SETTINGS if setting.name in WIDER])
+def test_the_help_and_the_page_name_each_that_waits(name: str) -> None:
+    """A limit stands for all of them."""
+    limits = {setting.name for setting in config.SETTINGS if setting.rule.bounds}
+    pages = (trust_command.help, (ROOT / "docs" / "howto" / "permissions.md").read_text())
+    for page in pages:
+        assert re.search(rf"\b{name}\b" if name not in limits else r"limits? above yours", str(page)), page
 
 
 @pytest.mark.parametrize(("name", "theirs", "own"), cells(WIDER))

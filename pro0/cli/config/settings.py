@@ -109,7 +109,7 @@ def get(name: str, as_json: bool) -> None:
 
 @config.command("set")
 @click.argument("name", shell_complete=completing.settings)
-@click.argument("value")
+@click.argument("value", shell_complete=completing.setting_values)
 @project_option
 def put(name: str, value: str, in_project: bool) -> None:
     """Give a setting a value, in config.yaml of PRO0_HOME or in the project's .pro0/config.yaml.
@@ -146,10 +146,10 @@ def unset(name: str, in_project: bool) -> None:
 def trust(show: bool) -> None:
     """Agree to what this project's .pro0 asks for, as it is now.
 
-    Whoever may write those files could have commands run as you, or agents do more than you let them. So its hooks,
-    agents, layouts, variables for members (passEnvironment), a permissionMode or planApproval that allows more than
-    yours, and limits above yours (as maxWorkers), count only after this, and only until they change. What is in
-    PRO0_HOME is yours and needs no such word.
+    Whoever may write those files could have commands run as you, or agents do more than you let them. So these count
+    only after this, and only until they change: what it would run (hooks, layouts, agents, worktree, notify, ssh),
+    what it would hand out (passEnvironment, store), what it would allow (a permissionMode, planApproval or verdicts
+    beyond yours), and limits above yours (as maxWorkers). What is in PRO0_HOME is yours and needs no such word.
 
     \b
     Examples:
