@@ -278,7 +278,7 @@ class Draft(Stored, frozen=True):
 
 
 class Changes(Stored, frozen=True):
-    """Fields of a task to change; None leaves a field as it is, an empty text removes what may be absent."""
+    """Fields of a task to change; None leaves a field as it is; an empty value, or 0, removes what may be absent."""
 
     title: str | None = None
     description: str | None = None

@@ -13,6 +13,7 @@ from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.lazy import HintingGroup, LazyGroup
 from tests.cli.conftest import Pro0, commands
 from tests.waiting import STUCK
+from tools.meanings import TASK_KEYS
 
 EVERY = dict(commands())
 
@@ -101,6 +102,26 @@ def test_many_options_are_in_sections_and_none_is_lost(name: str) -> None:
 def first_of(option: click.Option) -> str:
     """Return the first long name of an option, else its short one."""
     return next((name for name in option.opts if name.startswith("--")), option.opts[0])
+
+
+OF_ANY_COMMAND = {"--team", "--json", "-o", "--no-wait", "--headless"}
+"""Options that say where a command looks, how it prints and whether it waits."""
+SECTIONED = {name: command for name, command in EVERY.items() if isinstance(command, SectionedCommand)}
+
+
+@pytest.mark.parametrize("name", SECTIONED)
+def test_each_option_of_the_command_itself_is_in_a_section(name: str) -> None:
+    command = SECTIONED[name]
+    named = {name for names in command.sections.values() for name in names}
+    options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    others = {one.opts[-1] for one in options} - named
+    assert others <= OF_ANY_COMMAND, others
+
+
+def test_the_help_of_task_create_names_each_key_of_a_file_of_tasks() -> None:
+    text = " ".join(str(EVERY["pro0 task create"].help).split())
+    keys = text.partition("A task has the keys ")[2].partition(";")[0]
+    assert set(keys.replace(" and ", ", ").split(", ")) == {*TASK_KEYS, "blockedBy"} - {"blocked_by"}
 
 
 def test_groups_of_a_help_have_each_command_once() -> None:

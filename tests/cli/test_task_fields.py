@@ -7,12 +7,14 @@ import click
 import msgspec
 import pytest
 
+from pro0.errors import Pro0Error
 from pro0.mcp.protocol import Call
 from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.table import TOOLS, perform
 from pro0.model.task import Changes, Draft, Task, Wait
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
+from pro0.rules.text import TEXT_LIMIT
 from tests.cli.conftest import Pro0, commands, seat
 from tests.rpc.calling import call, client
 from tests.task_fields import (
@@ -97,6 +99,47 @@ def listed(team: Context) -> Context:
     """A team with three tasks: a bare one, one that it may be below, and one that it may wait for."""
     tasks.create(team, [Draft(title="bare"), Draft(title="above"), Draft(title="before")])
     return team
+
+
+TEXTS = [field.name for field in msgspec.structs.fields(Draft) if type(SAMPLES.get(field.name)) is str]
+CHANGED_TEXTS = [field.name for field in msgspec.structs.fields(Changes) if type(SAMPLES.get(field.name)) is str]
+NEVER_EMPTY = {
+    "title": "a task without one is nothing",
+    "priority": "every task has one",
+    "requires": "taking a gate away is a person's verdict",
+    **dict.fromkeys(("add_dependencies", "drop_dependencies"), "each takes back what the other does"),
+}
+"""Fields of a change that no empty value takes away."""
+
+
+@pytest.mark.parametrize("field", TEXTS)
+def test_a_text_has_a_limit_when_a_task_is_made(listed: Context, field: str) -> None:
+    draft = msgspec.structs.replace(Draft(title="t"), **{field: "x" * (TEXT_LIMIT + 1)})
+    with pytest.raises(Pro0Error):
+        tasks.create(listed, [draft])
+    assert len(tasks.list_tasks(listed)) == 3
+
+
+@pytest.mark.parametrize("field", CHANGED_TEXTS)
+def test_a_text_has_a_limit_when_a_task_is_changed(listed: Context, field: str) -> None:
+    before = tasks.show(listed, "1")
+    with pytest.raises(Pro0Error):
+        tasks.update(listed, "1", msgspec.structs.replace(Changes(), **{field: "x" * (TEXT_LIMIT + 1)}))
+    assert tasks.show(listed, "1") == before
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("field", [field.name for field in msgspec.structs.fields(Changes)])
+def test_what_an_empty_value_takes_away_is_gone(pro0: Pro0, listed: Context, way: str, field: str) -> None:
+    if field in NOT_CHANGED_BY[way] or field in NEVER_EMPTY:
+        return
+    bare = tasks.show(listed, "1")
+    named = "id" if way == "command" else "task_id"
+    WAYS[way](pro0, listed, "update", {named: "1", field: value_of(field)})
+    assert getattr(tasks.show(listed, "1"), field) != getattr(bare, field)
+    empty: Any = [""] if way == "command" and isinstance(value_of(field), list) else type(value_of(field))()
+    WAYS[way](pro0, listed, "update", {named: "1", field: empty})
+    assert getattr(tasks.show(listed, "1"), field) == getattr(bare, field)
 
 
 def is_there(task: Task, bare: Task, field: str) -> None:

@@ -15,12 +15,15 @@ from pro0.mcp.views import TaskDetail, task_detail
 from pro0.model.task import Changes, Draft, Task
 from pro0.rpc.table import METHODS
 from pro0.rpc.views import TaskView, task_view
+from pro0.rules.runs.turn_prompt import prompt as turn_prompt
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board
+from pro0.rules.words.assignment import Assignment, first_prompt
 from pro0.view import reading
 from tests.cli.conftest import commands
 from tests.task_fields import (
     CALLED,
+    FILES_ONLY,
     IN_JSON_RPC,
     NAMED,
     NOT_CHANGED,
@@ -68,7 +71,42 @@ FORMLESS = {
     "task.update": {"requires", "run", "timeout"},
 }
 """Parameters that the page's form of a task does not give: a person gives them on the command line."""
+BY_SHOW = "`pro0 task show` tells it, and the prompt says so"
+DECIDED = "it decides who works on it and when, so it is decided when a session is told of it"
+NOT_IN_PROMPTS: dict[str, dict[str, str]] = {
+    "session": {
+        **dict.fromkeys(("run", "timeout", "labels", "requires", "type"), BY_SHOW),
+        **dict.fromkeys(("priority", "dependencies", "assignee", "awaiting", "policy"), DECIDED),
+        "role": "its text stands there in its place",
+    },
+    "run": {
+        **dict.fromkeys(("priority", "dependencies", "assignee", "role", "awaiting", "policy", "type"), DECIDED),
+        "labels": "they are words to find it by",
+        "timeout": "the run ends the turn by it",
+        "requires": "an agent need not know of a gate",
+    },
+}
+"""Fields that somebody sets and that the first prompt of a session, or of a turn of a run, leaves out."""
+NOT_MADE_BELOW = {
+    "key": FILES_ONLY,
+    "parent": "the task of the session is the parent",
+    **dict.fromkeys(("requires", "policy"), PERSONS),
+    **dict.fromkeys(("agent", "shared", "type", "timeout", "awaiting"), "as for create_task"),
+    **dict.fromkeys(("acceptance", "run", "blocked_by", "assignee", "labels"), "create_task has it"),
+}
+"""Fields that `task_create`, with which any session adds a task below its own, does not take."""
 PAGE = Path(reading.__file__).parents[1] / "web" / "page" / "parts"
+
+
+def in_a_session(task: Task) -> str:
+    return first_prompt(Assignment(team="alpha", agent_id="w1", project="/src", task=task))
+
+
+def in_a_run(task: Task) -> str:
+    return turn_prompt(task, Task(id=task.parent, title="above") if task.parent else None, (), 1, "")
+
+
+PROMPTS = {"session": in_a_session, "run": in_a_run}
 
 
 class Reason(str):
@@ -146,6 +184,21 @@ def test_each_field_is_an_option_and_a_parameter(
         f"`pro0 {command}` takes each field of {kind.__name__} by an option, {tool} of mcp/tools/work.py and {method} "
         "of rpc/methods/tickets.py by a parameter, or tests/task_fields.py has the reason"
     )
+
+
+def test_what_a_session_may_say_of_a_task_below_its_own() -> None:
+    lacking = {
+        name for name in fields(Draft) if CALLED.get(name, name) not in parameters(TOOLS["task_create"].function)
+    }
+    assert lacking == set(NOT_MADE_BELOW), "task_create of mcp/tools/ticket.py takes it, or it stands here"
+
+
+@pytest.mark.parametrize("prompt", NOT_IN_PROMPTS)
+@pytest.mark.parametrize("field", SAMPLES)
+def test_whoever_works_is_told_each_field_by_its_prompt(prompt: str, field: str) -> None:
+    bare = Task(id="task-1", title="t")
+    without, told = (PROMPTS[prompt](one) for one in (bare, replace(bare, **{field: SAMPLES[field]})))
+    assert (without == told) == (field in NOT_IN_PROMPTS[prompt]), "the prompt tells it, or it stands here"
 
 
 def test_each_act_has_its_command_and_its_tool() -> None:

@@ -56,13 +56,22 @@ def test_what_people_said_is_in_a_section_of_its_own() -> None:
         said("human", "and of limits", None, 6),
         said("w2", "made a branch"),
         said("lead", "no subtask is open", "settle"),
+        said("human", "priority", "update"),
+        said("human", "an imported one", "note", 7),
+        said("human", "wait for me", "hold", 8),
     ]
     text = prompt(BARE, None, remarks, 1, "")
     answers, notes = section(text, FEEDBACK), section(text, "## Notes")
     assert "- human, reject, 2026-01-01 00:05: Needs more tests:\n  * of errors\n- human, 2026" in answers
     assert "w1" not in answers
     assert notes.strip() == ("- w1, hand off, 2026-01-01 00:00: I tried pytest.\n- w2, 2026-01-01 00:00: made a branch")
+    assert "imported" in answers and "wait for me" in answers  # noqa: PT018
     assert "settle" not in text
+    assert "priority" not in text, "a changed field is in the task, and no answer"
+
+
+def test_a_change_of_a_field_alone_is_no_feedback() -> None:
+    assert FEEDBACK not in prompt(BARE, None, [said("human", "priority", "update")], 1, "").split("## How to end")[0]
 
 
 def test_only_the_newest_remarks_are_shown() -> None:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from pro0.model.task import Awaiting, Status, Task, Wait
 from pro0.rules.views import task_digest, ticket_status
 from tests.rules.building import T0, claimed, task
+from tests.task_fields import SAMPLES
 
 WAIT = Wait(kind=Awaiting.INPUT, since=T0, by="w1")
 
@@ -26,6 +27,20 @@ WAIT = Wait(kind=Awaiting.INPUT, since=T0, by="w1")
 )
 def test_a_task_as_a_ticket(one: Task, word: str) -> None:
     assert ticket_status(one) == word
+
+
+NOT_JUDGED = {
+    **dict.fromkeys(("labels", "priority"), "they say where to find it and when it is done, not what is done"),
+    "timeout": "the command may take longer; it does the same",
+    "type": "an epic has no result",
+}
+"""Fields that somebody sets and that are not in the digest."""
+
+
+@pytest.mark.parametrize("field", SAMPLES)
+def test_a_field_that_somebody_sets_is_in_the_digest_or_stands_here(field: str) -> None:
+    changed = replace(task(1), **{field: SAMPLES[field]})
+    assert (task_digest(changed) == task_digest(task(1))) == (field in NOT_JUDGED), field
 
 
 @pytest.mark.parametrize(

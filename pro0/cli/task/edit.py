@@ -33,9 +33,9 @@ _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
 @click.option("-d", "--description", metavar="TEXT|-", help="The description; - is stdin.")
 @click.option("--acceptance", metavar="TEXT", help="How to tell that it is done.")
 @click.option("--run", help="The shell command of the task; an empty one removes it.")
-@click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds.")
+@click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds; 0 removes it.")
 @click.option("--priority", type=int, help="Lower goes first.")
-@label_option("The labels, all of them; repeatable.")
+@label_option("The labels, all of them; repeatable; an empty one removes them.")
 @click.option(
     "--role",
     metavar="ROLE",
@@ -100,6 +100,8 @@ def _changes(options: dict[str, object]) -> Changes:
         fields["description"] = text_or_stdin(str(fields["description"]))
     if fields.get("requires") in NOTHING:
         fields["requires"] = ""
+    if fields.get("labels") == ("",):
+        fields["labels"] = ()
     return Changes(**fields)  # type: ignore[arg-type]
 
 

@@ -75,9 +75,9 @@ def create(
     """Add a task, or all tasks of a file.
 
     A FILE is a list of tasks, or {tasks: [...]}. A task has the keys title, key, description, acceptance, type, run,
-    timeout, blockedBy, parent, priority, assignee, labels, requires, awaiting, role and policy; blockedBy and parent
-    name ids, or the keys of other tasks of the file. All of them are added, or none. --json prints the task; with -f
-    the list of tasks.
+    timeout, blockedBy, parent, priority, assignee, labels, requires, awaiting, role, agent, shared and policy;
+    blockedBy and parent name ids, or the keys of other tasks of the file. All of them are added, or none. --json
+    prints the task; with -f the list of tasks.
 
     \b
     Examples:

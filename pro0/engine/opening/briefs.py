@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from pro0.agents.adapter import Adapter, Brief, SessionView
 from pro0.errors import NotFound
-from pro0.model.ids import HUMAN, LEAD
+from pro0.model.ids import LEAD
 from pro0.model.runtime import SeatState
 from pro0.model.task import Task
 from pro0.model.team import Seat, TeamConfig
@@ -107,6 +107,7 @@ class Briefs:
 
     def _assignment(self, seat: Seat, task: Task, branch: str) -> str:
         role, remarks = roles.of(Store(self._team.paths.home), task.role), self._remarks(task.id)
+        feedback = [remark for remark in remarks if answers.is_feedback(remark)]
         return assignment.first_prompt(
             Assignment(
                 team=self._config.name,
@@ -116,7 +117,7 @@ class Briefs:
                 role_name=role.name,
                 role_prompt=role.prompt,
                 above=[Told(remark.author, remark.text) for remark in self._remarks(task.parent) if remark.text],
-                answers=[Told(remark.author, answers.line(remark)) for remark in remarks if remark.author == HUMAN],
+                answers=[Told(remark.author, answers.line(remark)) for remark in feedback],
                 before=[Told(answers.heading(remark), remark.text) for remark in remarks if answers.is_work(remark)],
                 disposable=seat.disposable,
                 branch=branch,

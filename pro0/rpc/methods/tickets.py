@@ -21,7 +21,7 @@ TaskId = Annotated[str, Meta(description="The task's id, such as task-7.")]
 RoleId = Annotated[str | None, Meta(description="The role that should do it, null for nobody in particular.")]
 Names = Annotated[list[str], Meta(description="Ids of tasks that must be completed first.")]
 Required = Literal["approval", "review", "content"]
-TimeLimit = Annotated[float, Meta(description="The limit of the command in seconds.")]
+TimeLimit = Annotated[float, Meta(description="The limit of the command in seconds; 0 removes it.")]
 Labels = Annotated[tuple[str, ...], Meta(description="Words to find it by, all of them.")]
 
 

@@ -59,10 +59,10 @@ def _about(task: Task, epic: Task | None) -> str:
 
 def _answers(remarks: Sequence[Remark]) -> str:
     """Return the remarks of people, apart from all other remarks."""
-    answers = [remark for remark in remarks if remark.author == HUMAN][-SHOWN:]
-    if not answers:
+    feedback = [remark for remark in remarks if answers.is_feedback(remark)][-SHOWN:]
+    if not feedback:
         return ""
-    lines = "\n".join(_line(remark) for remark in answers)
+    lines = "\n".join(_line(remark) for remark in feedback)
     return f"A person has answered. Address all of it before you go on.\n\n{lines}"
 
 
@@ -71,7 +71,7 @@ def _notes(remarks: Sequence[Remark]) -> str:
 
 
 def _is_a_note(remark: Remark) -> bool:
-    return remark.author != HUMAN and (remark.act in (None, "note") or answers.is_work(remark))
+    return remark.author != HUMAN and (answers.is_note(remark) or answers.is_work(remark))
 
 
 def _line(remark: Remark) -> str:

@@ -79,6 +79,16 @@ def is_answer(remark: Remark | Entry) -> bool:
     )
 
 
+def is_feedback(remark: Remark) -> bool:
+    """Return True for a person's word to whoever works on the task: a note or an act, but no change of a field."""
+    return remark.author == HUMAN and (is_note(remark) or remark.act in tuple(Act))
+
+
+def is_note(remark: Remark) -> bool:
+    """Return True for a comment, or an imported one, which is in the history."""
+    return remark.act in (None, "note")
+
+
 def answer(remark: Remark, owner: str = "the") -> str:
     """Return an answer in one sentence, without its text: the verdict, the kind, the question, and what to do."""
     about = f"{owner} {remark.kind.upper()}" if remark.kind else ""

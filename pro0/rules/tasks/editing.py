@@ -70,7 +70,7 @@ def _fields(task: Task, changes: Changes, task_ids: set[str]) -> Task:
         description=_or(changes.description, task.more, "description"),
         acceptance=_or(changes.acceptance, task.acceptance, "acceptance"),
         run=task.run if changes.run is None else command(changes.run),
-        timeout=task.timeout if changes.timeout is None else time_limit(changes.timeout),
+        timeout=task.timeout if changes.timeout is None else time_limit(changes.timeout or None),
         priority=task.priority if changes.priority is None else priority.checked(changes.priority),
         labels=task.labels if changes.labels is None else text.labels(changes.labels),
         role=task.role if changes.role is None else text.one_line(changes.role, "role") or None,
