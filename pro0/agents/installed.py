@@ -5,8 +5,10 @@ import shutil
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Adapter
 from pro0.errors import EnvironmentMissing, ErrorCode
+from pro0.model.agent import PROGRAMS, offered
 
-USUAL = ("claude", "codex", "opencode", "gemini", "pi")
+_FIRST = ("claude", "codex", "opencode", "gemini", "pi")
+USUAL = (*_FIRST, *(name for name in offered() if PROGRAMS[name].modes and name not in _FIRST))
 """The default agents, in order; the first installed one is used."""
 
 

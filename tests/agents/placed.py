@@ -102,3 +102,5 @@ PLACED: dict[str, tuple[Callable[[Path, bytes], SessionView], str]] = {
     "pi": (pi, "pi.jsonl"),
 }
 """How the transcript of each agent is laid out, for those that write JSON lines."""
+DATABASES = {"opencode"}
+"""Those that keep theirs in a database."""

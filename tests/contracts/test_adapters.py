@@ -3,8 +3,10 @@
 The rows come from the table of programs; what a program cannot do is said by the adapter's own fields.
 """
 
+import re
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 
@@ -13,17 +15,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.agents import adapter_named, adapter_of
+from pro0.agents import adapter_named, adapter_of, first_prompt
 from pro0.agents.adapter import Adapter, Brief, Invocation
 from pro0.agents.drawings import drawing_named, loaded
+from pro0.agents.installed import USUAL
 from pro0.agents.memory import Memory
 from pro0.agents.variables import ALL, RESERVED
+from pro0.cli.agent.look import explain
 from pro0.engine.background.nudging import KEYS
 from pro0.engine.opening.elsewhere import brief_there
 from pro0.errors import EnvironmentMissing
 from pro0.model.agent import AGENTS, DRAWN, PROGRAMS, modes_of
 from pro0.model.runtime import ENDED, State
 from pro0.model.team import PermissionMode, Seat
+from pro0.scripted_model.setups import SETUPS
 from tests.agents import placed
 from tests.recorded import recordings
 from tools.agents.install import PINNED
@@ -305,6 +310,79 @@ def test_its_files_are_recorded(name: str) -> None:
     """What is read of an agent's own files is tested with files that the agent wrote."""
     assert list(placed.RECORDINGS.glob(f"{name}.*")), f"tests/agents/recordings has no files of {name}"
     assert callable(getattr(placed, name, None)), f"tests.agents.placed lays out no files of {name} as the agent does"
+    assert name in placed.PLACED or name in placed.DATABASES, f"PLACED of tests.agents.placed lacks {name}: damage it"
+
+
+STARTS_ITSELF = {
+    "codex": "it draws its input only when it has taken its first prompt",
+    "pi": "the bridge tells it, and is there before its input is drawn",
+}
+"""Agents of which a look says nothing before they have written something."""
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).look and name not in STARTS_ITSELF])
+def test_no_mail_is_typed_before_its_first_prompt_is_taken(name: str, tmp_path: Path) -> None:
+    """An empty input is no sign that it waits: the prompt of argv may come a moment later."""
+    adapter = adapter_named(name)
+    conversation = CONVERSATION if adapter.session_ids == "chosen" else ""
+    session_view = placed.session_view(tmp_path, conversation, datetime.now(UTC))
+    Path(session_view.folder, first_prompt.FILE).write_text("begin")
+    assert adapter.look
+    reading = adapter.look(session_view, Memory())
+    assert adapter.prompt_on_screen or (reading and reading.state is State.STARTING), (
+        "its `look` says STARTING while `first_prompt.awaited`, or `prompt_on_screen` lets its screen tell"
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).session_ids == "learned"])
+def test_a_conversation_of_an_earlier_session_is_not_its_own(name: str, tmp_path: Path) -> None:
+    """`member restart --fresh` begins anew, in a home where older conversations are."""
+    [recorded] = [path for path in placed.RECORDINGS.glob(f"{name}.*") if path.suffix in (".jsonl", ".sql")]
+    earlier = getattr(placed, name)(tmp_path, recorded.read_bytes())
+    anew = placed.session_view(tmp_path / "new", "", datetime.now(UTC), HOME=str(tmp_path))
+    Path(anew.folder, first_prompt.FILE).write_text("begin")
+    adapter = adapter_named(name)
+    assert adapter.look
+    for memory in (Memory(), Memory()):
+        reading = adapter.look(replace(anew, environment=earlier.environment), memory)
+        assert reading is None or not reading.session, reading
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_it_is_in_each_table_of_real_programs(name: str) -> None:
+    """Each table is of what only the program itself tells."""
+    assert name in PINNED, "PINNED of tools/agents/install.py names the version that is tried"
+    assert name in SETUPS, "SETUPS of pro0/scripted_model/setups.py lets `pro0 agent prove` try it out"
+    assert name in USUAL, "USUAL of pro0/agents/installed.py has each agent that has modes"
+
+
+PAGES = ("README.md", "docs/glossary.md", "docs/howto/mixed-team.md", "docs/howto/prove-agent.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("name", REAL)
+def test_it_is_on_each_page_that_names_the_agents(name: str, page: str) -> None:
+    """A paragraph or the head of a table that names four of the others is a list of them."""
+    others = [re.compile(rf"\b{other}\b", re.IGNORECASE) for other in REAL if other != name]
+    lists = [
+        line
+        for line in (ROOT / page).read_text(encoding="utf-8").splitlines()
+        if sum(bool(other.search(line)) for other in others) >= 4
+    ]
+    assert lists, "this page has no list of agents any more"
+    assert any(re.search(rf"\b{name}\b", line, re.IGNORECASE) for line in lists), f"{page} names the others: {lists}"
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if PROGRAMS[name].modes])
+def test_what_each_of_its_modes_means_is_told(name: str) -> None:
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    [head] = [line for line in page.splitlines() if line.startswith("| mode |")]
+    assert f"| {name} |" in head, "the table of modes in docs/agents.md has a column for it"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_the_help_of_explain_names_it(name: str) -> None:
+    assert re.search(rf"\b{name}\b", str(explain.help)), "AGENT is one whose screens pro0 knows"
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if adapter_named(name).look])

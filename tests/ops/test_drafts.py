@@ -2,6 +2,7 @@
 
 import pytest
 
+from pro0.agents import adapter_named
 from pro0.errors import BadInput, EnvironmentMissing
 from pro0.model.agent import AGENTS, PROGRAMS, Definition, Modes, Places, modes_of
 from pro0.model.team import PermissionMode
@@ -10,7 +11,7 @@ from pro0.ops.tasks.drafts import SeatDraft, limitable, startable
 NOWHERE = "/no/program/is/here"
 """A PATH: whoever may start is then told that the program is missing."""
 MINE = Definition(argv=("mine", "{prompt}"))
-LEADING = [name for name, places in PROGRAMS.items() if places.adapter and places.modes and name != "runner"]
+LEADING = [name for name in AGENTS if name != "runner" and adapter_named(name).delegates]
 
 
 @pytest.fixture

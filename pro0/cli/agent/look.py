@@ -100,8 +100,8 @@ def explain(context: click.Context, agent: str, screen: str | None, title: str, 
     """Say which state a screen or a title of an agent means, by which rule, and which rows made it so.
 
     Exit 1 when nothing is known of it: pro0 then types nothing into that pane. AGENT is one whose screens pro0 knows:
-    claude, codex, gemini, opencode and pi, and also aider, copilot and qwen; or one that the settings define here with
-    its screens.
+    claude, codex, gemini, opencode and pi, and also acp, aider, copilot and qwen; or one that the settings define here
+    with its screens.
 
     --json prints {agent, state, source, rule, note, readings: [{source, state, rule, note, place, rows}]}.
 

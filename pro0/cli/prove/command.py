@@ -58,7 +58,9 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
     chosen = agents or tuple(name for name in sorted(SETUPS) if shutil.which(adapter_named(name).program))
     if not chosen:
         raise EnvironmentMissing(
-            "no agent program is installed", code=ErrorCode.AGENT_MISSING, hint="see them: pro0 agent list"
+            "no agent that can be tried out is installed",
+            code=ErrorCode.AGENT_MISSING,
+            hint=f"they are {', '.join(sorted(SETUPS))}: pro0 agent list",
         )
     proved = []
     for name in dict.fromkeys(chosen):
