@@ -1,6 +1,9 @@
 """The fields of a task: what each is called at each entrance, which entrance lacks it and why, and a value of each."""
 
 from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
 
 from pro0.model.task import Awaiting, Gate, Kind, Policy, Wait
 
@@ -10,6 +13,8 @@ CALLED = {"blocked_by": "dependencies", "role": "role_id"}
 """A field → the parameter of the tool, where both have names of their own."""
 IN_JSON_RPC = {**CALLED, "parent": "parent_id"}
 """A field → the parameter of the method, where both have names of their own."""
+BESIDES = {"add_dependencies": "dependencies", "drop_dependencies": "dependencies", "blocked_by": "dependencies"}
+"""A field of a draft or a change → the field of the task, where both have names of their own."""
 FILES_ONLY = "names a task within one file of tasks"
 DELEGATED = "pro0 delegate and its tool have it"
 PERSONS = "a person's to set: it decides what an agent may do or complete"
@@ -38,6 +43,11 @@ NOT_CHANGED: dict[str, str] = {
     "blocked_by": "add_dependencies and drop_dependencies",
 }
 """Fields of a draft that no change has."""
+FORMLESS = {
+    "task.create": {"type", "policy", "awaiting", "run", "timeout"},
+    "task.update": {"requires", "run", "timeout"},
+}
+"""Parameters of a method that the page's form of a task does not give: a person gives them on the command line."""
 SAMPLES: dict[str, object] = {
     "title": "other",
     "description": "t\n\nmore of it",
@@ -56,3 +66,17 @@ SAMPLES: dict[str, object] = {
     "policy": Policy.DISPATCH,
 }
 """A value of each field that somebody may set."""
+
+
+def value_of(field: str) -> Any:
+    """A value of a field, as JSON has it."""
+    if field == "drop_dependencies":
+        return ["task-2"]
+    sample = SAMPLES[BESIDES.get(field, field)]
+    return as_json(sample)
+
+
+def as_json(value: Any) -> Any:
+    """What stands for a value in JSON; for a wait its kind."""
+    value = msgspec.to_builtins(value.kind if isinstance(value, Wait) else value)
+    return [*value] if isinstance(value, tuple) else value

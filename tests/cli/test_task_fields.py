@@ -11,40 +11,26 @@ from pro0.errors import Pro0Error
 from pro0.mcp.protocol import Call
 from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.table import TOOLS, perform
-from pro0.model.task import Changes, Draft, Task, Wait
+from pro0.model.task import Changes, Draft, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.rules.text import TEXT_LIMIT
 from tests.cli.conftest import Pro0, commands, seat
 from tests.rpc.calling import call, client
 from tests.task_fields import (
+    BESIDES,
     CALLED,
     IN_JSON_RPC,
     NAMED,
     NOT_CHANGED_BY,
     NOT_MADE_BY,
-    SAMPLES,
+    as_json,
+    value_of,
 )
 from tests.teams import granted
 
 COMMANDS = dict(commands())
 THIRD = "task-3"
-BESIDES = {"add_dependencies": "dependencies", "drop_dependencies": "dependencies", "blocked_by": "dependencies"}
-"""A field of a draft or a change → the field of the task, where both have names of their own."""
-
-
-def value_of(field: str) -> Any:
-    """A value of a field, as JSON has it."""
-    if field == "drop_dependencies":
-        return ["task-2"]
-    sample = SAMPLES[BESIDES.get(field, field)]
-    return as_json(sample)
-
-
-def as_json(value: Any) -> Any:
-    """What stands for a value in JSON; for a wait its kind."""
-    value = msgspec.to_builtins(value.kind if isinstance(value, Wait) else value)
-    return [*value] if isinstance(value, tuple) else value
 
 
 def by_command(pro0: Pro0, team: Context, verb: str, given: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ from tests.cli.conftest import commands
 from tests.task_fields import (
     CALLED,
     FILES_ONLY,
+    FORMLESS,
     IN_JSON_RPC,
     NAMED,
     NOT_CHANGED,
@@ -66,11 +67,6 @@ NOT_ON_THE_PAGE = {
     "session_id": "`claimed_by` does",
 }
 """Fields of that object that the page's panel of a task leaves out."""
-FORMLESS = {
-    "task.create": {"type", "policy", "awaiting", "run", "timeout"},
-    "task.update": {"requires", "run", "timeout"},
-}
-"""Parameters that the page's form of a task does not give: a person gives them on the command line."""
 BY_SHOW = "`pro0 task show` tells it, and the prompt says so"
 DECIDED = "it decides who works on it and when, so it is decided when a session is told of it"
 NOT_IN_PROMPTS: dict[str, dict[str, str]] = {
@@ -231,7 +227,7 @@ def test_each_parameter_of_the_method_is_given_by_the_form_of_the_page(method: s
     takes = parameters(METHODS[method].function) - {"client", "task_id"}
     function = form[form.index(f"function {method.removeprefix('task.')}(") :].split("\n}\n")[0]
     lacking = {name for name in takes if not re.search(rf"\b{name}\b", function)}
-    assert lacking == FORMLESS[method], "parts/taskform.js gives it, or it stands here"
+    assert lacking == FORMLESS[method], "parts/taskform.js gives it, or tests/task_fields.py has it"
 
 
 def test_what_is_made_can_be_changed() -> None:

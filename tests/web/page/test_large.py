@@ -1,19 +1,16 @@
 """A large team on the page: what is near the screen is drawn, and a change draws what has changed, and no more."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from pro0.model.runtime import State
 from pro0.model.task import Changes, Draft, Kind
-from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
-from pro0.store.teams import Store, TeamStore
-from tests.conftest import let_scripts
-from tests.teams import human, make_team, set_state
+from tests.teams import set_state
 from tests.waiting import STUCK, wait_until
+from tests.web.page.on_disk import OnDisk, on_disk
 from tests.web.page.pages import Shown
 
 EPICS, EACH, MEMBERS = 10, 99, 100
@@ -34,23 +31,10 @@ NOTES = """async () => {
 """From here on note which part of the page is drawn, and for whom."""
 
 
-class Large(NamedTuple):
-    """A large team on disk: nobody leads it, so nothing changes by itself."""
-
-    store: Store
-    team: TeamStore
-    context: Context
-
-
 @pytest.fixture(scope="module")
-def alpha(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
+def alpha(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OnDisk]:
     """A team of 100 members with 1,000 tasks, most of them subtasks."""
-    home = tmp_path_factory.mktemp("large") / "pro0"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(home.parent))
-        patch.setenv("PRO0_HOME", str(home))
-        let_scripts(home)
-        team = make_team(home, *(f"m{number}" for number in range(MEMBERS)))
+    with on_disk(tmp_path_factory.mktemp("large"), *(f"m{number}" for number in range(MEMBERS))) as team:
         drafts = [
             draft
             for epic in range(EPICS)
@@ -59,8 +43,8 @@ def alpha(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
                 *(Draft(title=f"part {part} of {epic}", parent=f"e{epic}") for part in range(EACH)),
             )
         ]
-        tasks.create(human(team), drafts)
-        yield Large(Store(home), team, human(team))
+        tasks.create(team.context, drafts)
+        yield team
 
 
 def noted(page: Page, part: str) -> list[str]:
@@ -98,7 +82,7 @@ def test_what_is_not_drawn_is_found_by_its_words(shown: Shown, screen: str, item
 
 
 @pytest.mark.parametrize(("screen", "part"), [("tree", "Line"), ("board", "Card")])
-def test_a_change_of_a_task_draws_that_task_alone(shown: Shown, alpha: Large, screen: str, part: str) -> None:
+def test_a_change_of_a_task_draws_that_task_alone(shown: Shown, alpha: OnDisk, screen: str, part: str) -> None:
     """What comes near the screen meanwhile is drawn too, what is there already is not."""
     page = shown.go(screen)
     expect(page.get_by_text("part 3 of 0", exact=True)).to_be_in_viewport()
@@ -116,7 +100,7 @@ def test_a_change_of_a_task_draws_that_task_alone(shown: Shown, alpha: Large, sc
     assert [id for id in noted(page, part) if id in there] == [changed] * 3
 
 
-def test_a_change_of_a_member_draws_that_member_alone(shown: Shown, alpha: Large) -> None:
+def test_a_change_of_a_member_draws_that_member_alone(shown: Shown, alpha: OnDisk) -> None:
     page = shown.go("member")
     card = page.locator(".card", has=page.get_by_role("link", name="m1", exact=True))
     expect(card).to_contain_text("idle")
