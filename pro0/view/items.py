@@ -58,6 +58,8 @@ class Item(NamedTuple):
     since: datetime | None = None
     cost: str = ""
     need: Need | None = None
+    labels: tuple[str, ...] = ()
+    """Words by which the line is found, though it does not say them."""
 
     @property
     def text(self) -> str:
@@ -161,14 +163,16 @@ def price(dollars: float | None) -> str:
 
 
 def _has(item: Item, sought: list[str]) -> bool:
-    text = item.text.casefold()
+    text = " ".join((item.text, *item.labels)).casefold()
     return item.id != FOLDED and all(word in text for word in sought)
 
 
 def _need(need: Need, board: Board) -> Item:
     look = "crashed" if need.kind in TROUBLE else "" if need.kind is NeedKind.MAIL else "waiting"
-    task = need.subject if board.get(need.subject) else ""
-    return Item(WAITS, need.id, (need.sentence,), need.member, task, look, need.since, need=need)
+    task = board.get(need.subject)
+    labels = task.labels if task else ()
+    id = task.id if task else ""
+    return Item(WAITS, need.id, (need.sentence,), need.member, id, look, need.since, need=need, labels=labels)
 
 
 def _members(news: News, *, unfolded: bool) -> Iterator[Item]:
@@ -214,10 +218,9 @@ def _task(task: Task, why: str | None) -> Item:
     title = f"{note} · {task.title}" if note else task.title
     level = "" if task.status in SETTLED else f"P{task.priority}"
     since = _since(task)
-    cells = (task.id, word, level, task.assignee or "", title)
-    return Item(
-        "tasks", task.id, _one_lines(cells), task.assignee or "", task.id, word, since, price(task.cost_usd or 0.0)
-    )
+    cells = _one_lines((task.id, word, level, task.assignee or "", title))
+    cost = price(task.cost_usd or 0.0)
+    return Item("tasks", task.id, cells, task.assignee or "", task.id, word, since, cost, labels=task.labels)
 
 
 def _standing(task: Task, why: str | None) -> tuple[str, str]:

@@ -237,6 +237,20 @@ def test_what_a_task_waits_for_is_read_before_a_long_title() -> None:
     assert columns_of(rows[4]) == 72
 
 
+def test_a_task_is_found_by_its_labels_also_where_it_waits_for_the_person() -> None:
+    wait = Wait(kind=Awaiting.INPUT, reason="which?", since=NOW, by="w1")
+    tasks = (
+        Task(id="task-1", title="waits", awaiting=wait, labels=("area:page",)),
+        Task(id="task-2", title="is ready", labels=("soon", "area:page")),
+        Task(id="task-3", title="is over", labels=("area:page",), status=Status.COMPLETED),
+        Task(id="task-4", title="is about another area", labels=("area:view",)),
+    )
+    board, look = BoardView(), waiting(*tasks)
+    for letter in "/AREA:PAGE":
+        board.press(Key(letter.encode(), letter), look)
+    assert [row[2:8] for row in _plain(board, look) if row[2:].startswith("task-")] == ["task-1", "task-2", "task-3"]
+
+
 def test_counts_are_read_before_a_long_path() -> None:
     assert TWO.status
     far = structs.replace(TWO, status=structs.replace(TWO.status, project="/a/very/long/way" * 9))

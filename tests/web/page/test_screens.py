@@ -390,7 +390,7 @@ def test_the_palette_takes_words_in_any_order(shown: Shown, alpha: Crew) -> None
 
 
 def test_a_task_is_found_on_the_board_and_its_column_reached(shown: Shown, alpha: Crew) -> None:
-    id = made(alpha, "a needle on the board")
+    id = made(alpha, "a needle on the board", labels=("soon", "area:hay"))
     tasks.claim(alpha.context, id)
     tasks.complete(alpha.context, id, "done")
     page = shown.go("board")
@@ -403,6 +403,8 @@ def test_a_task_is_found_on_the_board_and_its_column_reached(shown: Shown, alpha
     expect(cards).to_be_in_viewport(ratio=1)
     page.get_by_label("Find a task").fill("no such words")
     expect(cards).to_have_count(0)
+    page.get_by_label("Find a task").fill("Area:hay")
+    expect(cards).to_have_count(1)
     tasks.delete(alpha.context, id)
 
 

@@ -79,7 +79,7 @@ function byUrgency(one, other) {
 export const number = (id) => Number(id.slice(id.lastIndexOf("-") + 1)) || 0;
 
 /** True when a task has these words, in small letters, in one of the fields by which it is looked for. */
-export const found = (task, words) => [task.id, task.title, task.role_id, task.assignee, task.claimed_by].join(" ").toLowerCase().includes(words);
+export const found = (task, words) => [task.id, task.title, task.role_id, task.assignee, task.claimed_by, ...(task.labels ?? [])].join(" ").toLowerCase().includes(words);
 
 export const byPriority = (one, other) => one.priority - other.priority || number(one.id) - number(other.id);
 
