@@ -24,6 +24,7 @@ from tests.task_fields import (
     NAMED,
     NOT_CHANGED_BY,
     NOT_MADE_BY,
+    SAMPLES,
     as_json,
     value_of,
 )
