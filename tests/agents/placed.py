@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pro0.agents.adapter import SessionView
@@ -14,6 +14,8 @@ PROJECT = "/ann/shop"
 PID = 4711
 EARLY = datetime(2026, 11, 22, 3, 0, tzinfo=UTC)
 """Before all that was recorded."""
+LATER = EARLY + timedelta(hours=9)
+"""After it, on the same day."""
 CLAUDE = "22222222-2222-4222-8222-222222222222"
 CODEX = "01a20136-7a0e-7bd3-8cfc-5cbff47a1601"
 GEMINI = "22222222-2222-4222-8222-222222222242"

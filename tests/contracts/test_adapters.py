@@ -339,8 +339,8 @@ def test_a_conversation_of_an_earlier_session_is_not_its_own(name: str, tmp_path
     """`member restart --fresh` begins anew, in a home where older conversations are."""
     [recorded] = [path for path in placed.RECORDINGS.glob(f"{name}.*") if path.suffix in (".jsonl", ".sql")]
     earlier = getattr(placed, name)(tmp_path, recorded.read_bytes())
-    anew = placed.session_view(tmp_path / "new", "", datetime.now(UTC), HOME=str(tmp_path))
-    Path(anew.folder, first_prompt.FILE).write_text("begin")
+    anew = placed.session_view(tmp_path / "new", "", placed.LATER)
+    Path(anew.folder, first_prompt.FILE).write_text(placed.ASKED.get(name, "begin"))
     adapter = adapter_named(name)
     assert adapter.look
     for memory in (Memory(), Memory()):
