@@ -317,7 +317,7 @@ STARTS_ITSELF = {
     "codex": "it draws its input only when it has taken its first prompt",
     "pi": "the bridge tells it, and is there before its input is drawn",
 }
-"""Agents of which a look says nothing before they have written something."""
+"""Agents of which a look says nothing before they wrote something; tests/real_agents/test_first_prompt.py saw it so."""
 
 
 @pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).look and name not in STARTS_ITSELF])
