@@ -194,12 +194,12 @@ def _runs(picture: Picture) -> bool:
 
 def _stalls(board: Board, task: Task) -> str:
     """Return the reason a supervised task goes on only when a person starts it, or an empty string."""
-    if task.start or task.assignee or board.declared(task) is not Policy.SUPERVISED or task.type is Kind.EPIC:
+    if task.start or board.declared(task) is not Policy.SUPERVISED or task.type is Kind.EPIC:
         return ""
-    if task.status is Status.DONE and task.claim is None and waits_for_subtasks(board, task):
+    if task.claim is None and waits_for_subtasks(board, task):  # its assignee is the member of the session that is gone
         return "its session is gone"
     above = board.supervisor(task)
-    if above is None and why_not_ready(board, task) is None:
+    if task.assignee is None and above is None and why_not_ready(board, task) is None:
         return "nobody starts it by itself"
     return ""
 
