@@ -49,6 +49,7 @@ class Item:
     escalated: int = 0
     from_done: bool = False
     just_started: bool = False
+    reopened: bool = False
 
     @property
     def stopped(self) -> bool:
@@ -131,17 +132,24 @@ class Model:
             left = {n: waits - set(free) for n, waits in left.items() if n not in free}
         return bool(left)
 
-    def follow(self) -> None:
-        """Let parents that are over end, and supervised ones look at what is through."""
+    def follow(self, *moved: int | None) -> None:
+        """Let parents that are over end, and supervised ones look at what is through.
+
+        A reopened epic ends only when one of its subtasks has changed: it is named in `moved`.
+        """
+        parents = set(moved)
         changed = True
         while changed:
             changed = False
             for n, item in self.items.items():
                 below = [self.items[m].status for m in self.children(n, still_open=False)]
                 begun = item.epic and item.status == "pending" and bool(below) and "failed" not in below
+                begun = begun and not (item.reopened and n not in parents)
                 settles = begun or (item.status == "done" and (item.epic or self.policy(n) != "supervised"))
                 if settles and not item.waits and not self.children(n):
                     self.finish(n)
+                    item.reopened = False
+                    parents.add(item.parent)
                     changed = True
         for n, item in self.items.items():
             if item.status != "done" or item.epic or self.policy(n) != "supervised":

@@ -20,16 +20,16 @@ def act(model: Model, verb: str, number: int, who: str, *, kind: str = "work", s
         return False
     if verb == "clear" and who == "human" and item.open and not item.waits:
         return True
-    was_stopped, was_settled = item.stopped, not item.open
+    was_stopped, was_settled, waited = item.stopped, not item.open, item.open and bool(item.waits)
     if not VERBS[verb](model, number, item, who, kind, session):
         return False
-    item.just_started = verb == "start"
+    item.just_started, item.reopened = verb == "start", verb == "reopen"
     if verb not in ("start", "claim", "undo_start") and not (verb == "release" and who in ("w1", "w2")):
         item.returned = 0
     if not was_stopped:
         model.tell_of_stop(number, who)
-    if was_settled != (not item.open) or item.status == "done" or was_settled:
-        model.follow()
+    if was_settled or not item.open or item.status == "done" or (waited and not item.waits):
+        model.follow(item.parent)
     return True
 
 
@@ -51,7 +51,7 @@ def _claim(model: Model, number: int, item: Item, who: str, _kind: str, _session
 
 
 def _start(model: Model, number: int, item: Item, who: str, _kind: str, session: str) -> bool:
-    parent_again = item.status == "done" and not item.holder
+    parent_again = item.status == "done" and not item.holder and not item.epic
     if who != "lead" or not (parent_again or (not item.holder and model.ready(number))):
         return False
     model.give(number, session)
@@ -69,7 +69,7 @@ def _undo_start(model: Model, number: int, item: Item, who: str, _kind: str, _se
 
 
 def _wish(model: Model, number: int, item: Item, who: str, _kind: str, _session: str) -> bool:
-    parent_again = item.status == "done" and not item.holder
+    parent_again = item.status == "done" and not item.holder and not item.epic
     if who != "human" or not (parent_again or model.ready(number)):
         return False
     item.policy = item.policy if model.policy(number) else "supervised"
@@ -248,7 +248,7 @@ def died(model: Model, session: str) -> None:
             if item.status == "in_progress" and model.policy(number) in ("supervised", "dispatch"):
                 item.status = "failed"
                 model.tell_of_stop(number, "lead")
-                model.follow()
+                model.follow(item.parent)
             elif item.status == "in_progress":
                 model.back(number)
         elif item.status == "pending" and item.assignee == session:
@@ -287,5 +287,5 @@ def delete(model: Model, number: int, who: str, *, force: bool) -> bool:
     for other in model.items.values():
         other.deps.discard(number)
         other.parent = None if other.parent == number else other.parent
-    model.follow()
+    model.follow(item.parent)
     return True

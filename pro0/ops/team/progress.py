@@ -83,7 +83,13 @@ def _somebody_can(team_roster: Roster, board: Board) -> bool:
 
 
 def _left(board: Board, tasks: list[Task]) -> list[str]:
-    return [f"{task.id} {task.status.words}: {_why_left(board, task)}" for task in tasks if task.type is not Kind.EPIC]
+    named = [task for task in tasks if task.type is not Kind.EPIC or _is_left_alone(board, task)]
+    return [f"{task.id} {task.status.words}: {_why_left(board, task)}" for task in named]
+
+
+def _is_left_alone(board: Board, epic: Task) -> bool:
+    """Return True for an epic with nothing left below it; of any other what is below it is named."""
+    return all(child.status in (Status.COMPLETED, Status.CANCELLED) for child in board.children(epic.id))
 
 
 def _why_left(board: Board, task: Task) -> str:
@@ -91,6 +97,8 @@ def _why_left(board: Board, task: Task) -> str:
         return task.closed_reason or "no reason was given"
     if task.status is Status.DONE:
         return "waits for its subtasks"
+    if task.type is Kind.EPIC and not task.waits:
+        return "an epic with nothing left below it; pro0 task close ends it"
     if task.waits:
         return f"awaiting {wait_in_words(task.waits)}"
     return (why_not_ready(board, task) or "ready, but nobody takes it").removeprefix("is ")

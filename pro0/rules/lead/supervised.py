@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from pro0.model.ids import LEAD
-from pro0.model.task import Status, Task
+from pro0.model.task import Kind, Status, Task
 from pro0.rules.tasks import subtasks
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board, next_order, why_not_ready
@@ -66,4 +66,5 @@ def _whose_turn(board: Board, parent: Task) -> Task | None:
 
 
 def _startable(board: Board, task: Task) -> bool:
-    return (task.status is Status.DONE and task.claim is None) or why_not_ready(board, task) is None
+    again = task.status is Status.DONE and task.claim is None and task.type is not Kind.EPIC
+    return again or why_not_ready(board, task) is None

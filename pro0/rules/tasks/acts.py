@@ -112,6 +112,11 @@ def phase(task: Task) -> TaskPhase:
     return TaskPhase.PENDING if task.status is Status.PENDING else TaskPhase.WORKING
 
 
+def newest_act(task: Task) -> str:
+    """Return the newest act on a task, empty for none; changes of its fields are no acts."""
+    return next((entry.act for entry in reversed(task.history) if entry.act in tuple(Act)), "")
+
+
 def noted(after: Task, before: Task, request: Request) -> Task:
     """Return `after` with a history entry for this act."""
     caller = request.caller

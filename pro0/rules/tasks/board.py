@@ -1,10 +1,11 @@
 """The board of a team: readiness of tasks, their order, and parents ready to settle."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from pro0.model.ids import task_number
 from pro0.model.task import SETTLED, Kind, Policy, Status, Task
+from pro0.rules.tasks.acts import Act, newest_act
 
 _START = datetime.min.replace(tzinfo=UTC)
 
@@ -139,16 +140,21 @@ def list_order(task: Task) -> tuple[bool, float, int]:
     return not pending, rank, task_number(task.id)
 
 
-def settling(board: Board) -> list[Task]:
-    """Return the parents without open subtasks that settle by themselves. Supervised parents do not (behaviour 2.4)."""
-    return [task for task in board if _may_settle(board, task) and not board.open_children(task.id)]
+def settling(board: Board, moved: Collection[str | None] = ()) -> list[Task]:
+    """Return the parents without open subtasks that settle by themselves. Supervised parents do not (behaviour 2.4).
+
+    `moved` names the parents whose subtasks have just changed.
+    """
+    return [task for task in board if _may_settle(board, task, moved) and not board.open_children(task.id)]
 
 
-def _may_settle(board: Board, task: Task) -> bool:
+def _may_settle(board: Board, task: Task, moved: Collection[str | None]) -> bool:
     """Return True for a done parent or an epic with subtasks and no failed one: a person decides about failures."""
     if task.awaiting:
         return False
     if task.type is Kind.EPIC and task.status is Status.PENDING:
+        if newest_act(task) == Act.REOPEN and task.id not in moved:
+            return False  # a person wants it open, for a subtask that is still to come
         below = board.children(task.id)
         return bool(below) and not any(child.status is Status.FAILED for child in below)
     supervised = task.type is not Kind.EPIC and board.declared(task) is Policy.SUPERVISED

@@ -37,7 +37,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     """
     board = Board(tasks.tasks)
     before = find(tasks, id)
-    if request.act in _NEEDS_A_READY_TASK and before.status is not Status.DONE:
+    if request.act in _NEEDS_A_READY_TASK and (before.status is not Status.DONE or before.type is Kind.EPIC):
         _claimable(board, before, request)
     after = lifecycle.advance(before, _informed(board, before, request))
     if after is before:
@@ -49,9 +49,9 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
         acyclic(changed)  # other tasks may have come to depend on it while it was settled
     changed = _tell_of_a_stop(changed, before, after, request)
     changed = _tell_the_answer(changed, after, request)
-    if SETTLED.isdisjoint((before.status, after.status)) and after.status is not Status.DONE:
+    if not _has_consequences(before, after):
         return changed, after
-    changed = follow(changed, request.now)
+    changed = follow(changed, request.now, {after.parent})
     if before.status not in SETTLED:
         changed = _tell_that_all_is_done(changed, after, request)
     return changed, find(changed, id)
@@ -82,15 +82,17 @@ def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, 
     return tasks
 
 
-def follow(tasks: TaskList, now: datetime) -> TaskList:
+def follow(tasks: TaskList, now: datetime, moved: Iterable[str | None] = ()) -> TaskList:
     """Settle finished parents, and let supervised parents review (behaviour 2.4).
 
-    A second call changes nothing.
+    `moved` names the parents whose subtasks have just changed. A second call changes nothing.
     """
+    parents = set(moved)
     request = Request(act=Act.SETTLE, caller=THE_LEAD, now=now, text="no subtask is open")
     # Each settled parent may be the last open subtask of its own parent.
-    while over := settling(Board(tasks.tasks)):
+    while over := settling(Board(tasks.tasks), parents):
         tasks = with_tasks(tasks, [lifecycle.advance(task, request) for task in over])
+        parents.update(task.parent for task in over)
     reviewed, notices = subtasks.reviews(Board(tasks.tasks), now)
     return owe(with_tasks(tasks, reviewed), THE_LEAD, notices) if reviewed else tasks
 
@@ -140,6 +142,12 @@ def _informed(board: Board, task: Task, request: Request) -> Request:
     """Add the facts about other tasks to a request: the policy and the count of open subtasks."""
     still_open = len(board.open_children(task.id)) if request.act in _ASKS_FOR_SUBTASKS else 0
     return replace(request, policy=board.declared(task), open_subtasks=still_open)
+
+
+def _has_consequences(before: Task, after: Task) -> bool:
+    """Return True for a change that may let a parent settle, or the task itself: an epic is over after a wait too."""
+    freed = bool(before.awaiting) and not after.awaiting
+    return freed or after.status is Status.DONE or not SETTLED.isdisjoint((before.status, after.status))
 
 
 def _claimable(board: Board, task: Task, request: Request) -> None:

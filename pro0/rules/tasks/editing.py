@@ -48,7 +48,7 @@ def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: dateti
         names = ", ".join(task.id for task in users)
         raise Refused(f"{id} is named by {names}", hint="--force takes it out of their lists too")
     remaining = replace(tasks, tasks=tuple(task for task in tasks.tasks if task.id != id))
-    return follow(with_tasks(remaining, [_without(task, id) for task in users]), now)
+    return follow(with_tasks(remaining, [_without(task, id) for task in users]), now, {gone.parent})
 
 
 def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> None:

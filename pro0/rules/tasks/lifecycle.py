@@ -32,7 +32,7 @@ its outcome: some complete the task, some hand it back to PENDING, and some canc
 
 Parents settle by themselves, in the same write as the act behind it (`changes.follow`). A parent in DONE finishes once
 no subtask is open: it is completed, or waits at its gate. A supervised parent does not; its session reviews first. An
-epic with subtasks finishes the same way, straight from PENDING.
+epic with subtasks finishes the same way, straight from PENDING. A reopened epic does so once a subtask changes.
 
 `effects` holds the effect of each act. `board` decides on readiness, and `changes` applies an act to the whole list.
 """
@@ -45,7 +45,7 @@ from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
 from pro0.model.task import Kind, Policy, Task
 from pro0.rules.tasks import answers, effects
-from pro0.rules.tasks.acts import GRANTS, PAST, Act, Request, TaskPhase, noted, phase
+from pro0.rules.tasks.acts import GRANTS, PAST, Act, Request, TaskPhase, newest_act, noted, phase
 from pro0.rules.tasks.gates import hand_back
 from pro0.rules.words.acts import callers
 
@@ -137,14 +137,10 @@ def _permit(task: Task, step: Step, request: Request) -> None:
         )
     if act is Act.REVIEW and not task.claim:
         raise Refused(f"{task.id} has no session that could review", code=ErrorCode.NO_SESSION)
-    if act is Act.UNDO_START and _last_act(task) != Act.START:
+    if act is Act.UNDO_START and newest_act(task) != Act.START:
         raise Refused(f"the last that was done to {task.id} was not its start", code=ErrorCode.WRONG_PHASE)
     if act is Act.CONTINUE and task.unagreed:
         raise Refused(f"no human has agreed to the command of {task.id}", hint=f"pro0 task approve {task.id}")
-
-
-def _last_act(task: Task) -> str:
-    return next((entry.act for entry in reversed(task.history) if entry.act in tuple(Act)), "")
 
 
 def _led_by_an_agent(task: Task, request: Request) -> None:

@@ -86,7 +86,7 @@ def take_over(
     changed = replace(tasks, next_id=tasks.next_id + len(created), tasks=(*tasks.tasks, *created))
     acyclic(changed)
     limits.check(Board(changed.tasks), created, bounds)
-    changed = follow(changed, now)
+    changed = follow(changed, now, {task.parent for task in created})
     board = Board(changed.tasks)
     return changed, [board.tasks[task.id] for task in created]
 
