@@ -167,7 +167,7 @@ class Model:
     def finish(self, number: int, passed: str | None = None) -> None:
         """End a task's own work: open subtasks, then the gate, then completed (2.1)."""
         item = self.items[number]
-        item.holder, item.waits = None, None
+        item.holder, item.waits, item.wish = None, None, False
         if self.children(number):
             item.status = "done"
         elif item.requires and passed != item.requires:

@@ -12,10 +12,19 @@ from tests.rules.building import T0, W1, ask, at, claimed, standing, task
 WISH = StartWish(by="human", at=T0)
 
 
-@pytest.mark.parametrize(("act", "caller"), [(Act.CLAIM, W1), (Act.HOLD, THE_HUMAN), (Act.CANCEL, THE_HUMAN)])
+@pytest.mark.parametrize(
+    ("act", "caller"),
+    [(Act.CLAIM, W1), *((act, THE_HUMAN) for act in (Act.HOLD, Act.CANCEL, Act.COMPLETE, Act.CLOSE))],
+)
 def test_a_wish_for_a_session_is_over_when_something_else_is_done(act: Act, caller: object) -> None:
     """Else a session would be opened for what somebody works on, holds back or does not want."""
     assert advance(task(1, start=WISH), ask(act, caller)).start is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("end", [Act.COMPLETE, Act.CLOSE, Act.CANCEL])
+def test_what_is_reopened_opens_no_session_unasked(end: Act) -> None:
+    ended = advance(advance(task(1), ask(Act.WISH, THE_HUMAN)), ask(end, THE_HUMAN))
+    assert advance(ended, ask(Act.REOPEN, THE_HUMAN)).start is None
 
 
 def test_an_undone_start_of_a_done_parent_leaves_it_without_a_session() -> None:
