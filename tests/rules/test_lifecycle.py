@@ -12,7 +12,7 @@ from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.task import SETTLED, Awaiting, Gate, Policy, Status, Task
 from pro0.rules.tasks import lifecycle
-from pro0.rules.tasks.acts import GRANTS, Act, TaskPhase, phase
+from pro0.rules.tasks.acts import GRANTS, Act, Request, TaskPhase, phase
 from pro0.rules.tasks.effects import RETURNS
 from pro0.rules.tasks.lifecycle import advance
 from tests.rules.building import CALLERS, LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, standing
@@ -189,6 +189,36 @@ def test_completing_twice_is_once_although_something_else_happened_to_the_task()
     done = advance(standing(TaskPhase.WORKING, W1), ask(Act.COMPLETE, W1, "first", open_subtasks=1))
     settled = advance(done, ask(Act.SETTLE, THE_LEAD))
     assert advance(settled, ask(Act.COMPLETE, W1, "second")) is settled
+
+
+def reviewed() -> Task:
+    """A supervised parent, back in its session after that has completed it once."""
+    more = {"policy": Policy.SUPERVISED, "open_subtasks": 1}
+    done = advance(standing(TaskPhase.WORKING, W1), ask(Act.COMPLETE, W1, "first", **more))
+    return advance(done, ask(Act.REVIEW, THE_LEAD))
+
+
+@pytest.mark.parametrize(
+    ("between", "now"),
+    [([ask(Act.HAND_OFF, W1, "red?", kind=Awaiting.INPUT)], TaskPhase.AWAITING),
+     ([ask(Act.FAIL, W1), ask(Act.CLOSE, THE_HUMAN)], TaskPhase.COMPLETED)],
+    ids=["handed off", "closed"],
+)  # fmt: skip
+def test_a_completion_before_a_review_is_not_the_one_that_comes_after_it(
+    between: list[Request], now: TaskPhase
+) -> None:
+    """The claim ended otherwise: who completes now learns that, instead of losing its result without a word."""
+    task = reviewed()
+    for request in between:
+        task = advance(task, request)
+    with pytest.raises(Refused, match=f"task-1 is {now}"):
+        advance(task, ask(Act.COMPLETE, W1, "second"))
+
+
+def test_completing_again_after_a_review_is_once_too() -> None:
+    again = advance(reviewed(), ask(Act.COMPLETE, W1, "second"))
+    assert (again.status, again.result) == (Status.COMPLETED, "second")
+    assert advance(again, ask(Act.COMPLETE, W1, "third")) is again
 
 
 @pytest.mark.parametrize("caller", [W1_LATER, W2], ids=lambda caller: caller.incarnation)

@@ -74,7 +74,7 @@ def advance(task: Task, request: Request) -> Task:
     return noted(step.effect(task, request), task, request)
 
 
-_RENEW = frozenset({*GRANTS, Act.APPROVE, Act.REJECT, Act.COMPLETE})
+_RENEW = frozenset({*GRANTS, Act.APPROVE, Act.REJECT, Act.REVIEW, Act.HAND_OFF, Act.COMPLETE})
 """The acts that may begin or end one claim's work; a repeated completion repeats the newest of them."""
 _AFTER_COMPLETE = (TaskPhase.AWAITING, TaskPhase.DONE, TaskPhase.COMPLETED)
 _ANYONE = PEOPLE_AND_AGENTS | LEAD_ONLY
