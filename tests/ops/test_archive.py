@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused, StoreError
-from pro0.model.task import SETTLED, Archived, Changes, Draft, Entry, Status, Task
+from pro0.model.task import SETTLED, Archived, Changes, Draft, Entry, Kind, Status, Task
 from pro0.ops.tasks import tasks
 from pro0.ops.team.progress import WorkState, progress
 from pro0.ops.team.status import status
@@ -79,25 +79,38 @@ def team(home: Path) -> TeamStore:
 
 
 def test_a_family_is_whole_wherever_its_tasks_are(home: Path) -> None:
-    """The tree of an open task shows its archived subtasks; the archive's own families stay there until asked for."""
+    """The tree of an open epic shows its archived subtasks; the archive's own families stay there until asked for.
+
+    One settled subtask stays beside an open epic, here task-6.
+    """
     team = make_team(home, "w1")
-    families = {"1": ("", True), "2": ("", False), "3": ("1", False), "4": ("2", False), "5": ("1", True)}
+    families = {
+        "1": ("", True),
+        "2": ("", False),
+        "3": ("1", False),
+        "4": ("2", False),
+        "5": ("1", True),
+        "6": ("1", False),
+    }
     with team.tasks.change("a test") as change:
         made = (
             Task(
                 id=f"task-{id}",
                 title=id,
+                type=Kind.EPIC if id == "1" else Kind.TASK,
+                started_at=NOW if id == "6" else None,
                 parent=f"task-{above}" if above else None,
                 status=Status.PENDING if is_open else Status.COMPLETED,
                 updated_at=NOW - timedelta(days=1),
             )
             for id, (above, is_open) in families.items()
         )
-        change.value = replace(change.value, tasks=tuple(made), next_id=6)
+        change.value = replace(change.value, tasks=tuple(made), next_id=7)
     settled(team, SETTLED_COUNT)
     assert live(team).isdisjoint({"task-2", "task-3", "task-4"})
+    assert {"task-1", "task-5", "task-6"} < live(team)
     whole = tasks.family(human(team))
-    assert [task.id for task in whole.children("task-1")] == ["task-3", "task-5"]
+    assert [task.id for task in whole.children("task-1")] == ["task-3", "task-5", "task-6"]
     assert "task-2" not in whole.tasks
     assert list(tasks.family(human(team), "2").tasks) == ["task-2", "task-4"]
     assert not tasks.family(human(team), "9999").tasks

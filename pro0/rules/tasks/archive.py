@@ -3,7 +3,8 @@
 Laws:
 
 * Older entries and tasks are written first, then the list with their count. An uncounted entry is ignored.
-* The dependencies of an open task, and the tasks above it, are never in the archive.
+* The tasks that the rules ask about for an open task are never in the archive: its dependencies, the tasks above it,
+  and some of those below it.
 * The list counts the archive: its segments, its tasks of each status, and its recalled tasks.
 * The archive copy of a recalled task is ignored.
 """
@@ -14,13 +15,13 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from pro0.model.ids import task_number
-from pro0.model.task import SETTLED, Archived, Entry, Task, TaskList, TaskSegment
+from pro0.model.task import SETTLED, Archived, Entry, Kind, Status, Task, TaskList, TaskSegment
 from pro0.rules.tasks.board import Board
 
 HISTORY_COUNT = 50
 """The most history entries of one task in tasks.json, and in one segment of its folder."""
 SETTLED_COUNT = 1000
-"""The most settled tasks in tasks.json. Past it the older half moves; tasks named by open tasks stay."""
+"""The most settled tasks in tasks.json. Past it the older half moves; what open tasks ask for stays."""
 SEGMENT_COUNT = 500
 """The most tasks in one segment of the archive."""
 
@@ -49,7 +50,7 @@ def overflow(tasks: TaskList) -> tuple[TaskList, list[tuple[Task, ...]]]:
     settled = [task for task in tasks.tasks if task.status in SETTLED]
     if len(settled) <= SETTLED_COUNT:
         return tasks, []
-    needed = _named_by_open(tasks)
+    needed = _asked_for(tasks)
     movable = sorted((task for task in settled if task.id not in needed), key=_settled_order)
     moved = movable[: len(settled) - SETTLED_COUNT // 2]
     if not moved:
@@ -106,14 +107,39 @@ def fault(segment: TaskSegment) -> str:
     return f"{unsettled.id} is {unsettled.status}, which no archived task is" if unsettled else ""
 
 
-def _named_by_open(tasks: TaskList) -> set[str]:
+def _asked_for(tasks: TaskList) -> set[str]:
+    """Return the tasks that the rules ask about for an open task."""
     board = Board(tasks.tasks)
     ids: set[str] = set()
     for task in board:
         if task.status not in SETTLED:
             ids.update(task.dependencies)
             ids.update(above.id for above in board.ancestors(task))
+            ids.update(_kept_below(board, task))
+        elif task.status is Status.FAILED:
+            ids.update(_up_to_an_open_one(board, task))
     return ids
+
+
+def _kept_below(board: Board, task: Task) -> set[str]:
+    """Return the settled subtasks that stay for an open task, besides failed ones.
+
+    Those of a task are counted against maxSubtasksPerParent, which also keeps them few. An epic has any number of them,
+    so only one stays: an epic without a subtask does not settle, and one without a begun subtask is no begun epic.
+    """
+    below = [child for child in board.children(task.id) if child.status in SETTLED]
+    if task.type is Kind.EPIC and below:
+        below = [max(below, key=lambda child: child.started_at is not None)]
+    return {child.id for child in below}
+
+
+def _up_to_an_open_one(board: Board, failed: Task) -> set[str]:
+    """Return a failed task with those above it when one of them is open, else nothing.
+
+    A person decides about it before that one settles or goes on, however far down it failed.
+    """
+    above = list(board.ancestors(failed))
+    return {failed.id, *(task.id for task in above)} if any(task.status not in SETTLED for task in above) else set()
 
 
 def _was_given(id: str, tasks: TaskList) -> bool:
