@@ -118,6 +118,25 @@ def test_an_answer_goes_on_in_the_session_that_asked(way: str, home: Path) -> No
     assert tasks.complete(session(team), task.id, "painted").status is Status.COMPLETED
 
 
+@pytest.mark.parametrize("drop", ["crash", "release"])
+def test_an_answer_is_heard_again_after_its_hearer_dropped_the_task(drop: str, home: Path) -> None:
+    """Behaviour 2.14: w1 asked and is gone, w2 heard the answer and is gone too."""
+    team = team_of(home, "pool")
+    task = asking(team, "pool", Awaiting.INPUT)
+    set_state(team, "w1", State.CRASHED)
+    gates.approve(human(team), task.id, "blue")
+    heard = []
+    for name in ("w2", "w3"):
+        set_state(team, name, State.WORKING)
+        claimed = tasks.claim(Context(team, Caller(Who.MEMBER, name, f"inc-{name}")), task.id)
+        heard.append([answers.line(remark) for remark in answers.unread_answers(claimed.history)])
+        if drop == "crash":
+            tasks.free(lead_context(team), name, f"inc-{name}", "crashed")
+        else:
+            tasks.release(Context(team, Caller(Who.MEMBER, name, f"inc-{name}")), task.id, "too hard")
+    assert heard == [[f'approved the INPUT "{QUESTION}": go on as they say. They say: blue']] * 2
+
+
 def test_a_gate_over_rejections_is_completed_anew_in_one_session(home: Path) -> None:
     """S001-040: a second completion after a rejection is a new one, not the first one again."""
     team = team_of(home, "pool")

@@ -9,6 +9,7 @@ from pro0.rules.tasks.acts import GRANTS, Act
 from pro0.rules.tasks.answers import Remark
 from tests.rules.building import T0
 
+DROPS = (Act.DIED, Act.RELEASE, Act.UNDO_START)
 NEXT: dict[str, tuple[Act, Awaiting | None, str, Status | None, str]] = {
     "input, with words": (Act.APPROVE, Awaiting.INPUT, "blue", Status.PENDING, "go on as they say"),
     "input, without": (Act.APPROVE, Awaiting.INPUT, "", Status.PENDING, "go on as you think best"),
@@ -64,4 +65,29 @@ def claim(act: Act = Act.CLAIM) -> Entry:
 )
 def test_answers_between_the_two_newest_claims_are_unread(history: list[Entry], unread: list[str]) -> None:
     """Older ones were heard with an earlier claim; later ones are told by a message, or with the next claim."""
+    assert [remark.text for remark in answers.unread_answers(history)] == unread
+
+
+def by_w1(act: Act) -> Entry:
+    return entry(act, actor="w1")
+
+
+BLUE, ASKED = entry(Act.APPROVE, "blue"), by_w1(Act.HAND_OFF)
+
+
+@pytest.mark.parametrize(
+    ("history", "unread"),
+    [
+        *(([claim(), ASKED, BLUE, claim(), by_w1(act), claim()], ["blue"]) for act in DROPS),
+        ([claim(), ASKED, BLUE, *[claim(Act.START), by_w1(Act.UNDO_START)] * 3, claim()], ["blue"]),
+        ([claim(), ASKED, BLUE, claim(), by_w1(Act.DIED), entry(Act.RETRY, "again"), claim()], ["blue", "again"]),
+        ([claim(), ASKED, BLUE, claim(), by_w1(Act.RELEASE), claim(), by_w1(Act.DIED)], ["blue"]),
+        ([claim(), ASKED, BLUE, by_w1(Act.DIED), claim()], ["blue"]),
+        *(([ASKED, BLUE, claim(), by_w1(act), claim()], []) for act in (Act.COMPLETE, Act.HAND_OFF, Act.FAIL)),
+        ([ASKED, BLUE, claim(Act.START), by_w1(Act.COMPLETE), by_w1(Act.DIED), claim(Act.START)], []),
+        ([ASKED, BLUE, claim(), ASKED, entry(Act.APPROVE, "red"), claim(), by_w1(Act.DIED), claim()], ["red"]),
+    ],
+)
+def test_answers_to_a_task_that_was_dropped_are_unread_still(history: list[Entry], unread: list[str]) -> None:
+    """Who heard them is gone, or never came to work: who claims now finds no trace of them in the work."""
     assert [remark.text for remark in answers.unread_answers(history)] == unread

@@ -43,6 +43,8 @@ _OTHERS: Mapping[str, str] = {
     Act.RETRY: "wants it tried again",
     Act.REOPEN: "reopened the task",
 }
+_DROPS = (Act.DIED, Act.RELEASE, Act.UNDO_START)
+_ENDS_OF_WORK = (Act.COMPLETE, Act.HAND_OFF, Act.FAIL)
 _WORK = (Act.HAND_OFF, Act.RELEASE, Act.FAIL, Act.DIED, Act.COMPLETE)
 
 
@@ -107,14 +109,20 @@ def message(task: Task) -> str:
 
 
 def unread_answers(history: Sequence[Entry]) -> list[Remark]:
-    """Return a person's answers between the two newest claims of a task: who has it now has not heard them."""
+    """Return a person's answers, unheard by whoever has the task now: those since work on it last came to an end.
+
+    A claim that only dropped the task ends no work: its holder heard the answers, and nothing shows them.
+    """
     entries = list(history)
     while entries and entries[-1].act not in tuple(GRANTS):
         entries.pop()
     unread: list[Remark] = []
+    dropped = False
     for entry in reversed(entries[:-1]):
-        if entry.act in tuple(GRANTS):
+        if entry.act in _ENDS_OF_WORK or (entry.act in tuple(GRANTS) and not dropped):
             break
+        if entry.act in _DROPS or entry.act in tuple(GRANTS):
+            dropped = entry.act in _DROPS
         if entry.actor == HUMAN and is_answer(entry):
             unread.insert(0, remark(entry))
     return unread
