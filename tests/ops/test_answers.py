@@ -1,6 +1,7 @@
 """Verdicts reach the agent: its next input names the verdict, the question and its kind, in every way of working."""
 
 import re
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from pro0.ops.context import Context, lead_context
 from pro0.ops.tasks import gates, tasks, trees
 from pro0.rules.runs import turn_prompt
 from pro0.rules.tasks import answers
+from pro0.rules.tasks.changes import with_tasks
 from pro0.rules.tasks.effects import ESCALATIONS
 from pro0.store.teams import TeamStore
 from tests.teams import NOW, granted, human, make_team, set_state
@@ -116,6 +118,48 @@ def test_an_answer_goes_on_in_the_session_that_asked(way: str, home: Path) -> No
     assert (after.status, after.assignee, after.epoch) == (Status.IN_PROGRESS, "w1", 2)
     assert mail(team) == [f'task-1 (the parser): a person approved your INPUT "{QUESTION}": go on as they say.\nblue']
     assert tasks.complete(session(team), task.id, "painted").status is Status.COMPLETED
+
+
+ENDS: dict[str, tuple[Callable[[Context, str], object], str]] = {
+    "closed": (lambda by, id: gates.close(by, id, "good enough"), f"""\
+{{}}: a person closed the task as it is; it waited for your REVIEW "{QUESTION}".
+good enough"""),
+    "handed back": (gates.clear, f"""\
+{{}}: a person handed the task back without a verdict; it waited for your REVIEW "{QUESTION}"."""),
+    "cancelled": (lambda by, id: tasks.cancel(by, id, "not needed"), "task-1 was cancelled: not needed"),
+    "cancelled with what is above it": (lambda by, _: tasks.cancel(by, "2"), "task-1 was cancelled: the parser"),
+}  # fmt: skip
+"""How a person ends a wait without a verdict, and what the session that asked is told."""
+
+
+@pytest.mark.parametrize("lives", LIVES)
+@pytest.mark.parametrize("how", ENDS)
+@pytest.mark.parametrize("way", ["tree", "pool", "worker"])
+def test_a_session_that_waits_hears_of_the_end_without_a_verdict(way: str, how: str, lives: str, home: Path) -> None:
+    """Behaviour 2.14: else it would wait for an answer that never comes."""
+    team = team_of(home, way)
+    task = asking(team, way, Awaiting.REVIEW)
+    tasks.create(human(team), [Draft(title="all of it")])
+    with team.tasks.change("a test") as change:
+        change.value = with_tasks(change.value, [replace(task, parent="task-2")])
+    set_state(team, "w1", LIVES[lives])
+    end, told = ENDS[how]
+    end(human(team), task.id)
+    assert mail(team) == ([told.format("task-1 (the parser)")] if lives == "living" else [])
+    assert tasks.show(human(team), task.id).claim is None
+
+
+def test_a_rejection_that_cancels_is_told_once_and_a_subtask_that_waits_hears_of_it(home: Path) -> None:
+    team = team_of(home, "pool")
+    task = asking(team, "pool", Awaiting.INPUT)
+    gates.reject(human(team), task.id, "no")
+    assert len(mail(team)) == 1
+    below = asking(team, "pool", Awaiting.INPUT)
+    tasks.create(human(team), [Draft(title="all of it", awaiting=Awaiting.INPUT)])
+    with team.tasks.change("a test") as change:
+        change.value = with_tasks(change.value, [replace(below, parent="task-3")])
+    gates.reject(human(team), "3", "no")
+    assert mail(team)[1:] == ["task-2 was cancelled: no"]
 
 
 @pytest.mark.parametrize("drop", ["crash", "release"])

@@ -10,12 +10,12 @@ from pro0.rules.lead import supervised
 from pro0.rules.tasks import changes, editing
 from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board
-from tests.rules.building import W1, ask, at, listed, make, task
+from tests.rules.building import T0, W1, ask, at, listed, make, task
 
 
 def acted(tasks: TaskList, number: int, act: Act, **more: object) -> TaskList:
     """The list after an act of a person."""
-    return changes.act(tasks, f"task-{number}", ask(act, THE_HUMAN, **more))[0]
+    return changes.act(tasks, f"task-{number}", ask(act, THE_HUMAN, "", T0, **more))[0]
 
 
 def phases(tasks: TaskList) -> list[TaskPhase]:

@@ -193,8 +193,8 @@ def test_completing_twice_is_once_although_something_else_happened_to_the_task()
 
 def reviewed() -> Task:
     """A supervised parent, back in its session after that has completed it once."""
-    more = {"policy": Policy.SUPERVISED, "open_subtasks": 1}
-    done = advance(standing(TaskPhase.WORKING, W1), ask(Act.COMPLETE, W1, "first", **more))
+    first = ask(Act.COMPLETE, W1, "first", policy=Policy.SUPERVISED, open_subtasks=1)
+    done = advance(standing(TaskPhase.WORKING, W1), first)
     return advance(done, ask(Act.REVIEW, THE_LEAD))
 
 

@@ -13,7 +13,7 @@ from pro0.ops.context import Context, operation
 from pro0.ops.mail.delivery import is_told_of_mail
 from pro0.ops.tasks.acting import act, carry_out, edit, in_turn, make_request
 from pro0.rules.tasks import changes
-from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.acts import Act, Request
 from pro0.rules.tasks.board import Board
 
 
@@ -38,7 +38,7 @@ def hold(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
 @operation("task.clear", HUMAN_ONLY, verdict=True)
 def clear(context: Context, id: str, said: str = "") -> Task:
     """Hand a task that waits back without a verdict."""
-    return act(context, id, Act.CLEAR, said)
+    return carry_out(context, id, told(context, make_request(context, Act.CLEAR, said)))
 
 
 @operation("task.hand_off", PEOPLE_AND_AGENTS)
@@ -63,7 +63,8 @@ def retry(context: Context, id: str, said: str = "") -> Task:
 @operation("task.close", HUMAN_ONLY, verdict=True)
 def close(context: Context, id: str, result: str = "") -> Task:
     """Call a task that failed or waits complete; a gated one waits for its gate instead (behaviour 2.1)."""
-    return at_the_gate(context, act(context, id, Act.CLOSE, result))
+    request = told(context, make_request(context, Act.CLOSE, result))
+    return at_the_gate(context, carry_out(context, id, request))
 
 
 @operation("task.continue", HUMAN_ONLY, verdict=True)
@@ -83,9 +84,10 @@ def _answer(context: Context, id: str, verb: Act, reason: str) -> Task:
     request = make_request(context, verb, reason)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
-        asker = _asker(context, changes.find(tasks, task_id(id)))
-        ready = replace(in_turn(context, request), holder=asker, asker=asker.agent_id if asker else None)
-        return changes.act(tasks, task_id(id), ready)
+        hearers = _hearers(context)
+        session = changes.find(tasks, task_id(id)).session or ""
+        holder = Caller(Who.MEMBER, hearers[session], session) if session in hearers else None
+        return changes.act(tasks, task_id(id), replace(in_turn(context, request), holder=holder, hearers=hearers))
 
     return edit(context, verb, id, change_it)
 
@@ -111,15 +113,19 @@ def await_human(context: Context, id: str, kind: Awaiting, reason: str = "") -> 
     return (hand_off if mine or caller.who is not Who.HUMAN else hold)(context, id, kind, reason)
 
 
-def _asker(context: Context, task: Task) -> Caller | None:
-    """Return the living session of a task's last claim, if it takes messages in and may go on."""
+def told(context: Context, request: Request) -> Request:
+    """Let a request of a person tell the session that waits for a word about its task."""
+    return replace(request, hearers=_hearers(context))
+
+
+def _hearers(context: Context) -> dict[str, str]:
+    """Return the living sessions that take messages in and may go on: the member of each incarnation."""
     wishes = context.team.wanted.read()
-    for state in context.team.runtime.read().seats:
-        seat = next((seat for seat in wishes.seats if seat.agent_id == state.agent_id), None)
-        mine = state.incarnation == task.session and state.state not in ENDED
-        if mine and seat and wishes.wish is not Wish.STOP and _goes_on(seat):
-            return Caller(Who.MEMBER, state.agent_id, state.incarnation)
-    return None
+    if wishes.wish is Wish.STOP:
+        return {}
+    able = {seat.agent_id for seat in wishes.seats if _goes_on(seat)}
+    living = (state for state in context.team.runtime.read().seats if state.state not in ENDED)
+    return {state.incarnation: state.agent_id for state in living if state.agent_id in able}
 
 
 def _goes_on(seat: Seat) -> bool:

@@ -14,8 +14,8 @@ from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import roster
 from pro0.ops.tasks import drafting, hooks
-from pro0.ops.tasks.acting import act, claiming, edit, in_turn, log, make_request, recalled
-from pro0.ops.tasks.gates import at_the_gate
+from pro0.ops.tasks.acting import act, carry_out, claiming, edit, in_turn, log, make_request, recalled
+from pro0.ops.tasks.gates import at_the_gate, told
 from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
 from pro0.rules.tasks import answers, changes, editing
@@ -114,8 +114,8 @@ def assign(context: Context, id: str, to: str | None) -> Task:
 
 @operation("task.cancel", PEOPLE_AND_AGENTS)
 def cancel(context: Context, id: str, reason: str = "") -> Task:
-    """Cancel a task and its open subtasks; whoever works on one is told."""
-    return act(context, id, Act.CANCEL, reason)
+    """Cancel a task and its open subtasks; whoever works on one or asked about it is told."""
+    return carry_out(context, id, told(context, make_request(context, Act.CANCEL, reason)))
 
 
 @operation("task.update", PEOPLE_AND_AGENTS)

@@ -1,5 +1,6 @@
 """The acts on tasks, the phases of a task, and the request for one act."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 
@@ -81,9 +82,10 @@ ANSWERS = frozenset({Act.APPROVE, Act.REJECT, Act.CLEAR, Act.CONTINUE, Act.CLOSE
 class Request(msgspec.Struct, frozen=True):
     """A request for one act on one task, with everything its effect needs.
 
-    `holder` is the session to receive the claim. None is the caller's own session; for a verdict it is nobody. `asker`
-    is told of a verdict. `policy` is the policy declared for the task; None is the team's. `cycles` limits the reviews
-    in a row without progress. `watchers` are told of a stop.
+    `holder` is the session to receive the claim. None is the caller's own session; for a verdict it is nobody.
+    `hearers` names the living sessions, each incarnation with its member: one of them is told when a person ends the
+    wait of its task. `policy` is the policy declared for the task; None is the team's. `cycles` limits the reviews in a
+    row without progress. `watchers` are told of a stop.
     """
 
     act: Act
@@ -94,7 +96,7 @@ class Request(msgspec.Struct, frozen=True):
     agent: str | None = None
     kind: Awaiting = Awaiting.WORK
     holder: Caller | None = None
-    asker: str | None = None
+    hearers: Mapping[str, str] = {}
     policy: Policy | None = None
     open_subtasks: int = 0
     cycles: int = 10

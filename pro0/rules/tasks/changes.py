@@ -48,7 +48,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     if before.status in SETTLED:
         acyclic(changed)  # other tasks may have come to depend on it while it was settled
     changed = _tell_of_a_stop(changed, before, after, request)
-    changed = _tell_the_answer(changed, after, request)
+    changed = _tell_the_answer(changed, before, after, request)
     if not _has_consequences(before, after):
         return changed, after
     changed = follow(changed, request.now, {after.parent})
@@ -162,13 +162,21 @@ def _claimable(board: Board, task: Task, request: Request) -> None:
 
 
 def _cancelled_below(tasks: TaskList, root: Task, request: Request) -> TaskList:
-    """Cancel every open task below a cancelled one, and queue a notice to each claim holder."""
+    """Cancel every open task below a cancelled one, and queue a notice to whoever works on one or waits for a word."""
     below = [task for task in Board(tasks.tasks).below(root) if task.status not in SETTLED]
     cancel = replace(request, act=Act.CANCEL)
     tasks = with_tasks(tasks, [lifecycle.advance(task, cancel) for task in below])
-    held = [(task.claim.agent_id, find(tasks, task.id)) for task in (*reversed(below), root) if task.claim]
+    told = [*reversed(below), *([] if request.act in ANSWERS else [root])]  # a rejection is told with its question
+    held = [(to, find(tasks, task.id)) for task in told if (to := _who_has(task, request))]
     reason = request.text
     return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.cancelled(task, reason)) for to, task in held])
+
+
+def _who_has(task: Task, request: Request) -> str | None:
+    """Return the holder of a task's claim, or the member whose living session waits for a person's word about it."""
+    if task.claim:
+        return task.claim.agent_id
+    return request.hearers.get(task.session or "") if task.waits else None
 
 
 def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request) -> TaskList:
@@ -178,11 +186,11 @@ def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request
     return owe(tasks, request.caller, subtasks.stop_notices(Board(tasks.tasks), after, request.watchers))
 
 
-def _tell_the_answer(tasks: TaskList, task: Task, request: Request) -> TaskList:
+def _tell_the_answer(tasks: TaskList, before: Task, task: Task, request: Request) -> TaskList:
     """Queue a notice of a person's answer to the session that goes on with it, else to the one that asked."""
     if request.act not in ANSWERS:
         return tasks
-    to = task.claim.agent_id if task.claim else request.asker
+    to = _who_has(task if task.claim else before, request)
     return owe(tasks, request.caller, [(to, notice_id(task, to), answers.message(task))]) if to else tasks
 
 
