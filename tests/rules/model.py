@@ -50,6 +50,8 @@ class Item:
     from_done: bool = False
     just_started: bool = False
     reopened: bool = False
+    begun: bool = False
+    """Whether anybody has had it since it was last free: its assignee worked on it, and is no reservation."""
 
     @property
     def stopped(self) -> bool:
@@ -177,14 +179,15 @@ class Model:
 
     def back(self, number: int) -> None:
         item = self.items[number]
-        item.status, item.holder, item.assignee, item.last = "pending", None, None, None
+        item.status, item.holder, item.last = "pending", None, None
+        item.assignee, item.begun = None if item.begun else item.assignee, False
         item.waits = "escalation" if item.unagreed else None
         item.cycles, item.open_before = 0, None
 
     def give(self, number: int, session: str) -> None:
         item = self.items[number]
         item.from_done = item.status == "done"
-        item.status, item.waits, item.wish = "in_progress", None, False
+        item.status, item.waits, item.wish, item.begun = "in_progress", None, False, True
         item.holder = item.assignee = item.last = session
 
     def cancel_all(self, number: int, who: str) -> None:

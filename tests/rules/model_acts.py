@@ -207,7 +207,10 @@ def _cancel(model: Model, number: int, item: Item, who: str, _kind: str, _sessio
 def _reopen(model: Model, number: int, item: Item, who: str, _kind: str, _session: str) -> bool:
     if item.open or who != "human":
         return False
-    return _if_no_circle(model, lambda: model.back(number))
+    if not _if_no_circle(model, lambda: model.back(number)):
+        return False
+    item.assignee = None
+    return True
 
 
 def _if_no_circle(model: Model, change: object) -> bool:
@@ -260,7 +263,7 @@ def create(model: Model, new: Item, who: str) -> bool:
     number = model.next
     if new.parent is not None and (new.parent not in model.items or not model.items[new.parent].open):
         return False
-    if not new.deps <= set(model.items):
+    if not new.deps <= set(model.items) or (new.assignee and who not in IN_CHARGE):
         return False
     model.items[number] = new
     mine = {n for n, i in model.items.items() if i.holder == who and _working(i) and model.policy(n) == "supervised"}
@@ -270,6 +273,8 @@ def create(model: Model, new: Item, who: str) -> bool:
         del model.items[number]
         return False
     model.next += 1
+    if new.assignee:
+        model.told[new.assignee] += 1
     model.tell_of_stop(number, who)
     model.follow()
     return True

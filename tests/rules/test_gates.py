@@ -11,7 +11,7 @@ from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Status, Task, 
 from pro0.rules.tasks import changes, gates
 from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board, why_not_ready
-from tests.rules.building import LEAD_AGENT, T0, W1, ask, at, claimed, listed, make, standing, task, update
+from tests.rules.building import LEAD_AGENT, T0, W1, ask, at, claimed, dead, listed, make, standing, task, update
 
 COMPLETE, BACK, CANCEL = TaskPhase.COMPLETED, TaskPhase.PENDING, TaskPhase.CANCELLED
 MATRIX = {
@@ -156,6 +156,45 @@ def test_an_approved_command_may_run() -> None:
     changed = update(listed(agreed), "task-1", Changes(run="rm -rf /"), LEAD_AGENT)
     assert changed.awaiting
     assert changed.awaiting.reason == gates.AGENT_COMMAND
+
+
+@pytest.mark.parametrize("act", [Act.APPROVE, Act.CLEAR])
+def test_an_approved_command_is_still_for_the_member_that_it_was_made_for(act: Act) -> None:
+    """Behaviour 2.16: that member was told that it is assigned; a return without a verdict leaves the command held."""
+    tasks, [made] = make(listed(), Draft(title="build", run="make", assignee="sh1"), caller=LEAD_AGENT)
+    assert (made.assignee, phase(made)) == ("sh1", TaskPhase.AWAITING)
+    tasks, after = changes.act(tasks, made.id, ask(act, THE_HUMAN))
+    assert (after.assignee, after.waits is None) == ("sh1", act is Act.APPROVE)
+    if act is Act.APPROVE:
+        with pytest.raises(Refused, match="reserved for sh1"):
+            changes.act(tasks, made.id, ask(Act.CLAIM, W1))
+
+
+@pytest.mark.parametrize("act", [Act.APPROVE, Act.REJECT, Act.CLEAR])
+@pytest.mark.parametrize("before", ["made so", "assigned", "assigned anew"])
+def test_a_reservation_outlives_a_wait(before: str, act: Act) -> None:
+    """Only what somebody has worked on since belongs to nobody when it is handed back (2.14)."""
+    tasks, [made] = make(listed(), Draft(title="paint", assignee="w2" if before == "made so" else None))
+    human = ask(Act.ASSIGN, THE_HUMAN, assignee="w2")
+    if before == "assigned anew":
+        for verb in (Act.CLAIM, Act.RELEASE):
+            tasks, task = changes.act(tasks, made.id, ask(verb, W1))
+        assert task.assignee is None
+    if before != "made so":
+        tasks, _ = changes.assign(tasks, made.id, human, "n2")
+    tasks, _ = changes.act(tasks, made.id, replace(human, act=Act.HOLD, kind=Awaiting.CHECKPOINT))
+    tasks, after = changes.act(tasks, made.id, replace(human, act=act))
+    assert (phase(after), after.assignee) == (TaskPhase.PENDING, "w2")
+    held, _ = changes.act(tasks, made.id, replace(human, act=Act.HOLD))
+    assert changes.free(held, "w2", "inc-w2", dead("crashed")).tasks[0].assignee is None
+
+
+def test_what_is_reopened_is_reserved_for_nobody() -> None:
+    """Its member may have ended while it was over."""
+    tasks, [made] = make(listed(), Draft(title="paint", assignee="w2"))
+    for act in (Act.CANCEL, Act.REOPEN):
+        tasks, after = changes.act(tasks, made.id, ask(act, THE_HUMAN))
+    assert (phase(after), after.assignee) == (TaskPhase.PENDING, None)
 
 
 def test_a_rejected_command_is_cancelled_and_never_runs() -> None:

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from hypothesis import settings
@@ -13,12 +14,12 @@ from pro0.decoding import decoder
 from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN, THE_LEAD
 from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, TaskList
-from pro0.rules.tasks import changes, editing
+from pro0.rules.tasks import changes, editing, making
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board, why_not_ready
 from pro0.store.files import encode
 from tests.rules import model_acts
-from tests.rules.building import LEAD_AGENT, W1, W2, ask, at, make
+from tests.rules.building import LEAD_AGENT, T0, W1, W2, ask, at
 from tests.rules.model import CYCLES, Item, Model, mail
 
 CALLERS = {"human": THE_HUMAN, "lead": THE_LEAD, "lead agent": LEAD_AGENT, "w1": W1, "w2": W2}
@@ -47,6 +48,7 @@ class Rules(RuleBasedStateMachine):
         self.tasks = TaskList()
         self.model = Model()
         self.seconds = 0.0
+        self.new_id = map("n{}".format, count(1)).__next__
 
     @initialize(policy=st.sampled_from(["supervised", "supervised", None, "dispatch"]))
     def begin(self, policy: str | None) -> None:
@@ -67,6 +69,7 @@ class Rules(RuleBasedStateMachine):
         requires=st.sampled_from([None, None, None, *map(str, Gate)]),
         waits=st.sampled_from([None] * 6 + [str(kind) for kind in Awaiting]),
         run=st.sampled_from([False, False, False, True]),
+        assignee=st.sampled_from([None, None, *SESSIONS]),
     )
     def create(
         self,
@@ -78,12 +81,14 @@ class Rules(RuleBasedStateMachine):
         requires: str | None,
         waits: str | None,
         run: bool,
+        assignee: str | None,
     ) -> None:
         if self.model.next > MOST:
             return
         self.tick()
         unagreed = run and who != "human"
         item = Item(parent, deps, epic, policy, requires, waits="escalation" if unagreed else waits, unagreed=unagreed)
+        item.assignee = assignee
         self.make(who, item, waits=waits, run=run)
 
     def make(self, who: str, item: Item, *, waits: str | None = None, run: bool = False) -> None:
@@ -96,9 +101,10 @@ class Rules(RuleBasedStateMachine):
             requires=Gate(item.requires) if item.requires else None,
             awaiting=Awaiting(waits) if waits else None,
             run="make" if run else None,
+            assignee=item.assignee,
         )
         try:
-            self.tasks, _ = make(self.tasks, draft, caller=CALLERS[who])
+            self.tasks, _ = making.create(self.tasks, [draft], CALLERS[who], T0, self.new_id)
             allowed = True
         except Pro0Error:
             allowed = False

@@ -144,8 +144,11 @@ def review(task: Task, request: Request) -> Task:
 
 
 def reopen(task: Task, request: Request) -> Task:
-    """Reopen a settled task from the beginning, without its result."""
-    return replace(hand_back(task, request), completed_at=None, result=None)
+    """Reopen a settled task from the beginning, without its result.
+
+    Its reservation is gone: the member may have ended meanwhile, which nobody notes of a settled task.
+    """
+    return replace(hand_back(task, request), assignee=None, completed_at=None, result=None)
 
 
 def seconds_worked(claim: Claim, now: datetime, at: Callable[[datetime], datetime] = lambda stamp: stamp) -> float:

@@ -67,11 +67,14 @@ def at_gate(gate: str) -> str:
 
 
 def hand_back(task: Task, request: Request) -> Task:
-    """Make a task pending and free for anybody. It keeps its start time, and so is offered first."""
+    """Make a task pending and free for anybody. It keeps its start time, and so is offered first.
+
+    A task that nobody has worked on since it was last free keeps its reservation (behaviour 2.16).
+    """
     free = replace(
         task,
         status=Status.PENDING,
-        assignee=None,
+        assignee=task.assignee if task.claimed_at is None else None,
         claim=None,
         claimed_at=None,
         awaiting=None,
