@@ -74,6 +74,26 @@ def test_what_a_failed_worker_left_is_merged_only_by_name(project: Path, cli: Cl
     assert (project / "half").exists()
 
 
+def test_what_an_earlier_worker_left_is_named_until_it_is_merged(project: Path, cli: Cli) -> None:
+    """behaviour 3.10: also when the last worker has left nothing, or its branch is merged"""
+    hint = "if it is good: git merge teams/t1/task-1\n"
+    script = 'test -e "$GO" && exit; echo half > half; touch "$GO"; exit 1'.replace("$GO", str(project.parent / "go"))
+    cli("delegate", "half", "--agent", "shell", "--run", script)
+    assert cli("team", "wait", "--timeout", "120").code == 1
+    until_harvested(cli, "t1")
+    assert cli("task", "retry", "1").code == 0
+    assert cli("team", "wait", "--timeout", "120").code == 0
+    wait_until(lambda: "left before  teams/t1/task-1" in cli("worker", "show", "t1").out, 60, "it is harvested again")
+    merged = cli("worker", "merge", "--all")
+    said = f"an earlier worker of task-1 left teams/t1/task-1, which is left out; {hint}"
+    assert (merged.code, merged.out, merged.err) == (0, "", said)
+    named = cli("worker", "merge", "t1")
+    assert (named.code, hint in named.err) == (3, True)
+    assert "lead (left)\n    teams/t1/task-1\n" in cli("task", "show", "1").out
+    git(project, "merge", "-q", "teams/t1/task-1")
+    assert cli("worker", "merge", "--all").err == "no worker has left anything that is not merged\n"
+
+
 def test_nothing_to_look_at(project: Path, cli: Cli) -> None:
     assert "pro0 delegate" in cli("worker", "list").err
     for act in ("show", "kill", "merge", "logs"):

@@ -121,6 +121,21 @@ def test_workers_in_panes(home: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         assert "out of cheese" in report
 
 
+def test_what_an_earlier_worker_of_the_task_left_is_kept_and_named(yard: Crew) -> None:
+    """behaviour 3.10: the retried task has a branch of its own, so the first one is in its history alone"""
+    [id] = delegate(yard, f"date +%N > a && {COMMIT}; exit 1")
+    over(yard, id)
+    assert yard.task(id).branch == "teams/t1/task-1"
+    gates.retry(yard.context, id)
+    wait_until(lambda: yard.task(id).branch == "teams/t1/task-1-2", PATIENCE, "another worker works on it")
+    over(yard, id)
+    assert workers.left_before(yard.context, yard.task(id)) == ["teams/t1/task-1"]
+    yard.stop()
+    with pytest.raises(Kept, match="kept: teams/t1/task-1, teams/t1/task-1-2"):
+        cleanup(yard.store, "alpha", force=False, show=yard.shown.append)
+    assert git(yard.project, "rev-list", "--count", "main..teams/t1/task-1") == "1"
+
+
 def test_one_that_exits_without_closing_has_failed(yard: Crew) -> None:
     """AC-88: whatever its exit code"""
     drafts = [Draft(title="t", agent="quiet", shared=True)]

@@ -59,12 +59,16 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
 
 
 def _unmerged(context: Context) -> list[str]:
-    """Return the tasks whose branches wait for a merge; failed tasks are named on stderr and left out."""
-    over = [worker.task for worker in workers.workers(context) if worker.task.branch and not worker.task.worktree]
+    """Return the tasks whose branches wait for a merge; those of failed tasks and earlier workers are only named."""
+    delegated = [worker.task for worker in workers.workers(context)]
+    over = [task for task in delegated if task.branch and not task.worktree]
+    earlier = [(task.id, branch) for task in delegated for branch in workers.left_before(context, task)]
     for task in over:
         if task.status is Status.FAILED:
             say(f"{task.id} has failed, so {task.branch} is left out; if it is good: pro0 worker merge {task.id}")
-    if not over:
+    for id, branch in earlier:
+        say(f"an earlier worker of {id} left {branch}, which is left out; if it is good: git merge {branch}")
+    if not over and not earlier:
         say("no worker has left anything that is not merged")
     return [task.id for task in over if task.status is not Status.FAILED]
 

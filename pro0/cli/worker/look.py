@@ -73,6 +73,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
             ("stage", _stage(worker)),
             ("result", line(task.result or task.closed_reason or "")),
             ("branch", task.branch or ""),
+            ("left before", ", ".join(workers.left_before(context, task))),
             ("worktree", task.worktree or ""),
             ("merge", how),
             *changed(difference),

@@ -9,6 +9,7 @@ from pro0.model.task import Task, TaskList
 from pro0.ops.context import Context, operation
 from pro0.ops.tasks.acting import carry_out, claiming, edit, in_turn, make_request, settings
 from pro0.ops.tasks.drafts import SeatDraft, with_definitions
+from pro0.rules.lead import dispatch
 from pro0.rules.tasks import changes, subtasks
 from pro0.rules.tasks.acts import Act, Request
 
@@ -35,7 +36,8 @@ def begin(context: Context, id: str, agent_id: str, incarnation: str, work_folde
             return tasks, task
         changed, task = changes.act(tasks, task.id, in_turn(context, request))
         if work_folder and work_folder.path:
-            task = replace(task, branch=work_folder.branch, worktree=work_folder.path)
+            task = dispatch.on_branch(task, work_folder.branch, context.caller.agent_id, context.now())
+            task = replace(task, worktree=work_folder.path)
         return changes.with_tasks(changed, [task]), task
 
     return edit(context, Act.START, id, change_it)
@@ -54,7 +56,8 @@ def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") ->
             return tasks, task
         act = Act.UNDO_START if subtasks.was_asked_for(task) else Act.FAIL
         changed, task = changes.act(tasks, task.id, _request(context, act, why))
-        task = replace(task, branch=None, worktree=None)
+        task = dispatch.on_branch(task, None, context.caller.agent_id, context.now())
+        task = replace(task, worktree=None)
         return changes.with_tasks(changed, [task]), task
 
     return edit(context, Act.UNDO_START, id, change_it)

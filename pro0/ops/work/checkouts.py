@@ -5,7 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.errors import Pro0Error
+from pro0.model.task import Task
 from pro0.ops.repair.evidence import entries
+from pro0.rules.lead import dispatch
 from pro0.store.paths import CODE, trees_of, worktrees
 from pro0.store.teams import Store, TeamStore
 from pro0.worktrees import Repository
@@ -30,10 +32,19 @@ def unmerged(team: TeamStore, project: Path) -> list[str]:
     """Return the branches of a team's workers and members with commits missing in the project's checkout."""
     with suppress(Pro0Error):
         listed = team.tasks.read()
-        branches = {task.branch for task in (*listed.tasks, *team.tasks.archived(listed)) if task.branch}
+        tasks = (*listed.tasks, *team.tasks.archived(listed))
+        branches = {task.branch for task in tasks if task.branch}.union(*(left_before(team, task) for task in tasks))
         branches |= {state.branch for state in team.runtime.read().seats if state.branch}
         return [branch for branch in Repository(project).unmerged() if branch in branches] if branches else []
     return []
+
+
+def left_before(team: TeamStore, task: Task) -> set[str]:
+    """Return the branches of a task's earlier workers, as its history names them."""
+    history = [*task.history]
+    with suppress(Pro0Error):  # a damaged page must not hide the newer entries
+        history += team.tasks.earlier(task)
+    return set(dispatch.earlier_branches(history))
 
 
 def clear_unused(folder: Path, project: Path) -> None:

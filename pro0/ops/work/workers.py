@@ -1,11 +1,12 @@
 """Workers: tasks delegated to one disposable session each, their output, and its merge."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from pro0.errors import ErrorCode, NotFound, Refused
+from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, THE_LEAD
 from pro0.model.decision import Harvest
 from pro0.model.ids import task_id
@@ -16,6 +17,7 @@ from pro0.ops.seats import roster
 from pro0.ops.tasks.acting import act, edit, watchers
 from pro0.ops.tasks.tasks import board, create
 from pro0.ops.team.members import spawning
+from pro0.ops.work import checkouts
 from pro0.rules import text
 from pro0.rules.lead import dispatch
 from pro0.rules.lead.dispatch import Stage
@@ -114,14 +116,14 @@ def kill(context: Context, name: str) -> Worker:
 @operation("worker.predict", ANYONE, changes=False)
 def predict(context: Context, name: str) -> tuple[str, ...]:
     """Return the files in which a merge of a worker's branch would conflict; no checkout is touched."""
-    return Repository(_project(context)).predict(_branch(find(context, name)))
+    return Repository(_project(context)).predict(_branch(context, find(context, name)))
 
 
 @operation("worker.merge", IN_CHARGE)
 def merge(context: Context, name: str) -> Task:
     """Merge what a worker left into the project's checkout; raises Refused, and changes nothing, for conflicts."""
     worker = find(context, name)
-    branch, repository = _branch(worker), Repository(_project(context))
+    branch, repository = _branch(context, worker), Repository(_project(context))
     if context.team.documents.database and not repository.has(branch):
         hint = "a worker of another machine left it there; fetch it from there"
         raise NotFound(f"there is no branch {branch} here", hint=hint)
@@ -142,7 +144,10 @@ def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         task = changes.find(tasks, task_id(harvest.task))
-        done = replace(task, branch=result.branch or None, worktree=harvest.worktree if result.left else None)
+        done = replace(task, worktree=harvest.worktree if result.left else None)
+        # Without a result all of the branch is merged, and nothing of it is left.
+        by, now = context.caller.agent_id, context.now()
+        done = dispatch.on_branch(done, result.branch, by, now) if result.branch else replace(done, branch=None)
         report = prompts.harvested(harvest, task, tail, (result.branch, result.commits, result.stat, result.left))
         to = watchers(context) if task.status is Status.FAILED else ("lead",)
         owed = [(address, f"{harvest.incarnation}:harvest:{address}", report) for address in to]
@@ -155,6 +160,14 @@ def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail
         context.team.require()  # the task was deleted: nobody waits for the report
 
 
+def left_before(context: Context, task: Task) -> list[str]:
+    """Return the branches of a task's earlier workers that are not merged."""
+    with suppress(Pro0Error):
+        names = checkouts.left_before(context.team, task) - {task.branch}
+        return [name for name in Repository(_project(context)).unmerged() if name in names] if names else []
+    return []
+
+
 def _with(tasks: TaskList, task: Task) -> tuple[TaskList, Task]:
     return changes.with_tasks(tasks, [task]), task
 
@@ -164,7 +177,7 @@ def _noted(context: Context, task: Task, act: str, text: str) -> Task:
     return replace(task, updated_at=entry.at, history=(*task.history, entry))
 
 
-def _branch(worker: Worker) -> str:
+def _branch(context: Context, worker: Worker) -> str:
     """Return a finished worker's branch; raises Refused while it works, NotFound when it left nothing."""
     if worker.task.worktree and worker.state is None and worker.task.status in SETTLED:
         text = f"{worker.task.worktree} could not be saved"
@@ -172,6 +185,9 @@ def _branch(worker: Worker) -> str:
     if worker.task.worktree:
         hint = f"pro0 worker show {worker.agent_id}"
         raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code=ErrorCode.CONFLICT, hint=hint)
+    if not worker.task.branch and (earlier := left_before(context, worker.task)):
+        text = f"the last worker of {worker.task.id} has left nothing that is not merged, but one before it has"
+        raise NotFound(text, hint=f"if it is good: git merge {' '.join(earlier)}")
     if not worker.task.branch:
         hint = f"what it did: pro0 task show {worker.task.id}"
         raise NotFound(f"{worker.task.id} has left nothing that is not merged", hint=hint)

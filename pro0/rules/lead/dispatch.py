@@ -5,7 +5,8 @@ worker's whole process tree is dead, the lead harvests its work. Then the lead r
 the queue gets another worker.
 """
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from msgspec.structs import replace
@@ -13,13 +14,15 @@ from msgspec.structs import replace
 from pro0.model.decision import Harvest, Tell
 from pro0.model.ids import LEAD
 from pro0.model.runtime import ENDED, SeatState, State
-from pro0.model.task import Policy, Status, Task
+from pro0.model.task import Entry, Policy, Status, Task
 from pro0.model.team import Seat
 from pro0.rules.lead.plan import Plan, View
 from pro0.rules.tasks.board import Board, next_order, why_not_ready
 from pro0.rules.words import prompts
 
 UNEXPECTED = "worker process died unexpectedly"
+LEFT = "left"
+"""The word of a task's history for a branch that is no longer the task's own; the text is its name."""
 
 
 _ASKS = frozenset({State.WAITING, State.DIALOG})
@@ -133,6 +136,19 @@ def stage(board: Board, task: Task, state: SeatState | None) -> Stage:
     if state is not None and state.state in ENDED:
         return Stage.FAILED
     return Stage.STARTING if state is None or state.state is State.STARTING else Stage.WORKING
+
+
+def on_branch(task: Task, branch: str | None, by: str, now: datetime) -> Task:
+    """Return a task on another branch, None for none; the history keeps the name of the branch that it had."""
+    if task.branch in (None, branch):
+        return replace(task, branch=branch)
+    entry = Entry(at=now, actor=by, act=LEFT, to=task.status, text=task.branch)
+    return replace(task, branch=branch, updated_at=now, history=(*task.history, entry))
+
+
+def earlier_branches(history: Iterable[Entry]) -> list[str]:
+    """Return the branches that earlier workers of a task have left, merged ones and ones that are gone too."""
+    return list(dict.fromkeys(entry.text for entry in history if entry.act == LEFT))
 
 
 def _is_in_line(board: Board, task: Task) -> bool:
