@@ -6,7 +6,7 @@ from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, line, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput
-from pro0.model.task import Task
+from pro0.model.task import Status, Task
 from pro0.ops.tasks import tasks
 from pro0.ops.team.needs import beyond_all
 from pro0.rules.tasks import answers
@@ -19,6 +19,22 @@ def write_outcome(task: Task, outcome: str, *, as_json: bool) -> None:
         write_json(task)
     else:
         write(f"{task.id} {outcome}: {line(task.title)}")
+
+
+def outcome(task: Task) -> str:
+    """Return the outcome of an act on a task, in words; an act may end otherwise than it is called."""
+    if task.waits:
+        return f"waits for {task.waits.kind} now"
+    if task.status is Status.PENDING:
+        return "back to the agents"
+    if task.status is Status.DONE:
+        return "done, it has open subtasks"
+    return f"goes on with {task.claim.agent_id}" if task.claim else task.status.words
+
+
+def again(task: Task) -> str:
+    """Return the outcome of an act that is to make a task pending again."""
+    return "is pending again" if task.status is Status.PENDING and not task.waits else outcome(task)
 
 
 @click.command()
@@ -55,7 +71,8 @@ def release(id: str, reason: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task release 3 "needs somebody who knows the parser"
     """
-    write_outcome(tasks.release(here(team), id, text_or_stdin(reason)), "released", as_json=as_json)
+    task = tasks.release(here(team), id, text_or_stdin(reason))
+    write_outcome(task, f"released ({outcome(task)})", as_json=as_json)
 
 
 @click.command()
@@ -74,8 +91,8 @@ def complete(id: str, result: str, team: str | None, as_json: bool) -> None:
       make test | tail | pro0 task complete 3 -
     """
     task = tasks.complete(here(team), id, text_or_stdin(result))
-    outcome = f"waits for a human ({task.awaiting.reason})" if task.awaiting else str(task.status)
-    write_outcome(task, outcome, as_json=as_json)
+    words = f"waits for a human ({task.waits.reason})" if task.waits else task.status.words
+    write_outcome(task, words, as_json=as_json)
 
 
 @click.command()
@@ -92,7 +109,8 @@ def fail(id: str, reason: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task fail 3 "the compiler is missing"
     """
-    write_outcome(tasks.fail(here(team), id, text_or_stdin(reason)), "failed", as_json=as_json)
+    task = tasks.fail(here(team), id, text_or_stdin(reason))
+    write_outcome(task, outcome(task), as_json=as_json)
 
 
 @click.command()

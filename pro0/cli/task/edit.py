@@ -6,9 +6,8 @@ from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.output import json_option, label_option, text_or_stdin
-from pro0.cli.task.acts import write_outcome
+from pro0.cli.task.acts import again, outcome, write_outcome
 from pro0.cli.task.awaiting import NOTHING, kind
-from pro0.cli.task.gates import outcome
 from pro0.errors import BadInput
 from pro0.model.task import Changes, Gate, Verdict
 from pro0.ops.context import Context
@@ -107,10 +106,11 @@ def _changes(options: dict[str, object]) -> Changes:
 
 def _await(context: Context, id: str, word: str, why: str, *, as_json: bool) -> None:
     if word in NOTHING:
-        write_outcome(gates.clear(context, id, why), "waits for nobody", as_json=as_json)
+        task = gates.clear(context, id, why)
+        write_outcome(task, outcome(task) if task.waits else "waits for nobody", as_json=as_json)
     else:
         task = gates.await_human(context, id, kind(word), why)
-        write_outcome(task, f"waits for {kind(word)}", as_json=as_json)
+        write_outcome(task, outcome(task), as_json=as_json)
 
 
 @click.command()
@@ -167,7 +167,8 @@ def cancel(id: str, reason: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task cancel 3 "no longer wanted"
     """
-    write_outcome(tasks.cancel(here(team), id, text_or_stdin(reason)), "cancelled", as_json=as_json)
+    task = tasks.cancel(here(team), id, text_or_stdin(reason))
+    write_outcome(task, outcome(task), as_json=as_json)
 
 
 @click.command()
@@ -184,7 +185,8 @@ def reopen(id: str, reason: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task reopen 3 "the fix was not complete"
     """
-    write_outcome(tasks.reopen(here(team), id, text_or_stdin(reason)), "is pending again", as_json=as_json)
+    task = tasks.reopen(here(team), id, text_or_stdin(reason))
+    write_outcome(task, again(task), as_json=as_json)
 
 
 @click.command()

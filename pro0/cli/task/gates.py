@@ -5,8 +5,7 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, text_or_stdin
-from pro0.cli.task.acts import write_outcome
-from pro0.model.task import Status, Task
+from pro0.cli.task.acts import again, outcome, write_outcome
 from pro0.ops.tasks import gates
 
 
@@ -64,7 +63,8 @@ def retry(id: str, text: str, team: str | None, as_json: bool) -> None:
     Examples:
       pro0 task retry 3 "the compiler is there now"
     """
-    write_outcome(gates.retry(here(team), id, text_or_stdin(text)), "is pending again", as_json=as_json)
+    task = gates.retry(here(team), id, text_or_stdin(text))
+    write_outcome(task, again(task), as_json=as_json)
 
 
 @click.command("continue")
@@ -83,7 +83,7 @@ def go_on(id: str, text: str, team: str | None, as_json: bool) -> None:
       pro0 task continue 3 "you were nearly there"
     """
     task = gates.go_on(here(team), id, text_or_stdin(text))
-    write_outcome(task, f"goes on with {task.assignee}", as_json=as_json)
+    write_outcome(task, outcome(task), as_json=as_json)
 
 
 @click.command()
@@ -102,12 +102,3 @@ def close(id: str, result: str, team: str | None, as_json: bool) -> None:
     """
     task = gates.close(here(team), id, text_or_stdin(result))
     write_outcome(task, f"closed ({outcome(task)})", as_json=as_json)
-
-
-def outcome(task: Task) -> str:
-    """Return the outcome of an act on a task, in words."""
-    if task.waits:
-        return f"waits for {task.waits.kind} now"
-    if task.status is Status.PENDING:
-        return "back to the agents"
-    return f"{task.status.words}, it has open subtasks" if task.status is Status.DONE else str(task.status)
