@@ -14,7 +14,7 @@ from pro0.ops.work import claims, runs
 from pro0.ops.work.claims import NOT_NOW, OVER
 from pro0.rules.runs import run_limits
 from pro0.rules.runs.judging import TurnStep, denied, judge, too_many
-from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, epic_of, summary
+from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, epic_of, has_open_tasks
 from pro0.rules.runs.turn_prompt import prompt
 from pro0.rules.screens.rate_limits import named_zone
 from pro0.rules.tasks.acts import Act
@@ -63,7 +63,7 @@ class Runner:
     def _is_out_of_time(self, end: RunEnd) -> bool:
         """Return True when an `auto` run has ended well with tasks left."""
         well = end.code == 0 and self._options.auto and not self._orders.agreed
-        return well and bool(summary(tasks.board(self._context), self._options))
+        return well and has_open_tasks(tasks.board(self._context), self._options)
 
     def _go_round(self) -> RunEnd:
         while True:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.run import RunOptions
-from pro0.model.task import Awaiting, Kind, Policy, Status, Task, Wait
+from pro0.model.task import Awaiting, Kind, Policy, StartWish, Status, Task, Wait
 from pro0.rules.runs.judging import Turn, TurnStep, denied, judge, too_many
 from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, summary
 from pro0.rules.runs.turn_prompt import prompt
@@ -215,6 +215,41 @@ def test_it_ends_when_all_is_over() -> None:
     for options in (PLAIN, AUTO):
         assert next_of(*over, options=options) == RunEnd(0, "all tasks completed")
         assert next_of(epic(1), options=options) == RunEnd(0, "no tasks found")
+
+
+READY: list[tuple[str, Task, str]] = [
+    ("reserved", task(2, assignee="w1"), "; reserved for others: task-2 (w1)"),
+    ("supervised", task(2, policy=Policy.SUPERVISED), "; for sessions of their own: task-2"),
+    ("delegated", task(2, policy=Policy.DISPATCH), "; for sessions of their own: task-2"),
+    ("to be started", task(2, start=StartWish(by="human", at=T0)), "; for sessions of their own: task-2"),
+    ("without a command", task(2), "; ready but without a command for the shell: task-2"),
+]
+
+
+@pytest.mark.parametrize(("one", "said"), [row[1:] for row in READY], ids=[row[0] for row in READY])
+@pytest.mark.parametrize("blocked", [0, 2])
+def test_what_is_ready_and_not_for_the_run_is_not_called_blocked(blocked: int, one: Task, said: str) -> None:
+    """behaviour 2.5: each task is counted once"""
+    end = next_of(epic(1), one, *(task(3 + n, dependencies=("task-2",)) for n in range(blocked)), options=SHELL)
+    assert isinstance(end, RunEnd)
+    words = f"nothing is ready for this run{said}"
+    if blocked:
+        before, ready, after = words.partition("; ready but")
+        words = f"{before}; 2 blocked{ready}{after}"
+    assert (end.code, end.why) == (0, words)
+
+
+@pytest.mark.parametrize(
+    ("others", "end"),
+    [
+        ((Status.CANCELLED,), RunEnd(0, "no task is left; cancelled: task-2")),
+        ((Status.COMPLETED, Status.CANCELLED), RunEnd(0, "no task is left; cancelled: task-3")),
+        ((Status.FAILED, Status.CANCELLED), RunEnd(1, "no task is left; failed: task-2; cancelled: task-3")),
+        ((Status.COMPLETED, Status.COMPLETED), RunEnd(0, "all tasks completed")),
+    ],
+)
+def test_what_was_cancelled_is_not_called_completed(others: tuple[Status, ...], end: RunEnd) -> None:
+    assert next_of(epic(1), *(task(number, status=status) for number, status in enumerate(others, 2))) == end
 
 
 def test_with_auto_it_waits_for_a_person_without_end_or_for_so_long() -> None:

@@ -19,7 +19,7 @@ from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import RateLimit
 from pro0.model.task import SETTLED, Kind, Status, Task
 from pro0.rules.runs.scope import Scope, within
-from pro0.rules.tasks.board import Board, claimable, next_order
+from pro0.rules.tasks.board import Board, claimable, next_order, why_not_ready
 
 SHOWN = 10
 """Tasks named in a list of ready ones that a run leaves alone."""
@@ -99,41 +99,65 @@ def in_scope(board: Board, options: RunOptions) -> list[Task]:
 
 
 def summary(board: Board, options: RunOptions) -> str:
-    """Return a line about the run's open tasks: those for people, those held by others, those blocked."""
+    """Return a line about the run's open tasks: those for people, those of others, those blocked; "" for none.
+
+    Not in it are ready tasks that the run leaves alone.
+    """
     unsettled = _open(board, options)
     waiting = [f"{task.id} ({task.waits.words})" for task in unsettled if task.waits]
     held = [f"{task.id} ({task.claim.agent_id})" for task in unsettled if task.claim]
-    blocked = len(unsettled) - len(waiting) - len(held)
+    blocked = [task for task in unsettled if not (task.waits or task.claim) and why_not_ready(board, task)]
+    reserved, own_session = _of_others(board, options)
     parts = [f"for you: {', '.join(waiting)}"] if waiting else []
     parts += [f"worked on by others: {', '.join(held)}"] if held else []
-    return "; ".join([*parts, f"{blocked} blocked"] if blocked else parts)
+    parts += [f"reserved for others: {', '.join(reserved)}"] if reserved else []
+    parts += [f"for sessions of their own: {', '.join(own_session)}"] if own_session else []
+    return "; ".join([*parts, f"{len(blocked)} blocked"] if blocked else parts)
+
+
+def has_open_tasks(board: Board, options: RunOptions) -> bool:
+    """Return True while a task of the run is not over."""
+    return bool(_open(board, options))
+
+
+def _of_others(board: Board, options: RunOptions) -> tuple[list[str], list[str]]:
+    """Return the ready tasks of a run that are reserved, with their members, and those that get their own sessions."""
+    offered = {task.id for task in claimable(board, RUNNER)}
+    open_tasks = _open(board, options)
+    others = [task for task in open_tasks if task.id not in offered and why_not_ready(board, task) is None]
+    reserved = [f"{task.id} ({task.assignee})" for task in others if task.assignee and not task.start]
+    return reserved, [task.id for task in others if task.start or not task.assignee]
 
 
 def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -> Rest | RunEnd:
     """Return the decision of a run with nothing to take."""
     if not _open(board, options):
         return _all_over(board, options)
-    why = f"no task is ready; {summary(board, options)}"
+    note = _left_alone(board, options)
+    nothing = "nothing is ready for this run" if note or any(_of_others(board, options)) else "no task is ready"
+    why = "; ".join(filter(None, (nothing, summary(board, options))))
     if not options.auto:
-        return RunEnd(_code(board, options), f"{why}{_left_alone(board, options)}")
+        return RunEnd(_code(board, options), f"{why}{note}")
     if not options.timeout:
         return Rest(None, why)
     until = (course.idle_since or now) + timedelta(seconds=options.timeout)
     if now < until:
         return Rest(until, why)
-    why_over = f"nothing new in {options.timeout:g} s; {why}{_left_alone(board, options)}"
-    return RunEnd(_code(board, options), why_over)
+    return RunEnd(_code(board, options), f"nothing new in {options.timeout:g} s; {why}{note}")
 
 
 def _all_over(board: Board, options: RunOptions) -> RunEnd:
-    done = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
+    over = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
     note = _left_alone(board, options)
-    if not done:
+    if not over:
         return RunEnd(0, f"no tasks found{note}")
-    failed = [task.id for task in done if task.status is Status.FAILED]
-    if failed:
-        return RunEnd(1, f"no task is left; failed: {', '.join(failed)}{note}")
-    return RunEnd(0, f"all tasks completed{note}")
+    failed = [task.id for task in over if task.status is Status.FAILED]
+    cancelled = [task.id for task in over if task.status is Status.CANCELLED]
+    if not failed and not cancelled:
+        return RunEnd(0, f"all tasks completed{note}")
+    parts = [f"; failed: {', '.join(failed)}"] if failed else []
+    parts += [f"; cancelled: {_listed(cancelled)}"] if cancelled else []
+    return RunEnd(int(bool(failed)), f"no task is left{''.join(parts)}{note}")
 
 
 def _left_alone(board: Board, options: RunOptions) -> str:
