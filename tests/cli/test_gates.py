@@ -214,6 +214,21 @@ def test_blocking_is_all_or_nothing(pro0: Pro0, team: Context) -> None:
     assert pro0("task", "dep", "3", "1").code == 4
 
 
+def test_what_a_task_does_not_wait_for_is_not_dropped(pro0: Pro0, team: Context) -> None:
+    """behaviour 2.6: an unknown id is exit 3, nothing is written; a task that it did not wait for is named"""
+    for words in ("one", "two", "three", "four --blocked-by 1 --blocked-by 2"):
+        pro0("task", "create", *words.split())
+    before = tree(team.team.paths.home)
+    for act in (("unblock", "4", "99"), ("unblock", "4", "1,99"), ("update", "4", "--drop-dependency", "99")):
+        called = pro0("task", *act)
+        assert (called.code, "there is no task-99" in called.err) == (3, True)
+        assert tree(team.team.paths.home) == before
+    assert pro0("task", "unblock", "4", "3").out == "task-4 did not wait for task-3: four\n"
+    both = pro0("task", "unblock", "4", "1", "3")
+    assert (both.out, both.err) == ("task-4 updated: four\n", "task-4 did not wait for task-3\n")
+    assert told(pro0, "task", "show", "4")["dependencies"] == ["task-2"]
+
+
 def test_next_of_a_part(pro0: Pro0, team: Context) -> None:
     """AC-17, AC-23, S001-118…120: standalone has no parent, an orphan's is over; a blocker elsewhere still blocks."""
     pro0("task", "create", "epic", "--type", "epic")

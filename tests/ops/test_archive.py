@@ -159,6 +159,15 @@ def test_a_new_task_may_wait_for_an_archived_one(team: TeamStore) -> None:
     assert "task-1" in live(team)
 
 
+def test_an_archived_task_that_nothing_waits_for_is_known_and_stays_in_the_archive(team: TeamStore) -> None:
+    """behaviour 2.6: only an id that is no task is unknown"""
+    id = make(team)
+    tasks.update(human(team), id, Changes(drop_dependencies=("1",)))
+    assert "task-1" not in live(team)
+    with pytest.raises(NotFound, match="there is no task-99999"):
+        tasks.update(human(team), id, Changes(drop_dependencies=("1", "99999")))
+
+
 def test_a_dependency_on_a_failed_archived_task_blocks(home: Path) -> None:
     team = make_team(home, "w1")
     tasks.claim(member(team, "w1"), make(team, "bad"))

@@ -5,10 +5,11 @@ import click
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.help.sections import SectionedCommand
-from pro0.cli.output import json_option, label_option, text_or_stdin
+from pro0.cli.output import json_option, label_option, say, text_or_stdin
 from pro0.cli.task.acts import again, outcome, write_outcome
 from pro0.cli.task.awaiting import NOTHING, kind
 from pro0.errors import BadInput
+from pro0.model.ids import task_id
 from pro0.model.task import Changes, Gate, Verdict
 from pro0.ops.context import Context
 from pro0.ops.tasks import gates, tasks
@@ -145,8 +146,15 @@ def unblock(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -
     Examples:
       pro0 task unblock 7 5
     """
-    changes = Changes(drop_dependencies=_each(others))
-    write_outcome(tasks.update(here(team), id, changes), "updated", as_json=as_json)
+    context, named = here(team), _each(others)
+    before = tasks.show(context, id).dependencies
+    task = tasks.update(context, id, Changes(drop_dependencies=named))
+    needless = [name for name in dict.fromkeys(map(task_id, named)) if name not in before]
+    words = f"did not wait for {', '.join(needless)}" if needless else ""
+    if words and task.dependencies != before:
+        say(f"{task.id} {words}")
+        words = ""
+    write_outcome(task, words or "updated", as_json=as_json)
 
 
 def _each(words: tuple[str, ...]) -> tuple[str, ...]:
