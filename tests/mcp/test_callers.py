@@ -275,3 +275,31 @@ def test_a_nested_team_cannot_be_made(team: TeamStore, serve: Serve) -> None:
     for name in ("lead", "w1"):
         assert code(serve(**as_member(team, name)).open().call("create_team", name="beta")) == "not_allowed"
     assert os.listdir(team.paths.home / "teams") == ["alpha"]
+
+
+def test_a_teammate_that_is_started_without_its_task_is_named_in_the_error(home: Path, serve: Serve) -> None:
+    """What can be known before the start is refused before it; a hook is asked only when the task is made."""
+    server = serve().open()
+    made = server.call("create_team", name="alpha")
+    assert not made.get("isError"), made
+    try:
+        over = server.call("create_task", title="over")["structuredContent"]["id"]
+        tasks.cancel(human(Store(home).team("alpha")), over)
+        for given in ({"todo_id": over}, {"todo_id": "99"}, {"task": "x" * 300_000}):
+            refused = server.call("spawn_teammate", name="w1", **given)
+            assert refused.get("isError"), (given, refused)
+            assert server.call("list_teammates")["structuredContent"]["members"] == []
+        (home / "config.yaml").write_text("hooks: {TaskCreated: 'echo describe it >&2; exit 2'}")
+        refused = server.call("spawn_teammate", name="w1", task="look around")
+        error = refused["structuredContent"]["error"]
+        assert (code(refused), "w1 is started, but its task is not made: " in error["message"]) == (
+            "blocked_by_hook",
+            True,
+        )
+        assert "describe it" in error["message"]
+        assert "do not start it again" in error["hint"]
+        [w1] = server.call("list_teammates")["structuredContent"]["members"]
+        assert w1["agentId"] == "w1"
+    finally:
+        server.call("stop_team", reason="over")
+        server.call("cleanup_team")

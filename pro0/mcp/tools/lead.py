@@ -5,12 +5,12 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import replace
 
-from pro0.errors import BadInput
+from pro0.errors import BadInput, Pro0Error
 from pro0.mcp import views, waiting
 from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.team import members_view
 from pro0.mcp.tools.tool import LEADS, tool
-from pro0.model.ids import LEAD
+from pro0.model.ids import LEAD, agent_id_from
 from pro0.model.task import Draft, Task
 from pro0.model.team import Seat
 from pro0.ops.context import Context
@@ -43,8 +43,11 @@ def spawn_teammate(
     context = tool_context.context
     if task.strip() and todo_id:
         raise BadInput("a task or a todo_id, not both")
+    first = _first_task(task.strip()) if task.strip() else None
+    if first:
+        tasks.require_makeable(context, first)
     if todo_id:
-        tasks.show(context, todo_id)
+        tasks.require_assignable(context, todo_id, agent_id_from(name))
     draft = SeatDraft(
         name=name,
         agent=agent or _own_agent(context),
@@ -59,11 +62,7 @@ def spawn_teammate(
     takeable(defined)
     [seat] = members.spawn(context, [apply_role(tool_context.store, defined)], settings.max_teammates)
     waiting.started(context, seat)
-    assigned: list[Task] = []
-    if task.strip():
-        assigned = tasks.create(context, [_first_task(task.strip(), seat)])
-    elif todo_id:
-        assigned = [tasks.assign(context, todo_id, seat.agent_id)]
+    assigned = _reserved(context, seat, first, todo_id)
     member, warning = _view(context, seat), beyond_all(context, assigned)
     return replace(member, note="; ".join(filter(None, (member.note, warning)))) if warning else member
 
@@ -113,10 +112,24 @@ def _own_agent(context: Context) -> str:
     return next((seat.agent for seat in seats if seat.agent_id == LEAD), SeatDraft(name="").agent)
 
 
-def _first_task(text: str, seat: Seat) -> Draft:
+def _reserved(context: Context, seat: Seat, first: Draft | None, todo_id: str | None) -> list[Task]:
+    """Return the task of a new teammate; an error says that the teammate is there, since nobody undoes its start."""
+    try:
+        if first:
+            return tasks.create(context, [replace(first, assignee=seat.agent_id)])
+        return [tasks.assign(context, todo_id, seat.agent_id)] if todo_id else []
+    except Pro0Error as error:
+        step = f"{todo_id} is not reserved for it" if todo_id else "its task is not made"
+        error.message = f"{seat.agent_id} is started, but {step}: {error.message}"
+        again = "assign_task" if todo_id else "create_task, then assign_task"
+        error.hint = "; ".join(filter(None, (error.hint, f"do not start it again, but give it a task: {again}")))
+        raise
+
+
+def _first_task(text: str) -> Draft:
     line = text.splitlines()[0]
     title = line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
-    return Draft(title=title, description="" if title == text else text, assignee=seat.agent_id)
+    return Draft(title=title, description="" if title == text else text)
 
 
 def _view(context: Context, seat: Seat) -> views.MemberView:

@@ -112,6 +112,18 @@ def assign(context: Context, id: str, to: str | None) -> Task:
     return edit(context, Act.ASSIGN, id, change_it)
 
 
+def require_makeable(context: Context, draft: Draft) -> None:
+    """Raise what `create` would raise now, but for the word of a hook; make nothing."""
+    drafting.expected(context, drafting.resolved(context, [draft]), last=False)
+
+
+def require_assignable(context: Context, id: str, to: str) -> None:
+    """Raise what `assign` would raise now for a member that may not be there yet; change nothing."""
+    listed = context.team.require().tasks.read()
+    request = replace(make_request(context, Act.ASSIGN), assignee=to)
+    changes.assign(recalled(context, listed, {task_id(id)}), task_id(id), request, "")
+
+
 @operation("task.cancel", PEOPLE_AND_AGENTS)
 def cancel(context: Context, id: str, reason: str = "") -> Task:
     """Cancel a task and its open subtasks; whoever works on one or asked about it is told."""
