@@ -1,15 +1,20 @@
 """Text of others never reaches a terminal as commands: what is stored, what is typed, what a pane shows (check 34)."""
 
+import builtins
 import json
 import random
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
+import msgspec
 import pytest
 
+from pro0.model.message import Message
+from pro0.model.task import Comment, Task
+from pro0.model.team import Seat
 from pro0.rules.text import printed
 from tests.cli.conftest import Pro0
 from tests.cli.test_output import on_terminal
@@ -19,22 +24,48 @@ from tests.hostile.payloads import PAYLOADS
 
 FREE = {
     "config": ["members.0.name", "members.0.category", "modeReason", "project"],
-    "wanted": ["seats.0.name", "seats.0.role", "seats.0.prompt", "seats.0.argv.0", "seats.0.answer.reason"],
+    "wanted": [
+        *(f"seats.0.{name}" for name in ("name", "agent", "role", "prompt", "argv.0", "model", "effort", "host")),
+        *(f"seats.0.answer.{name}" for name in ("requestId", "reason")),
+        *(f"seats.0.shutdown.{name}" for name in ("id", "by", "reason")),
+        *(f"seats.0.gate.{name}" for name in ("id", "text", "by", "feedback")),
+    ],
     "runtime": ["seats.0.note", "seats.0.task", "seats.0.exit.reason", "failures.0.message", "failures.0.hint"],
     "tasks": [
         *(f"tasks.0.{name}" for name in ("title", "description", "acceptance", "run", "result", "closedReason")),
-        *("tasks.0.labels.0", "tasks.0.history.0.text", "tasks.0.history.0.actor", "tasks.0.history.0.act"),
-        *("tasks.0.createdBy", "tasks.3.closedReason", "tasks.3.title", "tasks.4.awaiting.reason"),
+        *(f"tasks.0.{name}" for name in ("labels.0", "role", "agent", "createdBy", "origin")),
+        *(f"tasks.0.{name}" for name in ("branch", "baseBranch", "worktree")),
+        *(f"tasks.0.history.0.{name}" for name in ("text", "actor", "act", "asked", "incarnation")),
+        *("tasks.0.start.by", "tasks.0.start.agent", "tasks.3.closedReason", "tasks.3.title"),
+        *("tasks.4.awaiting.reason", "tasks.4.awaiting.by"),
     ],
-    "messages": ["messages.0.content", "messages.0.id"],
-    "comments": ["comments.0.text", "comments.0.author"],
+    "messages": ["messages.0.content", "messages.0.id", "messages.0.inReplyTo"],
+    "comments": ["comments.0.text", "comments.0.author", "comments.0.id", "comments.0.authorRole"],
 }
 """Every field that holds a text that people or agents choose."""
+MADE = {
+    ("tasks", "tasks.0.start"): {"by": "human", "at": "2026-01-01T00:00:00Z"},
+    ("wanted", "seats.0.gate"): {"id": "a", "text": "p", "verdict": "rejected", "at": "2026-01-01T00:00:00Z"},
+}
+"""What holds such a field, and is not in the team's files."""
+KINDS = {"wanted": ("seats", Seat), "tasks": ("tasks", Task), "messages": ("messages", Message),
+         "comments": ("comments", Comment)}  # fmt: skip
+NOT_FREE = {"wanted": {"definition": "the settings' own, which no command shows from here"}}
+"""A field that takes any text, and is not in FREE → why."""
 SHOWN = {
     "config": ["team status", "team list", "member list", "task list"],
-    "wanted": ["member list", "member show w1", "team status"],
+    "wanted": ["member list", "member show w1", "team status", "needs"],
     "runtime": ["member list", "member show w1", "team status", "team list"],
-    "tasks": ["task list", "task show 1", "task show 4", "task tree", "task ready", "task next", "team status"],
+    "tasks": [
+        "task list",
+        "task show 1",
+        "task show 4",
+        "task tree",
+        "task ready",
+        "task next",
+        "team status",
+        "needs",
+    ],
     "messages": ["inbox --all", "inbox"],
     "comments": ["task show 1"],
 }
@@ -49,6 +80,42 @@ OWN = re.compile("\x1b\\[(?:[0-9;]*m|K)|\r")
 """What pro0 itself says to a terminal: colours, and its line of progress."""
 
 
+def texts_of(kind: Any) -> Iterator[str]:
+    """Yield the fields of a stored value that take any text, those of its parts too."""
+    for field in msgspec.structs.fields(kind):
+        name, parts = field.encode_name, [*parts_of(field.type)]
+        yield from (f"{name}.{inner}" for part in parts for inner in texts_of(part))
+        if not parts and any(takes(field.type, value) for value in ("\x1b[31m", ["\x1b[31m"], {"a": "\x1b[31m"})):
+            yield name
+
+
+def parts_of(type: Any) -> Iterator[Any]:
+    """Yield the stored values that a type names."""
+    if isinstance(type, builtins.type) and issubclass(type, msgspec.Struct):
+        yield type
+    for inner in get_args(type):
+        yield from parts_of(inner)
+
+
+def takes(type: Any, value: object) -> bool:
+    try:
+        return bool(msgspec.convert(value, type))
+    except msgspec.ValidationError:
+        return False
+
+
+@pytest.mark.parametrize("file", KINDS)
+def test_every_text_that_is_chosen_is_tried(file: str) -> None:
+    """34: a new field of a task, a message, a comment or a seat is in FREE, or it stands beside it with a reason."""
+    top, kind = KINDS[file]
+    tried = {".".join(step for step in name.split(".")[1:] if not step.isdigit()) for name in FREE[file]}
+    excepted = NOT_FREE.get(file, {})
+    free = set(texts_of(kind))
+    assert all(name.startswith(f"{top}.") for name in FREE[file])
+    assert {name for name in free - tried if name.partition(".")[0] not in excepted} == set()
+    assert {name.partition(".")[0] for name in free - tried} == set(excepted), "an exception that is none"
+
+
 def harmless(text: str, *, terminal: bool = False) -> bool:
     """Say whether nothing in a text is obeyed by a terminal, or unseen."""
     text = OWN.sub("", text) if terminal else text
@@ -59,6 +126,9 @@ def harmless(text: str, *, terminal: bool = False) -> bool:
 
 def stored(full: Furnished, place: Place, payload: str) -> bool:
     """Put a payload into a field; a path must stay one."""
+    for (file, name), value in MADE.items():
+        if file == place.file and place.path[: len(path(name))] == path(name):
+            full.edit(Place(file, path(name)), value)
     full.edit(place, f"/{payload}" if place.path[-1] == "project" else payload)
     return True
 
@@ -96,9 +166,11 @@ def everywhere(full: Furnished, payload: str) -> None:
     """Put a payload into every free field at once."""
     for file in FREE:
         document: Any = json.loads(full.files[file].read_bytes())
-        known = {found for found, _ in leaves(document)}
+        for name in (name for of, name in MADE if of == file):
+            put(document, path(name), MADE[file, name])
+        holders = {found[:-1] for found, _ in leaves(document)} | {found[:-2] for found, _ in leaves(document)}
         for place in FIELDS:
-            if place.file == file and place.path in known:
+            if place.file == file and place.path[:-1] in holders:
                 put(document, place.path, f"/{payload}" if place.path[-1] == "project" else payload)
         full.files[file].write_bytes(json.dumps(document).encode())
 
@@ -122,6 +194,7 @@ COMMANDS += [
     "config",
     "member peek w1",
     "team logs",
+    "needs",
 ]
 
 

@@ -18,7 +18,7 @@ def write_outcome(task: Task, outcome: str, *, as_json: bool) -> None:
     if as_json:
         write_json(task)
     else:
-        write(f"{task.id} {outcome}: {line(task.title)}")
+        write(f"{task.id} {line(outcome)}: {line(task.title)}")
 
 
 def outcome(task: Task) -> str:

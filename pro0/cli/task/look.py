@@ -126,7 +126,7 @@ def show(id: str, team: str | None, as_json: bool) -> None:
     if remarks:
         write("\nremarks")
     for remark in remarks:
-        write(f"  {local(remark.at)} {line(remark.author)}{f' ({remark.act})' if remark.act else ''}")
+        write(f"  {local(remark.at)} {line(remark.author)}{f' ({line(remark.act)})' if remark.act else ''}")
         write("    " + visible(answers.line(remark)).replace("\n", "\n    "))
 
 
