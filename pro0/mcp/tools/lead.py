@@ -15,7 +15,8 @@ from pro0.model.task import Draft, Task
 from pro0.model.team import Seat
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
-from pro0.ops.tasks.acting import settings_to_hire
+from pro0.ops.tasks.acting import require_assignable, settings_to_hire
+from pro0.ops.tasks.drafting import require_makeable
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.tasks.roles import apply_role
 from pro0.ops.team import members, plan_approval
@@ -45,9 +46,9 @@ def spawn_teammate(
         raise BadInput("a task or a todo_id, not both")
     first = _first_task(task.strip()) if task.strip() else None
     if first:
-        tasks.require_makeable(context, first)
+        require_makeable(context, first)
     if todo_id:
-        tasks.require_assignable(context, todo_id, agent_id_from(name))
+        require_assignable(context, todo_id, agent_id_from(name))
     draft = SeatDraft(
         name=name,
         agent=agent or _own_agent(context),

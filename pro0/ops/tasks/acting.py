@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from pro0.errors import ErrorCode, Refused
+from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import THE_HUMAN, Who
-from pro0.model.ids import HUMAN, LEAD, task_id
+from pro0.model.ids import HUMAN, LEAD, task_id, task_number
 from pro0.model.task import Task, TaskList
 from pro0.model.team import Wish
 from pro0.ops.context import Context, require_living
@@ -90,6 +90,21 @@ def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, with_rel
         looked_up |= missing
         listed = archive.recall(listed, context.team.tasks.look_up(listed, missing))
     return listed
+
+
+def require_known(context: Context, tasks: TaskList, task: Task, dropped: Iterable[str]) -> None:
+    """Raise NotFound for an id that is no task, live or archived, nor a dependency (behaviour 2.6)."""
+    unknown = {task_id(name) for name in dropped}.difference(task.dependencies, (known.id for known in tasks.tasks))
+    unknown -= {old.id for old in context.team.tasks.look_up(tasks, archive.absent(tasks, unknown))}
+    if unknown:
+        raise NotFound(f"there is no {min(unknown, key=task_number)}", hint="list them: pro0 task list")
+
+
+def require_assignable(context: Context, id: str, to: str) -> None:
+    """Raise what `assign` would raise now for a member that may not be there yet; change nothing."""
+    listed = context.team.require().tasks.read()
+    request = replace(make_request(context, Act.ASSIGN), assignee=to)
+    changes.assign(recalled(context, listed, {task_id(id)}), task_id(id), request, "")
 
 
 def environ(context: Context) -> Mapping[str, str]:

@@ -36,6 +36,11 @@ def expected(context: Context, drafts: list[Draft], *, last: bool) -> list[Task]
     return with_drafts(context, context.team.tasks.read(), drafts, last=last)[1]
 
 
+def require_makeable(context: Context, draft: Draft) -> None:
+    """Raise what `create` would raise now, but for the word of a hook; make nothing."""
+    expected(context, resolved(context, [draft]), last=False)
+
+
 def role_of(context: Context, name: str) -> str:
     """Return the id of a role; raises NotFound for an unknown one."""
     from pro0.ops.tasks import roles  # start-up time

@@ -14,11 +14,21 @@ from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import roster
 from pro0.ops.tasks import drafting, hooks
-from pro0.ops.tasks.acting import act, carry_out, claiming, edit, in_turn, log, make_request, recalled
+from pro0.ops.tasks.acting import (
+    act,
+    carry_out,
+    claiming,
+    edit,
+    in_turn,
+    log,
+    make_request,
+    recalled,
+    require_known,
+)
 from pro0.ops.tasks.gates import at_the_gate, told
 from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
-from pro0.rules.tasks import answers, archive, changes, editing
+from pro0.rules.tasks import answers, changes, editing
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.answers import Remark
 from pro0.rules.tasks.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
@@ -112,18 +122,6 @@ def assign(context: Context, id: str, to: str | None) -> Task:
     return edit(context, Act.ASSIGN, id, change_it)
 
 
-def require_makeable(context: Context, draft: Draft) -> None:
-    """Raise what `create` would raise now, but for the word of a hook; make nothing."""
-    drafting.expected(context, drafting.resolved(context, [draft]), last=False)
-
-
-def require_assignable(context: Context, id: str, to: str) -> None:
-    """Raise what `assign` would raise now for a member that may not be there yet; change nothing."""
-    listed = context.team.require().tasks.read()
-    request = replace(make_request(context, Act.ASSIGN), assignee=to)
-    changes.assign(recalled(context, listed, {task_id(id)}), task_id(id), request, "")
-
-
 @operation("task.cancel", PEOPLE_AND_AGENTS)
 def cancel(context: Context, id: str, reason: str = "") -> Task:
     """Cancel a task and its open subtasks; whoever works on one or asked about it is told."""
@@ -135,12 +133,11 @@ def update(context: Context, id: str, fields: Changes) -> Task:
     """Change fields of a task that is not settled."""
     _as_a_person(context, id, fields)
     added = {task_id(name) for name in fields.add_dependencies}
-    dropped = {task_id(name) for name in fields.drop_dependencies}
     if fields.role:
         fields = replace(fields, role=drafting.role_of(context, fields.role))
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
-        _require_known(context, tasks, dropped.difference(changes.find(tasks, task_id(id)).dependencies))
+        require_known(context, tasks, changes.find(tasks, task_id(id)), fields.drop_dependencies)
         return editing.update(recalled(context, tasks, added), task_id(id), fields, context.caller, context.now())
 
     return edit(context, "update", id, change_it)
@@ -209,14 +206,6 @@ def _as_a_person(context: Context, id: str, fields: Changes | None = None) -> No
     gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
     if gated and (fields is None or fields.requires is not None or fields.run is not None):
         context.person(f"change what {id} waits for")
-
-
-def _require_known(context: Context, tasks: TaskList, ids: set[str]) -> None:
-    """Raise NotFound for an id that is no task, live or archived (behaviour 2.6)."""
-    unknown = ids.difference(task.id for task in tasks.tasks)
-    unknown -= {task.id for task in context.team.tasks.look_up(tasks, archive.absent(tasks, unknown))}
-    if unknown:
-        raise NotFound(f"there is no {min(unknown, key=task_number)}", hint="list them: pro0 task list")
 
 
 def _seat_of(context: Context) -> Seat | None:
