@@ -3,13 +3,14 @@
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
 from pro0.cli import completing
 from pro0.cli.context import here, quiet, team_option
 from pro0.cli.output import json_option, line, local, say, text_or_stdin, write, write_json
-from pro0.errors import BadInput, NotFound, TimedOut
+from pro0.errors import BadInput, NotFound, Pro0Error, TimedOut
 from pro0.model.caller import Who
 from pro0.model.message import Message
 from pro0.ops.context import Context
@@ -114,7 +115,8 @@ def inbox(
 ) -> None:
     """Read your unread messages.
 
-    A person's are marked as read once they are shown; those of a member's session by its next call, or by --ack.
+    A person's are marked as read once they are shown; those of a member's session by its next call, or by --ack. Very
+    many come to a session in parts: a line on stderr says how many more are unread.
     --json prints a list of {mailbox, message {id, seq, from, to, type, content, timestamp, read, inReplyTo}, again}.
 
     \b
@@ -136,17 +138,38 @@ def inbox(
         letters = messages.conversation(context, correspondent)
     elif written:
         letters = messages.sent(context)
+    elif everything:
+        letters = messages.history(context)
     else:
-        letters = messages.history(context) if everything else _fresh(context, wait or 0.0)
+        _read_fresh(context, wait, ack=ack, as_json=as_json)
+        return
+    _show(context, letters, as_json=as_json)
+
+
+def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: bool) -> None:
+    """Show the unread mail; what cannot be printed counts as not given."""
+    letters, is_human = _fresh(context, wait or 0.0), context.caller.who is Who.HUMAN
+    try:
+        _show(context, letters, as_json=as_json)
+    except (OSError, Pro0Error):
+        if letters and not is_human:
+            with suppress(Pro0Error):  # the error to tell is the first one
+                messages.take_back(context)
+        raise
+    if letters and not is_human and (more := messages.left(context)):
+        say(f"{more} more unread: pro0 inbox")
+    if letters and (ack or is_human):
+        messages.acknowledge(context, letters)
+    if wait is not None and not letters:
+        raise TimedOut(f"no message came in {wait:g} s")
+
+
+def _show(context: Context, letters: list[Letter], *, as_json: bool) -> None:
     if as_json:
         write_json(letters)
     else:
         print_letters(letters, context.caller.agent_id)
     sys.stdout.flush()
-    if letters and not any(chosen) and (ack or context.caller.who is Who.HUMAN):
-        messages.acknowledge(context, letters)
-    if wait is not None and not letters:
-        raise TimedOut(f"no message came in {wait:g} s")
 
 
 def _text(text: str) -> str:

@@ -19,8 +19,8 @@ from pro0.errors import Pro0Error, TimedOut
 from pro0.link.mail import OwnMail
 from pro0.link.permission import HOOK, OwnPermissions
 
-LIMIT = 4 << 20
-"""Bytes that a command may print."""
+LIMIT = 8 << 20
+"""Bytes that a command may print: more than the longest mail, of which a tool's answer spells a byte in up to 18."""
 PATIENCE = 600.0
 """Seconds that a command may take which does not wait."""
 HELD = 30.0
@@ -107,7 +107,7 @@ class Doing:
             if not self._gets_its_turn(request):
                 return
             try:
-                done = self._run(words, request)
+                done = self._look_into_mailbox(words, request)
                 is_late = time.monotonic() >= deadline
                 if done.code != TimedOut.exit_code or is_late:
                     late = done.errors.replace("in 0 s", f"in {seconds:g} s") if seconds else done.errors
@@ -118,6 +118,15 @@ class Doing:
             while stamp == self._mail.stamp() and time.monotonic() < deadline:
                 if request.settled.wait(LOOK):
                     return
+
+    def _look_into_mailbox(self, words: list[str], request: CommandRequest) -> CommandEnd:
+        """Run a look once; what it gave out before it failed counts as not given, since nobody is shown it."""
+        before = self._mail.handed()
+        done = self._run(words, request)
+        if done.code != 0 and self._mail.handed() != before:
+            with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox
+                self._mail.take_back()
+        return done
 
     def _ask_permission(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
         """Put a request before the person; it is over when the agent has the answer, or nobody waits for it."""

@@ -55,6 +55,8 @@ class HandOver(Stored, frozen=True):
 
     incarnation: Tag
     seq: Count
+    earlier: Count = 0
+    """The highest seq given out before, 0 for none above `seq`: a session gets much mail in several parts."""
 
 
 class Mailbox(Document, frozen=True, kw_only=True):

@@ -6,12 +6,17 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.model.message import HandOver, Mailbox, Message, Notice, Unread
+from pro0.model.message import BODY_LIMIT, HandOver, Mailbox, Message, Notice, Unread
 
 HEAD_COUNT = 200
 """The most messages in the head. Past it the older half is sealed."""
 HEAD_BYTES = 256 * 1024
 """The most bytes of message text in the head. The newest message may be over it."""
+
+HANDED_BYTES = BODY_LIMIT
+"""The most bytes that an agent is given at once: its program, or a link, takes no answer of any length."""
+HEADER = 256
+"""Bytes that count for each message beside its content."""
 
 LOST = "lost"
 """The holder of mail given out but never received. It is no incarnation: those are uuids."""
@@ -85,18 +90,37 @@ def overflow(box: Mailbox) -> tuple[Mailbox, tuple[Message, ...]]:
     return replace(box, sealed=box.sealed + 1, messages=box.messages[cut:]), box.messages[:cut]
 
 
-def hand_out(box: Mailbox, unread: Sequence[Message], incarnation: str) -> tuple[Mailbox, list[Delivery]]:
-    """Give out unread mail, once per incarnation. Mail given to the same incarnation before is acknowledged."""
+def hand_out(
+    box: Mailbox, unread: Sequence[Message], incarnation: str, limit: int | None = None
+) -> tuple[Mailbox, list[Delivery]]:
+    """Give out unread mail, once per incarnation. Mail given to the same incarnation before is acknowledged.
+
+    Of more than `limit` bytes it gives the first messages, at least one. The next call gives the next ones.
+    """
     earlier = box.handed
     if earlier and earlier.incarnation == incarnation:
         box = acknowledge(box, earlier.seq)
     # Mail up to this seq was given out before, perhaps to a session now dead.
-    delivered_up_to = earlier.seq if earlier else 0
-    fresh = [message for message in unread if message.seq > box.acked]
+    delivered_up_to = max(earlier.seq, earlier.earlier) if earlier else 0
+    fresh = _first([message for message in unread if message.seq > box.acked], limit)
     deliveries = [Delivery(message, again=message.seq <= delivered_up_to) for message in fresh]
     if fresh:
-        box = replace(box, handed=HandOver(incarnation=incarnation, seq=fresh[-1].seq))
+        seq = fresh[-1].seq
+        rest = delivered_up_to if delivered_up_to > seq else 0
+        box = replace(box, handed=HandOver(incarnation=incarnation, seq=seq, earlier=rest))
     return box, deliveries
+
+
+def _first(messages: list[Message], limit: int | None) -> list[Message]:
+    """Return the first messages that are within the limit together, at least one."""
+    if limit is None:
+        return messages
+    size = 0
+    for at, message in enumerate(messages):
+        size += HEADER + len(message.content.encode())
+        if at and size > limit:
+            return messages[:at]
+    return messages
 
 
 def take_back(box: Mailbox, incarnation: str) -> Mailbox:

@@ -57,11 +57,11 @@ class Box:
                 _seal(change.place, box.sealed, sealed)
             change.value = box
 
-    def hand_out(self, incarnation: str, *, acknowledge: bool) -> list[mail.Delivery]:
+    def hand_out(self, incarnation: str, *, acknowledge: bool, limit: int | None = None) -> list[mail.Delivery]:
         """Give out the unread messages (see `mail.hand_out`), and acknowledge them at once when asked to."""
         with self.head.change(f"inbox of {self.agent_id}") as change:
             unread = list(self.since(change.value, change.value.acked))
-            box, deliveries = mail.hand_out(change.value, unread, incarnation)
+            box, deliveries = mail.hand_out(change.value, unread, incarnation, limit)
             if acknowledge and deliveries:
                 box = mail.acknowledge(box, deliveries[-1].message.seq)
             change.value = box

@@ -1,5 +1,6 @@
 """Short commands done by a warm process: the same bytes, the same exit code, once or not at all (behaviour 4.4)."""
 
+import json
 import os
 import resource
 import signal
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import click
@@ -27,6 +28,7 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from pro0.processes import alike
 from pro0.rpc.place import listening
+from tests.cli.conftest import become
 from tests.crash.lanes import a_few
 from tests.waiting import STUCK, wait_until
 
@@ -154,6 +156,42 @@ def test_a_closed_pipe_and_a_full_disk_are_told_as_ever(busy: Context) -> None:
                 codes.append((process.stderr.read(), process.wait(STUCK)))
                 process.stderr.close()
         assert codes[0] == codes[1]
+
+
+@pytest.mark.parametrize("size", [5, 100_000], ids=["at the end", "in between"])
+@pytest.mark.parametrize("target", ["a full disk", "a closed pipe"])
+@pytest.mark.parametrize("done_by", ["itself", "a warm process"])
+def test_mail_that_a_session_could_not_print_is_given_again(
+    team: Context, done_by: str, target: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.4: else its next call would count as read what nobody has seen."""
+    messages.send(team, "w1", "x" * size)
+    become(monkeypatch, team, "w1")
+    for words in (["inbox"], ["inbox", "--json"], ["inbox", "--ack"]):
+        with served(team) if done_by == "a warm process" else nullcontext(), unwritable(target) as out:
+            done = subprocess.run([*PRO0, *words], stdout=out, stderr=subprocess.PIPE, timeout=STUCK)
+        assert done.returncode == 1
+    messages.send(team, "w1", "later")
+    shown = json.loads(told("inbox", "--json", PRO0_DIRECT="1")[1])
+    assert [(letter["message"]["content"], letter["again"]) for letter in shown] == [
+        ("x" * size, True),
+        ("later", False),
+    ]
+    assert told("inbox", "--json", PRO0_DIRECT="1")[1] == b"[]\n"
+
+
+@contextmanager
+def unwritable(target: str) -> Iterator[int]:
+    """Give the descriptor of a file that takes nothing."""
+    if target == "a full disk":
+        out = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reading, out = os.pipe()
+        os.close(reading)
+    try:
+        yield out
+    finally:
+        os.close(out)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Mail that is handed over a link is given once, whenever the link is cut and whoever sleeps meanwhile."""
 
+import json
 import os
 import queue
 import signal
@@ -10,13 +11,20 @@ from typing import cast
 
 import pytest
 
+from pro0.errors import BadInput
 from pro0.link import asks as asks_module
 from pro0.link import doing as doing_module
 from pro0.link.asks import Answer, Asks
-from pro0.link.doing import CommandEnd, CommandRequest, Doing
+from pro0.link.doing import CHECK, CommandEnd, CommandRequest, Doing
 from pro0.link.mail import OwnMail
+from pro0.link.own import OwnSession
 from pro0.link.permission import OwnPermissions
+from pro0.model.message import BODY_LIMIT
+from pro0.ops.mail import messages
+from pro0.rules.mail import HEADER
+from pro0.store.teams import TeamStore
 from tests import crowd
+from tests.teams import granted, human, make_team, member
 from tests.waiting import STUCK, wait_until
 
 ASK: dict[str, object] = {"id": "mail", "words": ["inbox"], "input": ""}
@@ -29,6 +37,9 @@ class OneLetter:
         self.given = self.taken_back = 0
 
     def stamp(self) -> object:
+        return None
+
+    def handed(self) -> None:
         return None
 
     def take_back(self) -> None:
@@ -137,3 +148,81 @@ def test_a_sleep_of_home_takes_nothing_back(tmp_path: Path) -> None:
     assert process.pid
     os.kill(process.pid, signal.SIGCONT)
     crowd.all_end_well([process], STUCK)
+
+
+class Desk:
+    """The home's end of a link to w1 of a real team, whose commands are done by real processes."""
+
+    def __init__(self, team: TeamStore, folder: Path) -> None:
+        self.team = team
+        session = OwnSession(team.name, "w1")
+        self._doing = Doing(folder, OwnMail(session), OwnPermissions(session))
+
+    def ask(self, *words: str, stdin: str = "") -> CommandEnd:
+        """Let a command be done whose asker takes the answer."""
+        request, told = CommandRequest("id", list(words), stdin), list[CommandEnd]()
+
+        def take(done: CommandEnd) -> None:
+            told.append(done)
+            request.settle(taken=True)
+
+        self._doing.do(request, take)
+        [done] = told
+        return done
+
+    def letters(self) -> list[tuple[str, bool]]:
+        """Read the mail; return each text, and whether it was given before."""
+        done = self.ask("inbox", "--json")
+        assert done.code == 0, done.errors
+        return [(letter["message"]["content"], letter["again"]) for letter in json.loads(done.out)]
+
+
+@pytest.fixture
+def desk(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    team = make_team(home, "w1")
+    for name, value in granted(team, "w1").items():
+        monkeypatch.setenv(name, value)
+    return Desk(team, tmp_path)
+
+
+@pytest.mark.parametrize("words", [["inbox"], ["inbox", "--ack"], ["inbox", "--wait", "5"], CHECK])
+def test_mail_of_a_command_that_printed_too_much_is_given_again(
+    desk: Desk, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.4: its asker was shown nothing of it."""
+    messages.send(human(desk.team), "w1", "x" * 2000)
+    with monkeypatch.context() as bounds:
+        bounds.setattr(doing_module, "LIMIT", 1000)
+        assert "prints more than" in desk.ask(*words, stdin="{}" if words is CHECK else "").errors
+    messages.send(human(desk.team), "w1", "later")
+    assert desk.letters() == [("x" * 2000, True), ("later", False)]
+
+
+def test_a_command_that_gave_nothing_takes_no_earlier_mail_back(desk: Desk) -> None:
+    """What its asker has read would be told twice."""
+    messages.send(human(desk.team), "w1", "hello")
+    assert desk.letters() == [("hello", False)]
+    assert desk.ask("inbox", "--no-such-option").code == BadInput.exit_code
+    assert desk.letters() == []
+
+
+LONGEST = ["\x01", '"', "\n", "\u0378", "\U000f0000", "ü", "x"]
+"""What the answers spell in many letters, and in few."""
+
+
+@pytest.mark.parametrize("letter", LONGEST)
+@pytest.mark.parametrize("words", [["inbox"], ["inbox", "--json"], CHECK])
+def test_mail_of_any_length_comes_through_in_parts(desk: Desk, letter: str, words: list[str]) -> None:
+    """Else none of it would ever reach its reader."""
+    for size in (BODY_LIMIT, BODY_LIMIT // 2 - HEADER, BODY_LIMIT // 2 - HEADER, *(1000 for _ in range(300))):
+        messages.send(human(desk.team), "w1", letter * (size // len(letter.encode())))
+    parts = 0
+    while (left := messages.left(member(desk.team, "w1"))) or not parts:
+        done = desk.ask(*words, stdin="{}" if words is CHECK else "")
+        assert done.code == 0, done.errors
+        parts += 1
+        now = messages.left(member(desk.team, "w1"))
+        assert now < left
+        assert (f"{now} more unread: pro0 inbox" in done.errors) == (now > 0 and words is not CHECK)
+        assert (f"You have {now} unread message" in done.out) == (now > 0 and words is CHECK)
+    assert parts == 4

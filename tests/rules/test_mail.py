@@ -199,20 +199,32 @@ class Mail(RuleBasedStateMachine):
         self.box, older = mail.overflow(mail.post(self.box, notice(self.sent[-1], "x" * size), T0))
         self.sealed += older
 
-    @rule(session=SESSIONS)
-    def look(self, session: str) -> None:
+    @rule(session=SESSIONS, limit=st.sampled_from([None, 0, 3 * mail.HEADER, mail.HEAD_BYTES]))
+    def look(self, session: str, limit: int | None) -> None:
         if self.handed and self.handed[0] == session:
             self.acked = max(self.acked, self.handed[1])
         everything = [*self.sealed, *self.box.messages]
-        unread = [message for message in everything if message.seq > self.box.acked]
-        self.box, deliveries = mail.hand_out(self.box, unread, session)
+        unread = [message for message in everything if message.seq > self.acked]
+        self.box, deliveries = mail.hand_out(self.box, unread, session, limit)
         seqs = [delivery.message.seq for delivery in deliveries]
-        assert seqs == list(range(self.acked + 1, len(self.sent) + 1))
+        last = seqs[-1] if limit is not None and seqs else len(self.sent)
+        assert seqs == list(range(self.acked + 1, last + 1)), "in order, and none is skipped"
+        assert bool(seqs) == (len(self.sent) > self.acked)
+        sizes = [mail.HEADER + len(message.content) for message in unread[: len(seqs) + 1]]
+        if limit is not None and seqs:
+            assert len(seqs) == 1 or sum(sizes[: len(seqs)]) <= limit
+            assert len(seqs) == len(unread) or sum(sizes) > limit
         for delivery in deliveries:
             assert delivery.again == (delivery.message.seq <= self.highest_given)
         if seqs:
             self.handed = (session, seqs[-1])
-            self.highest_given = seqs[-1]
+            self.highest_given = max(self.highest_given, seqs[-1])
+
+    @rule(session=SESSIONS)
+    def take_back(self, session: str) -> None:
+        self.box = mail.take_back(self.box, session)
+        if self.handed and self.handed[0] == session:
+            self.handed = None
 
     @rule(seq=st.integers(-1, 40))
     def acknowledge(self, seq: int) -> None:

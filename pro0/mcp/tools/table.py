@@ -81,10 +81,11 @@ def _called(caller: Who) -> str:
 
 def _hints(tool: Tool, tool_context: ToolContext) -> list[str]:
     """Return the hints for an agent: it has mail, and perhaps nothing else tells it so."""
-    if tool.operation == "message.inbox" or tool_context.team is None:
+    if tool_context.team is None:
         return []
+    count = messages.left if tool.operation == "message.inbox" else messages.unread
     try:
-        unread = messages.unread(tool_context.context)
+        unread = count(tool_context.context)
     except Pro0Error:
         return []
     return [unread_here(unread)] if unread else []

@@ -16,7 +16,7 @@ from pro0.model.team import Wanted
 from pro0.ops.context import Context, already, operation
 from pro0.ops.seats import led, roster
 from pro0.rules import text
-from pro0.rules.mail import unread_up_to
+from pro0.rules.mail import HANDED_BYTES, news, unread_up_to
 from pro0.store.files import File
 from pro0.store.teams import TeamStore
 
@@ -79,14 +79,20 @@ def broadcast(context: Context, content: str) -> list[Message]:
 
 @operation("message.inbox", PEOPLE_AND_AGENTS)
 def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
-    """Give out the unread messages of the caller; acknowledged by the next call, or at once (behaviour 3.4)."""
+    """Give out the unread messages of the caller; acknowledged by the next call, or at once (behaviour 3.4).
+
+    A person gets all of them; an agent gets the first ones of very many (see `left`).
+    """
     # A human's incarnation never ends: unseen mail of one call must not count as read at the next.
-    reader = context.new_id() if context.caller.who is Who.HUMAN else context.caller.incarnation
+    is_human = context.caller.who is Who.HUMAN
+    reader, limit = (context.new_id(), None) if is_human else (context.caller.incarnation, HANDED_BYTES)
     mine = addresses(context.team, context.caller)
     by_address: dict[str, list[Letter]] = {}
     for address in mine:  # read all before marking any as read: a later error must not hide earlier mail
         with _after(by_address, "was given out"):
-            mail = context.team.mailbox(address).hand_out(reader, acknowledge=acknowledge and len(mine) == 1)
+            mail = context.team.mailbox(address).hand_out(
+                reader, acknowledge=acknowledge and len(mine) == 1, limit=limit
+            )
         by_address[address] = [Letter(address, delivery.message, delivery.again) for delivery in mail]
     letters = _merged(by_address.values())
     if acknowledge and len(mine) > 1:
@@ -155,6 +161,12 @@ def unread(context: Context) -> int:
     """Return how many messages the caller has not read."""
     heads = [context.team.mailbox(address).head.read() for address in addresses(context.team, context.caller)]
     return sum(head.next_seq - 1 - head.acked for head in heads if unread_up_to(head))
+
+
+def left(context: Context) -> int:
+    """Return how many messages this session was not given yet."""
+    boxes = [context.team.mailbox(address) for address in addresses(context.team, context.caller)]
+    return sum(news(box.head.read(), context.caller.incarnation).count for box in boxes)
 
 
 def addresses(team: TeamStore, caller: Caller) -> list[str]:
