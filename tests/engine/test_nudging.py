@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pro0 import sessions
 from pro0.agents.adapter import Adapter, Invocation, SessionView
 from pro0.agents.claude.screens import CLAUDE_SCREENS
-from pro0.engine.background.nudging import FORGETS, OFF, Nudger
+from pro0.engine.background.nudging import FORGETS, OFF, OLDER, Nudger
 from pro0.engine.log import Log
 from pro0.model.agent import AGENTS
 from pro0.model.decision import Nudge, Nudged
@@ -143,10 +143,10 @@ class Hand:
         self.look: Callable[[], object] = lambda: self.nudger.agent_states.look(wanted, runtime, {"inc-1": report})
         self.look()
 
-    def nudge(self, *, urgent: bool = False) -> str:
+    def nudge(self, line: str = LINE, *, urgent: bool = False) -> str:
         """Nudge once and return why the line waits, empty when it arrived."""
         self.over.clear()
-        self.nudger.begin(Nudge("w1", "inc-1", LINE, Nudged(mail=7), urgent), self.state)
+        self.nudger.begin(Nudge("w1", "inc-1", line, Nudged(mail=7), urgent), self.state)
         assert self.over.wait(STUCK)
         return self.nudger.queued()["inc-1"]
 
@@ -268,11 +268,38 @@ def test_a_line_that_is_drawn_late_gets_its_enter(pane: Pane, hand: Hand) -> Non
     assert pane.sent == [LINE]
 
 
-@pytest.mark.parametrize("stands", [LINE, unread_line(1), ready_line(3)])
+@pytest.mark.parametrize("stands", [LINE, unread_line(1)])
 def test_a_line_that_an_earlier_try_has_left_there_only_gets_its_enter(stands: str, pane: Pane, hand: Hand) -> None:
     pane.show(stands)
     assert hand.nudge() == ""
     assert pane.sent == [stands]
+
+
+@pytest.mark.parametrize("line", [LINE, ready_line(1)])
+def test_a_line_about_something_else_that_was_left_there_does_not_count_for_this_one(
+    line: str, pane: Pane, hand: Hand
+) -> None:
+    """Else an agent would count as told of tasks that it has not heard of, or of mail."""
+    pane.show(stands := ready_line(3) if line == LINE else LINE)
+    assert hand.nudge(line=line) == OLDER
+    assert (pane.sent, hand.nudger.arrived()) == ([stands], {})
+    pane.show("")
+    hand.state = replace(hand.state, since=clock())
+    assert hand.nudge(line=line) == ""
+    assert pane.sent == [stands, line]
+
+
+def test_a_round_that_has_not_seen_a_line_arrive_hands_over_no_second_one(pane: Pane, hand: Hand) -> None:
+    """An urgent one would stop the turn that the first has begun."""
+    assert hand.nudge() == ""
+    pane.show("")
+    hand.over.clear()
+    hand.nudger.begin(Nudge("w1", "inc-1", LINE, Nudged(mail=7), urgent=True), hand.state)
+    assert not hand.over.wait(0.5)
+    assert pane.sent == [LINE]
+    assert hand.nudger.arrived()
+    assert hand.nudge() == ""
+    assert pane.sent == [LINE, LINE]
 
 
 def test_an_own_line_is_no_draft_of_a_person(pane: Pane, hand: Hand) -> None:

@@ -21,7 +21,14 @@ from pro0.model.decision import Nudge, Nudged
 from pro0.model.home import AgentAct
 from pro0.model.runtime import Handle, SeatState, State
 from pro0.ops.context import clock
-from pro0.rules.screens.nudges import holds_only, input_is_free, left_over_line, may_still_appear, was_taken
+from pro0.rules.screens.nudges import (
+    holds_only,
+    input_is_free,
+    left_over_line,
+    may_still_appear,
+    tells_the_same,
+    was_taken,
+)
 from pro0.rules.screens.screens import Drawing
 from pro0.store.teams import TeamStore
 
@@ -33,6 +40,7 @@ GONE = 1.0
 """Seconds without the line in an idle agent's input, until it counts as taken."""
 PAUSE = 0.15
 FORGETS = "it is working, and would forget a turn that is stopped: it is told after its next tool"
+OLDER = "an older line was sent first"
 OFF = "typing is switched off for this version of its agent: pro0 agent prove"
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
 """Seconds until the next try, by failures so far. A change of the agent's state retries sooner."""
@@ -59,20 +67,27 @@ class Nudger:
         self._woken = woken
         self._tries: dict[str, Try] = {}
         self._arrived: dict[str, Nudged] = {}
+        self._unseen = set[str]()
+        """The incarnations whose line has arrived since the lead last looked: what it decides now is out of date."""
         self._lock = threading.Lock()
+        """Held to begin a try and to end one, so that a line has arrived, or is on its way, or neither."""
 
     def begin(self, nudge: Nudge, state: SeatState) -> None:
-        """Start to hand the line over, unless a try is running or failed a moment ago."""
-        trial = self._tries.setdefault(nudge.incarnation, Try())
-        if not trial.running and trial.state != (state.state, state.since):
-            trial.state, trial.failed, trial.after = (state.state, state.since), 0, 0.0
-        if not trial.running and time.monotonic() >= trial.after:
-            trial.running = True
-            threading.Thread(target=self._nudge, args=(nudge, state, trial), daemon=True).start()
+        """Start to hand the line over, unless a try is running, failed a moment ago or arrived since the last look."""
+        with self._lock:
+            trial = self._tries.setdefault(nudge.incarnation, Try())
+            if trial.running or nudge.incarnation in self._unseen:
+                return
+            if trial.state != (state.state, state.since):
+                trial.state, trial.failed, trial.after = (state.state, state.since), 0, 0.0
+            if time.monotonic() >= trial.after:
+                trial.running = True
+                threading.Thread(target=self._nudge, args=(nudge, state, trial), daemon=True).start()
 
     def arrived(self) -> dict[str, Nudged]:
-        """Return the last arrived nudge of each incarnation."""
+        """Return the last arrived nudge of each incarnation, for the lead to decide by."""
         with self._lock:
+            self._unseen.clear()
             return dict(self._arrived)
 
     def queued(self) -> dict[str, str]:
@@ -85,14 +100,15 @@ class Nudger:
             why, by = self._hand_over(nudge, state)
         except Exception as error:  # noqa: BLE001 - the next try may succeed after any failure
             why = error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
-        if why:
-            trial.after = time.monotonic() + BACKOFF[min(trial.failed, len(BACKOFF) - 1)]
-            trial.failed += 1
-        else:
-            trial.failed = 0
-            with self._lock:
+        with self._lock:
+            if why:
+                trial.after = time.monotonic() + BACKOFF[min(trial.failed, len(BACKOFF) - 1)]
+                trial.failed += 1
+            else:
+                trial.failed = 0
                 self._arrived[nudge.incarnation] = replace(nudge.tells, at=began, by=by)
-        trial.why, trial.running = why, False
+                self._unseen.add(nudge.incarnation)
+            trial.why, trial.running = why, False
         self._log.write("nudged", agent=nudge.agent_id, incarnation=nudge.incarnation, queued=why, by=by)
         self._woken()
 
@@ -129,7 +145,7 @@ class Nudger:
             time.sleep(PAUSE)
 
     def _paste(self, place: "Input", handle: Handle) -> str:
-        looked = time.monotonic()
+        looked, line = time.monotonic(), place.line
         # A fixed line of an earlier try may still be there. Then only its Enter is missing.
         if left_over := place.left_over_line():
             place = replace(place, line=left_over)
@@ -141,9 +157,9 @@ class Nudger:
             return ""
         # Some agents take the first Enter as part of the paste. An earlier try, or lead, may also have left the line.
         looked = time.monotonic()
-        if place.ready() and self.backend.press(handle, "Enter", looked) and place.left():
-            return ""
-        return "the line stays in its input"
+        if not (place.ready() and self.backend.press(handle, "Enter", looked) and place.left()):
+            return "the line stays in its input"
+        return "" if tells_the_same(place.line, line) else OLDER
 
 
 class Input(msgspec.Struct, frozen=True):

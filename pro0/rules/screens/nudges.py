@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from pro0.model.runtime import State
 from pro0.model.screen import Reading, Screen
 from pro0.rules.screens.screens import Drawing, typed
-from pro0.rules.words.prompts import is_fixed_line
+from pro0.rules.words.prompts import is_fixed_line, is_unread_line
 
 _OVER = (State.IDLE, State.ERROR)
 """The states after a turn, whatever its result."""
@@ -34,6 +34,11 @@ def left_over_line(drawing: Drawing, screen: Screen | None) -> str:
     """Return the fixed line alone in an agent's input, left by an earlier try or lead; empty for none."""
     text = typed(drawing, screen) if screen else None
     return text if text and is_fixed_line(text) else ""
+
+
+def tells_the_same(line: str, other: str) -> bool:
+    """Return True when two fixed lines are both about mail, or both about tasks."""
+    return is_unread_line(line) == is_unread_line(other)
 
 
 def ignoring_own_line(drawing: Drawing, reading: Reading, screen: Screen) -> Reading:
