@@ -10,7 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
-from pro0.errors import Refused
+from pro0.errors import Pro0Error, Refused
 from pro0.link.doing import CommandEnd, CommandRequest, Doing
 from pro0.link.permission import HOOK
 
@@ -43,6 +43,8 @@ BACK = 10.0
 """Seconds for who waits there to ask again, once the link is back."""
 REMEMBERED, KEPT = 256, 16 << 20
 """The most answers kept for askers who were cut off, and the most characters that these may have printed."""
+LATER = "hint: ask again after a while"
+"""What is said when too much is being done; it is no refusal, since the same may be done later."""
 FORGOTTEN = "pro0: it was done; what it has printed is not kept any longer\n"
 NAMED = 100
 """Characters of a refused command that the refusal names."""
@@ -85,7 +87,7 @@ class Asks:
             elif why := refusal(texts if len(texts) == len(words) else []):
                 self._keep(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
             elif why := self._too_many(request):
-                self._new.append(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
+                self._new.append(_answer(id, CommandEnd(Pro0Error.exit_code, "", f"pro0: {why}\n{LATER}\n")))
             else:
                 self._requests.append(request)
                 threading.Thread(target=self._do, args=(request,), daemon=True).start()

@@ -38,9 +38,20 @@ class HomeCommands:
 
     def do(self, *words: str, given: str = "") -> Any:
         """Return what a command printed as JSON; raises Refused, or Pro0Error for what may succeed later."""
-        answer = self._ask([*words, "--json"], given)
+        return json.loads(self._done([*words, "--json"], given))
+
+    def say(self, *words: str) -> bool:
+        """Let home do a command without JSON; False when it was refused, Pro0Error for what may succeed later."""
+        try:
+            self._done([*words], "")
+        except Refused:
+            return False
+        return True
+
+    def _done(self, words: list[str], given: str) -> str:
+        answer = self._ask(words, given)
         if answer["code"] == 0:
-            return json.loads(str(answer["out"]))
+            return str(answer["out"])
         lines = str(answer.get("errors")).strip().splitlines() or ["home says nothing"]
         try:
             refusal = json.loads(lines[-1])["error"]
@@ -49,10 +60,6 @@ class HomeCommands:
         message, codes = str(refusal.get("message")), [code for code in ErrorCode if code == refusal.get("code")]
         kind = Refused if answer["code"] in (BadInput.exit_code, NotFound.exit_code, Refused.exit_code) else Pro0Error
         raise kind(message, code=codes[0] if codes else None)
-
-    def say(self, *words: str) -> bool:
-        """Let home do a command without JSON; return False when it was refused."""
-        return self._ask(list(words), "")["code"] == 0
 
 
 class Typed:
@@ -78,7 +85,7 @@ class ShellAgentElsewhere:
     def __init__(self, ask: Ask, agent_id: str, typed: Typed, grace: float) -> None:
         self._home, self._agent_id, self._typed, self._grace = HomeCommands(ask), agent_id, typed, grace
         self._agent_output = AgentOutput()
-        self._agreed = False
+        self._agreed = self._owes_an_answer = False
         self._looking: threading.Thread | None = None
         self._why = ""
         """What the last look at home said against the work."""
@@ -114,11 +121,13 @@ class ShellAgentElsewhere:
         messages = [letter["message"] for letter in self._home.do("inbox")]
         for message in messages:
             self._agent_output.say(f"{message['from']} → {self._agent_id}: {message['content']}")
-        if any(message["type"] == MessageType.SHUTDOWN_REQUEST for message in messages):
+        self._owes_an_answer |= any(message["type"] == MessageType.SHUTDOWN_REQUEST for message in messages)
+        if self._owes_an_answer:
             if busy_with:
                 self._home.say("shutdown", "reject", f"working on {busy_with}")
             else:
                 self._agreed = self._home.say("shutdown", "approve")
+            self._owes_an_answer = False
 
     def _take(self) -> dict[str, Any] | None:
         """Claim a ready task that carries a command: one that is kept for this member first."""

@@ -12,16 +12,30 @@ from tests.shell_agent.conftest import PATIENCE, Desk
 from tests.waiting import wait_until
 
 PROGRAM = """
-import subprocess, sys
+import os, subprocess, sys, threading
+from pro0.link.asks import AT_ONCE, Asks
 from pro0.shell_agent.elsewhere import ShellAgentElsewhere, Typed
 
+class HeldUp:
+    def do(self, request, tell):
+        threading.Event().wait()
+
+busy = Asks(HeldUp(), lambda: None)
+for number in range(AT_ONCE):
+    busy.take({"id": f"{number}", "words": ["team", "status"], "input": ""})
+
 def ask(words, given):
+    if os.path.exists("busy-" + words[0]):
+        open("met", "w").close()
+        busy.take({"id": "new", "words": words, "input": given})
+        [answer] = busy.answers()
+        return answer
     done = subprocess.run([sys.executable, "-I", "-m", "pro0", *words], input=given, capture_output=True, text=True)
     return {"code": done.returncode, "out": done.stdout, "errors": done.stderr}
 
 sys.exit(ShellAgentElsewhere(ask, "w1", Typed(), 1.0).work())
 """
-"""The agent with the commands themselves in the place of a link."""
+"""The agent with the commands themselves in the place of a link; home is busy for those that have a file."""
 
 
 @pytest.fixture
@@ -89,3 +103,30 @@ def test_a_free_agent_agrees_to_leave(there: Desk) -> None:
     assert there.answer().approve
     assert there.process
     assert there.process.wait(PATIENCE) == 0
+
+
+def test_a_busy_home_ends_no_work_and_loses_no_outcome(there: Desk) -> None:
+    """It is no refusal, as by a task that was taken away: home is asked again after a while."""
+    id = there.give("touch begun; while ! test -e go; do sleep 0.1; done; echo it went on")
+    type_line(there)
+    wait_until((there.folder / "begun").exists, PATIENCE, "it works")
+    for words in ("inbox", "task"):
+        (there.folder / f"busy-{words}").touch()
+    type_line(there)
+    wait_until((there.folder / "met").exists, PATIENCE, "a look meets a busy home")
+    (there.folder / "go").touch()
+    there.shows("commands are being done already")
+    for words in ("inbox", "task"):
+        (there.folder / f"busy-{words}").unlink()
+    assert there.settled(id).result == "it went on"
+
+
+def test_an_answer_for_which_home_is_too_busy_is_given_later(there: Desk) -> None:
+    """Behaviour 3.9: the request was read, and is not given again."""
+    (there.folder / "busy-shutdown").touch()
+    there.ask_to_end()
+    type_line(there)
+    there.shows("commands are being done already")
+    (there.folder / "busy-shutdown").unlink()
+    type_line(there)
+    assert there.answer().approve
