@@ -28,6 +28,16 @@ def test_delivered_means_that_its_reader_was_given_it(team: TeamStore) -> None:
     assert delivery.fate(member(team, "w2"), third).result is Delivered.QUEUED
 
 
+def test_what_was_taken_back_is_not_delivered_until_it_is_given_again(team: TeamStore) -> None:
+    """Behaviour 3.4: its reader was shown nothing of it."""
+    sent = messages.send(human(team), "w1", "hello")
+    messages.inbox(member(team, "w1"))
+    messages.take_back(member(team, "w1"))
+    assert delivery.fate(human(team), sent).result is Delivered.QUEUED
+    messages.inbox(member(team, "w1"))
+    assert delivery.fate(human(team), sent) == Fate(Delivered.DELIVERED)
+
+
 @pytest.mark.parametrize("state", [state for state in State if state not in ENDED])
 def test_what_waits_says_why(team: TeamStore, state: State) -> None:
     sent = messages.send(human(team), "w1", "hello")

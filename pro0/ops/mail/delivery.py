@@ -12,6 +12,7 @@ from pro0.model.runtime import ENDED, State
 from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
+from pro0.rules.mail import LOST
 
 
 class Delivered(StrEnum):
@@ -51,7 +52,8 @@ _WAITS = {
 def fate(context: Context, message: Message) -> Fate:
     """Return the fate of a sent message. Delivered means handed out by `inbox`; a mere display does not count."""
     head = context.team.mailbox(message.to).head.read()
-    delivered_up_to = max(head.acked, head.handed.seq if head.handed else 0)
+    handed = head.handed.seq if head.handed and head.handed.incarnation != LOST else 0
+    delivered_up_to = max(head.acked, handed)
     if delivered_up_to >= message.seq:
         return Fate(Delivered.DELIVERED)
     members = roster(context.team)
