@@ -4,6 +4,8 @@ A writer past the limit renames the file while holding a lock on that very file.
 unused name. Other writers may still have it open. Their lines land in the renamed file, and none is lost.
 """
 
+import errno
+import fcntl
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -28,12 +30,23 @@ def append(folder: int, name: str, line: object) -> None:
     """Append one line to a log in an open folder; raises OSError when the write fails."""
     descriptor = _open(folder, name)
     try:
-        os.write(descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")
+        _write(descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")
         with suppress(OSError):  # the line is written; the next writer retries the rotation
             if os.fstat(descriptor).st_size >= LIMIT:
                 _rotate(folder, name, descriptor)
     finally:
         atomic.close(descriptor)
+
+
+def _write(descriptor: int, line: bytes) -> None:
+    """Write one line; on a disk that has room for a part of it alone, end that part, so that the next one is whole."""
+    written = os.write(descriptor, line)
+    if written == len(line):
+        return
+    end = os.lseek(descriptor, 0, os.SEEK_CUR)  # of what this write appended, whoever else appends
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) & ~os.O_APPEND)
+    os.pwrite(descriptor, b"\n", end - 1)  # over its last byte, since there is no room for another
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def check(folder: int, name: str) -> None:

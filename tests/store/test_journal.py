@@ -1,6 +1,7 @@
 """Logs that go on in a new file: no line lost, none twice, by however many they are written (rulings 3.5)."""
 
 import os
+import resource
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from pro0.store.journal import Journal
 from pro0.store.paths import rotated, rotation
 from tests import crowd
 from tests.faults import DONE, KILLED, MUTATING, Fault, fail_with, in_child, kill_after, kill_before
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 NAME = "events.jsonl"
 
@@ -82,6 +83,23 @@ def test_a_line_that_is_not_whole_is_read_later(tmp_path: Path) -> None:
     with (tmp_path / NAME).open("ab") as file:
         file.write(b"3\n")
     assert list(log.fresh()) == [b"23"]
+
+
+def fills(folder: Path) -> None:
+    """Append a line for which there is room in part, and another once there is more."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    append(folder, "whole")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len('"whole"\n"par'), most))
+    with pytest.raises(OSError, match="No space left on device"):
+        append(folder, "part of it")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    append(folder, "later")
+    assert list(Journal(folder / NAME).fresh()) == [b'"whole"', b'"pa', b'"later"']
+
+
+def test_a_line_for_which_there_is_no_room_spoils_no_other(tmp_path: Path) -> None:
+    """The file system of a disk that is nearly full writes what fits, and says how much."""
+    crowd.all_end_well([crowd.start(fills, tmp_path)], STUCK)
 
 
 def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
