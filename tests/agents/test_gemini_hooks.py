@@ -17,6 +17,7 @@ from pro0.agents.gemini.adapter import GEMINI
 from pro0.model.message import Mailbox, Notice
 from pro0.rules import mail
 from pro0.rules.words import prompts
+from pro0.store.mailbox import Box
 from tests.agents import placed
 from tests.waiting import STUCK
 
@@ -160,6 +161,38 @@ def test_mail_that_was_read_in_a_stopped_turn_is_told_again(session: Session, by
     session.ends()
     session.stopped(begin)
     assert session.begins("Please go on") == ""
+
+
+def test_mail_that_was_sealed_meanwhile_is_told_again_too(session: Session, tmp_path: Path) -> None:
+    """A full mailbox keeps only its newest messages in one file."""
+    store = Box(tmp_path, "ann")
+    store.make()
+    texts = [f"Letter {number} of many" for number in range(3 * mail.HEAD_COUNT)]
+
+    def post(some: Sequence[str]) -> None:
+        for number, text in enumerate(some):
+            store.post(Notice(id=f"{text} {number}", from_="lead", to="ann", content=text), lambda: NOW)
+        session.box = store.head.read()
+
+    post(["long ago"])
+    store.acknowledge(1)
+    post([])
+    session.begins(PROMPT)
+    session.ends()
+    begin = len(session.said)
+    session.begins("You have unread messages")
+    post(texts)
+    given = store.hand_out(ME, acknowledge=False)
+    session.says("user", {"text": json.dumps([one.message.id for one in given])})
+    post([])
+    assert session.box.sealed > 1
+    assert session.begins("while it goes on") == ""
+    session.stopped(begin)
+    told = session.begins("Please go on")
+    assert [text for text in texts if f": {text}\n" not in f"{told}\n"] == []
+    assert "long ago" not in told
+    session.ends()
+    assert session.begins("and on") == ""
 
 
 def test_a_tool_whose_answer_was_taken_back_has_told_nothing(session: Session) -> None:

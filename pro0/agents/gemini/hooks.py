@@ -65,11 +65,11 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
     if event.hook_event_name == "SessionStart":
         return b""
     if event.hook_event_name == "BeforeAgent":
-        return _begin(event, box, folder, incarnation)
+        return _begin(event, box, folder, incarnation, _sealed(mailbox))
     if event.hook_event_name == "AfterTool":
         return _after_tool(box, folder, incarnation)
     turn_end.keep_words(data, folder)
-    _note_what_is_known(event, box, folder, incarnation)
+    _note_what_is_known(event, box, folder, incarnation, _sealed(mailbox))
     return turn_end.answer(mailbox, folder, incarnation)
 
 
@@ -80,7 +80,12 @@ def _note_conversation(event: HookInput, folder: Path) -> None:
             (folder / turn_end.WORDS).unlink(missing_ok=True)
 
 
-def _begin(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> bytes:
+def _sealed(mailbox: Path) -> list[Path]:
+    """Return the files with the older mail, the oldest first; they lie beside the mailbox."""
+    return sorted((mailbox.parent / "archive").glob("*.json"))
+
+
+def _begin(event: HookInput, box: Mailbox, folder: Path, incarnation: str, sealed: list[Path]) -> bytes:
     before, transcript = load_confirmed(folder), loaded(Path(event.transcript_path), event.session_id)
     if before is None:
         left_out = keep_left_out(folder, transcript)
@@ -88,16 +93,16 @@ def _begin(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> by
         save_confirmed(folder, before)
         if not left_out:
             return b""
-    unconfirmed = unconfirmed_texts(before, folder, box, incarnation)
+    unconfirmed = unconfirmed_texts(before, folder, box, incarnation, sealed)
     lost = forgotten(unconfirmed, transcript, event.prompt)
     return _context(event, prompts.forgotten(lost.prompt, lost.messages))
 
 
-def _note_what_is_known(event: HookInput, box: Mailbox, folder: Path, incarnation: str) -> None:
+def _note_what_is_known(event: HookInput, box: Mailbox, folder: Path, incarnation: str, sealed: list[Path]) -> None:
     before = load_confirmed(folder)
     if before is None:
         return
-    unconfirmed = unconfirmed_texts(before, folder, box, incarnation)
+    unconfirmed = unconfirmed_texts(before, folder, box, incarnation, sealed)
     if unconfirmed != GivenTexts() and forgotten(unconfirmed, Path(event.transcript_path)) == GivenTexts():
         save_confirmed(folder, Confirmed(mail.given_up_to(box, incarnation), prompt=True))
 

@@ -10,7 +10,7 @@ one. A hook may therefore be given the wrong transcript.
 """
 
 import glob
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,7 +18,7 @@ import msgspec
 from pro0.agents import first_prompt
 from pro0.agents.transcripts import changed, decoded, head
 from pro0.decoding import decoder
-from pro0.model.message import Mailbox, Message
+from pro0.model.message import Mailbox, Message, Segment
 from pro0.rules import mail
 
 KEPT = "kept"
@@ -82,6 +82,7 @@ _HEADERS = decoder(_Header)
 _LINE = decoder(_Line)
 _PARTS = decoder(list[_Part])
 _CONFIRMED = decoder(Confirmed)
+_SEGMENT = decoder(Segment)
 
 
 def conversation(transcript: Path) -> list[tuple[str, bytes]]:
@@ -135,10 +136,23 @@ def save_confirmed(folder: Path, confirmed: Confirmed) -> None:
     (folder / KEPT).write_bytes(msgspec.json.encode(confirmed))
 
 
-def unconfirmed_texts(before: Confirmed, folder: Path, box: Mailbox, incarnation: str) -> GivenTexts:
-    """Return the texts given to the agent in this session, except those confirmed as known."""
+def unconfirmed_texts(
+    before: Confirmed, folder: Path, box: Mailbox, incarnation: str, sealed: Sequence[Path] = ()
+) -> GivenTexts:
+    """Return the texts given to the agent in this session, except those confirmed as known.
+
+    Mail that is not in the box any more is in the `sealed` files, the oldest first.
+    """
     given_up_to = mail.given_up_to(box, incarnation)
-    read = tuple(message for message in box.messages if before.seq < message.seq <= given_up_to)
+    messages = [*box.messages]
+    for path in reversed(sealed):
+        if not messages or messages[0].seq <= before.seq + 1 or given_up_to <= before.seq:
+            break
+        messages = [
+            *(message for part in decoded([head(path, LARGEST)], _SEGMENT) for message in part.messages),
+            *messages,
+        ]
+    read = tuple(message for message in messages if before.seq < message.seq <= given_up_to)
     given, again = first_prompt.load(str(folder)), head(folder / AGAIN, FIRST).decode(errors="replace")
     prompt = "" if before.prompt else given or again
     return GivenTexts(prompt, read, resumed=bool(prompt) and not given)
