@@ -1,5 +1,6 @@
 """What a removal, a merge or the forgetting of a worktree must not take from anybody, in states that git allows."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pro0.errors import Kept, Refused
-from pro0.git import Worktree
+from pro0.git import Git, Worktree
 from pro0.worktrees import Repository, branch_of
 from pro0.worktrees.work import work_in
 from tests.repositories import commit, git, put, repository_in
@@ -246,3 +247,117 @@ def test_a_rebase_that_waits_loses_neither_its_branch_nor_its_files(
     assert repository.remove(tree.path, "saved") == "teams/ada/saved-1"
     assert git(project, "show", "teams/ada/saved-1:new") == "work"
     assert git(project, "rev-parse", tree.branch) == work
+
+
+def halted(at: Path, *words: str) -> None:
+    """Do an act of git that stops at a conflict, as one that was killed there."""
+    done = subprocess.run(["git", *words], cwd=at, capture_output=True, check=False)
+    assert done.returncode != 0, done
+
+
+def put_aside(project: Path, at: Path, act: str) -> str:
+    """A changed file that git alone holds until its act is over; return the branch that is to name it."""
+    commit(project, "README", "theirs\n")
+    if act == "a worktree's own ref":
+        git(at, "update-ref", "refs/worktree/mine", commit(at, "conf", "work\n"))
+        git(at, "reset", "-q", "--hard", "HEAD~1")
+        return "teams/ada/saved-1"
+    commit(at, "README", "ours\n")
+    if act == "a rebase of no branch":
+        git(at, "switch", "-q", "--detach")
+        commit(at, "conf", "work\n")
+    else:
+        put(at, "conf", "work\n")
+    if act == "merge":
+        halted(at, "merge", "-q", "--autostash", "main")
+        return "teams/ada/saved-1"
+    git(at, "config", "rebase.autoStash", "true")
+    halted(at, "rebase", "-q", *act.split()[1:2] if act.startswith("rebase ") else (), "main")
+    return "teams/ada/saved-2"  # the first has the files of the conflict
+
+
+ASIDE = ("rebase", "rebase --apply", "merge", "a rebase of no branch", "a worktree's own ref")
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["the folder is there", "the folder is gone"])
+@pytest.mark.parametrize("act", ASIDE)
+def test_what_git_has_put_aside_is_saved(
+    act: str, there: bool, repository: Repository, project: Path, tree: Worktree
+) -> None:
+    """behaviour 3.10: it lies in git's own folder of the worktree alone, which goes away with the worktree"""
+    name = put_aside(project, tree.path, act)
+    assert (tree.path / "conf").read_text() == "1\n"
+    assert work_in(tree.path) == "it has files that are not committed"
+    assert not repository.remove_unused(tree.path)
+    if not there:
+        shutil.rmtree(tree.path)
+    repository.remove(tree.path, "saved")
+    saved = [name for name in repository.unmerged() if git(project, "show", f"{name}:conf") == "work"]
+    assert saved == [name] if there else len(saved) == 1
+    assert repository.remove(tree.path, "saved") == "", "once more is no error"
+    assert len(repository.all()) == 1
+
+
+def test_what_git_has_put_aside_is_named_where_all_else_is_merged(
+    repository: Repository, project: Path, tree: Worktree
+) -> None:
+    put_aside(project, tree.path, "a worktree's own ref")
+    assert repository.remove(tree.path, "saved") == "teams/ada/saved-1"
+
+
+def test_what_a_branch_or_stash_holds_too_is_saved_once(repository: Repository, project: Path, tree: Worktree) -> None:
+    put_aside(project, tree.path, "merge")
+    aside = git(tree.path, "rev-parse", "MERGE_AUTOSTASH")
+    git(project, "stash", "store", aside)
+    assert repository.remove(tree.path, "saved") == tree.branch
+    assert repository.unmerged() == (tree.branch,)
+    assert git(project, "stash", "show", "--name-only") == "conf"
+
+
+def test_a_note_that_names_nothing_is_in_nobodys_way(repository: Repository, tree: Worktree) -> None:
+    private = Git(tree.path).private()
+    put(private, "MERGE_AUTOSTASH", "0123456789" * 4)
+    put(private, "rebase-merge/autostash", "no commit\n")
+    os.mkfifo(private / "rebase-merge" / "orig-head")
+    assert repository.remove(tree.path, "saved") == ""
+
+
+def test_patches_that_wait_keep_the_worktree(repository: Repository, project: Path, tree: Worktree) -> None:
+    """behaviour 3.10: no commit can hold them"""
+    for number in (1, 2):
+        commit(tree.path, "README", f"{number}\n")
+    patches = git(tree.path, "format-patch", "--stdout", "-2").encode()
+    git(tree.path, "reset", "-q", "--hard", "HEAD~2")
+    commit(tree.path, "README", "ours\n")
+    subprocess.run(["git", "am"], cwd=tree.path, input=patches, capture_output=True, check=False)
+    assert "`git am`" in work_in(tree.path)
+    assert not repository.remove_unused(tree.path)
+    with pytest.raises(Kept, match="in the middle of `git am`"):
+        repository.remove(tree.path, "saved")
+    git(tree.path, "am", "--abort")
+    assert repository.remove(tree.path, "saved") == tree.branch
+
+
+def test_a_worktree_that_looks_at_its_own_branch_gets_no_other(
+    repository: Repository, project: Path, tree: Worktree
+) -> None:
+    """behaviour 2.20: else the branch that is named lacks the newest commits"""
+    for number in (1, 2):
+        commit(tree.path, "a", f"{number}\n")
+    git(tree.path, "checkout", "-q", "HEAD~1")
+    assert repository.remove(tree.path, "saved") == tree.branch
+    assert git(project, "branch", "--list", "teams/*", "--format=%(refname:short)") == tree.branch
+
+
+def test_a_branch_of_the_agents_own_is_named_until_it_is_merged(
+    repository: Repository, project: Path, tree: Worktree
+) -> None:
+    git(tree.path, "switch", "-q", "-c", "scratch")
+    commit(tree.path, "a", "1\n")
+    assert repository.remove(tree.path, "saved") == "scratch"
+    assert repository.unmerged() == ()
+    assert repository.unmerged(["scratch", "none"]) == ("scratch",)
+    git(project, "worktree", "add", "-q", str(tree.path), "scratch")
+    git(project, "merge", "-q", "scratch")
+    assert repository.remove(tree.path, "saved") == ""
+    assert git(project, "branch", "--list", "scratch") == "scratch"

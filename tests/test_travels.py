@@ -10,8 +10,8 @@ import pytest
 
 from pro0.errors import EnvironmentMissing, Refused
 from pro0.worktrees import travels
-from pro0.worktrees.repository import alone
 from pro0.worktrees.travels import Travelling
+from pro0.worktrees.turns import alone
 from tests.e2e.machines import called_with
 from tests.repositories import commit, git, put
 from tests.waiting import STUCK, wait_until

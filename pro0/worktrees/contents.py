@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pro0.errors import EnvironmentMissing
 from pro0.git import Git
+from pro0.worktrees import aside
 
 _LISTED = "forced"
 
@@ -36,8 +37,12 @@ def commit_all(worktree: Git, onto: str, message: str, selection: str = "--all")
 
 
 def unsaved(path: Path) -> bool:
-    """Return True for a worktree with files that are not committed."""
-    return bool(changed_tree(Git(path), "HEAD"))
+    """Return True for a worktree with files that are not committed, or put aside by git and named nowhere else."""
+    worktree = Git(path)
+    if changed_tree(worktree, "HEAD"):
+        return True
+    private = worktree.private()
+    return aside.pending_patches(private) or any(aside.unnamed(worktree, private))
 
 
 def repositories_in(path: Path) -> list[Path]:

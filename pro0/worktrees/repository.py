@@ -4,22 +4,20 @@ Git's worktree commands fail when two run at once. So every act on a repository 
 on the repository's own folder.
 """
 
-import fcntl
 import os
-import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 
-from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git import HEADS, Git, Worktree, last_line
-from pro0.worktrees import merging
+from pro0.worktrees import aside, merging
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
 from pro0.worktrees.names import PREFIX, sane
+from pro0.worktrees.turns import alone
 
-PATIENCE = 60.0
-"""Seconds to wait for another act on the same repository."""
 HALF_MADE = "pro0: saved from a worktree that was made by half"
 
 
@@ -88,21 +86,23 @@ class Repository:
         return head
 
     def remove(self, path: Path, message: str) -> str:
-        """Save and remove a worktree, and drop its branch when it is merged; return the branch left, "" for none.
+        """Save and remove a worktree, and drop its branch when it is merged; return an unmerged one, "" for none.
 
         Unsaved files are committed, except those ignored by git. A worktree without a branch gets one, so that its
-        commits have a name. Raises Kept for a nested repository, since a commit cannot hold one.
+        commits have a name; so does what a rebase or merge has put aside. Raises Kept for a nested repository, and for
+        patches that wait, since a commit cannot hold them.
         """
         with self._alone():
             if not path.exists():
                 return self._forget(self._find(path))
-            tree, rescued = self._ours(path), ""
+            tree, kept = self._ours(path), ""
             if tree.half_made:
-                rescued, branch = self._rescue(tree, message), tree.branch
+                kept, branch = self._rescue(tree, message), tree.branch
             else:
                 branch = self._save(path, message)
+                kept = self._keep_aside(path)
             self._git.run("worktree", "remove", "--force", "--force", str(path))
-            return rescued or ("" if branch and self._drop(branch) else branch)
+            return self._settle(branch) or kept
 
     def remove_unused(self, path: Path) -> bool:
         """Remove a worktree without unmerged or ignored files; return True when worktree and branch are gone."""
@@ -115,10 +115,14 @@ class Repository:
             self._git.run("worktree", "remove", "--force", str(path))
             return not tree.branch or self._drop(tree.branch)
 
-    def unmerged(self) -> tuple[str, ...]:
-        """Return the members' branches not merged into the checkout's HEAD."""
-        listed = self._git.run("for-each-ref", "--format=%(refname)", "--no-merged", "HEAD", f"{HEADS}{PREFIX}/")
-        return tuple(name.removeprefix(HEADS) for name in listed.splitlines())
+    def unmerged(self, also: Collection[str] = (), since: datetime | None = None) -> tuple[str, ...]:
+        """Return members' branches, and `also` others, not merged into the checkout's HEAD; none older than `since`."""
+        words = ("for-each-ref", "--format=%(refname) %(committerdate:unix)", "--no-merged", "HEAD")
+        listed = self._git.run(*words, f"{HEADS}{PREFIX}/", *(f"{HEADS}{name}" for name in also))
+        dated = (line.rpartition(" ") for line in listed.splitlines())
+        return tuple(
+            ref.removeprefix(HEADS) for ref, _, when in dated if not since or int(when) >= int(since.timestamp())
+        )
 
     def measure(self, branch: str) -> tuple[int, str]:
         """Return the number of a branch's unmerged commits, and a summary of their changes in git's words."""
@@ -172,20 +176,32 @@ class Repository:
         if not branch and tree.head.strip("0") and not self._lasts(tree.head):
             branch = self._unused(tree.path)
             self._git.run("update-ref", f"{HEADS}{branch}", tree.head, "0" * len(tree.head))
+        kept = self._keep_aside(tree.path)
         self._git.run("worktree", "remove", "--force", "--force", str(tree.path))
-        return branch if branch and self.has(branch) and not self._drop(branch) else ""
+        return (self._settle(branch) if self.has(branch) else "") or kept
 
     def _save(self, path: Path, message: str) -> str:
         """Commit everything unsaved of a worktree to its branch; return the branch."""
         if nested := repositories_in(path):
             raise Kept(f"{path} holds a repository of its own, {nested[0]}", code=ErrorCode.KEPT, hint="move that away")
         worktree = Git(path)
+        if aside.pending_patches(worktree.private()):
+            text, hint = f"{path} is in the middle of `git am`", f"end it: git -C {path} am --continue, or --abort"
+            raise Kept(text, code=ErrorCode.KEPT, hint=hint)
         head = worktree.run("rev-parse", "HEAD")
         saved = commit_all(worktree, head, message)
         branch = self._branch(worktree, head, ours=bool(saved))
         if saved:
             worktree.run("update-ref", "-m", "pro0: save", f"{HEADS}{branch}", saved, head)
         return branch
+
+    def _keep_aside(self, path: Path) -> str:
+        """Keep what git's own folder of a worktree alone holds, each on a new branch; return the first, "" for none."""
+        private, names = aside.private_folder(self._common, path), list[str]()
+        for commit in aside.unnamed(self._git, private) if private else ():
+            names.append(self._unused(path))
+            self._git.run("update-ref", f"{HEADS}{names[-1]}", commit, "0" * len(commit))
+        return names[0] if names else ""
 
     def _rescue(self, tree: Worktree, message: str) -> str:
         """Save the added files of a half made worktree, left by a killed git; return their branch, "" for none.
@@ -213,13 +229,15 @@ class Repository:
         return next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
 
     def _branch(self, worktree: Git, head: str, *, ours: bool) -> str:
-        """Return the branch of a worktree; a detached HEAD is moved onto a new branch.
+        """Return the branch of a worktree; a detached HEAD that no unmerged branch of ours holds gets a new one.
 
-        So is HEAD, for `ours`, on a branch that is not ours: the person's `main` gets no commit that nobody made.
+        So does HEAD, for `ours`, on a branch that is not ours: the person's `main` gets no commit that nobody made.
         """
         code, ref = worktree.attempt("symbolic-ref", "--quiet", "HEAD")
         if code == 0 and not (ours and not ref.startswith(f"{HEADS}{PREFIX}/")):
             return ref.removeprefix(HEADS)
+        if code and not ours and (holder := aside.unmerged_holder(self._git, head)):
+            return holder
         name = self._unused(worktree.folder)
         worktree.run("update-ref", f"{HEADS}{name}", head, "0" * len(head))
         worktree.run("symbolic-ref", "HEAD", f"{HEADS}{name}")
@@ -229,6 +247,13 @@ class Repository:
         """Return a new branch name for the saved files of a worktree."""
         names = (f"{PREFIX}/{sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
         return next(name for name in names if not self.has(name))
+
+    def _settle(self, branch: str) -> str:
+        """Drop a branch that is merged, if it is ours; return one that is not, "" for none."""
+        if not branch or not self._lasts(self._commit(branch), branch):
+            return branch
+        self._drop(branch)
+        return ""
 
     def _drop(self, branch: str) -> bool:
         """Remove our branch if it is merged, checked out nowhere, and unchanged since this check."""
@@ -267,30 +292,6 @@ class Repository:
 
     def _alone(self) -> AbstractContextManager[None]:
         return alone(self._common)
-
-
-@contextmanager
-def alone(repository: Path) -> Iterator[None]:
-    """Wait for every other act on a repository; raises StoreError when one does not end."""
-    folder = os.open(repository, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        _lock(folder, repository)
-        yield
-    finally:
-        os.close(folder)
-
-
-def _lock(folder: int, path: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise StoreError(
-                    f"another act on the worktrees of {path} does not end", code=ErrorCode.LOCK_TIMEOUT
-                ) from None
-            time.sleep(0.02)
 
 
 def _is_empty(path: Path) -> bool:

@@ -19,7 +19,8 @@ from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git import HEADS, Git, Worktree
 from pro0.rules.text import visible
 from pro0.worktrees.contents import repositories_in, unsaved
-from pro0.worktrees.repository import HALF_MADE, Repository, alone
+from pro0.worktrees.repository import HALF_MADE, Repository
+from pro0.worktrees.turns import alone
 
 SENT, BACK, HOME = "refs/pro0/sent/", "refs/pro0/back/", "refs/pro0/home/"
 """Where a machine has what home sent for a member, what it gives back of it, and what home says that it has."""
@@ -127,6 +128,7 @@ class Guest(Repository):
         with self._alone():
             if message and self._tree.exists() and not self._ours(self._tree).half_made:
                 self._save(self._tree, message)
+                self._keep_aside(self._tree)
             self._git.run("update-ref", f"{BACK}{self._tree.name}", self._newest(branch))
         self._serve("upload-pack")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pro0.errors import Pro0Error
 from pro0.git import Git
+from pro0.worktrees.aside import pending_patches
 from pro0.worktrees.contents import repositories_in, unsaved
 from pro0.worktrees.repository import Repository
 
@@ -27,6 +28,8 @@ def work_in(path: Path) -> str:
             return "it was made by half"
         if nested := repositories_in(path):
             return f"it holds a repository of its own, {nested[0]}"
+        if pending_patches(Git(path).private()):
+            return "it is in the middle of `git am`"
         if unsaved(path):
             return "it has files that are not committed"
         if not Git(trees[0].path).succeeds("merge-base", "--is-ancestor", tree.head, "HEAD"):
