@@ -25,6 +25,7 @@ import msgspec
 from pro0.errors import EnvironmentMissing, ErrorCode
 
 HEADS = "refs/heads/"
+FULL = ("No space left on device", "Disk quota exceeded")  # how lines of git end
 FATAL = 128
 """The exit code of git for what it cannot read."""
 _OFF = {
@@ -115,8 +116,7 @@ class Git:
     def attempt(self, *words: str) -> tuple[int, str]:
         """Return git's exit code and its output, or its error text when it failed without output."""
         done = self._done(words)
-        output = done.stdout if done.returncode in (0, 1) and done.stdout else done.stdout or done.stderr
-        return done.returncode, output.decode(errors="surrogateescape").strip()
+        return done.returncode, (done.stdout or done.stderr).decode(errors="surrogateescape").strip()
 
     def stream(self, *words: str) -> Iterator[bytes]:
         """Yield git's output line by line while it runs; raises EnvironmentMissing when git fails."""
@@ -225,8 +225,8 @@ class Git:
 
 
 def last_line(text: str) -> str:
-    """Return the last line of git's output, usually the reason of a failure."""
-    return text.splitlines()[-1] if text else ""
+    """Return the last line of git's output, usually the reason of a failure, but one before it that says: full."""
+    return next((line for line in text.splitlines() if line.endswith(FULL)), text.splitlines()[-1] if text else "")
 
 
 def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:

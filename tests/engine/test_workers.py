@@ -71,6 +71,18 @@ def test_a_worker_commits_and_is_gone(yard: Crew) -> None:
         workers.merge(yard.context, "t1")
 
 
+def test_one_that_ends_on_another_branch_leaves_its_own(yard: Crew) -> None:
+    """behaviour 2.20, 3.10: what it is on when it ends hides nothing"""
+    [id] = delegate(yard, f"echo 1 > a && {COMMIT} && echo 2 > a && {COMMIT} && git switch -qc scratch main; echo 3 >b")
+    over(yard, id)
+    assert (yard.task(id).status, yard.task(id).branch) == (Status.COMPLETED, "teams/t1/task-1")
+    [report] = yard.notices("2 commits on teams/t1/task-1: 1 file changed")
+    assert "teams/t1/saved-1 is not merged either; if it is good: git merge teams/t1/saved-1" in report
+    yard.remember()
+    with pytest.raises(Kept, match="kept: teams/t1/saved-1, teams/t1/task-1"):
+        cleanup(yard.store, "alpha", force=True, show=yard.shown.append)
+
+
 def test_one_that_changed_nothing_leaves_nothing(yard: Crew) -> None:
     """AC-85: no commits and clean: the branch is deleted"""
     [id] = delegate(yard, "true")

@@ -8,7 +8,8 @@ from pathlib import Path
 from pro0.engine.background.backlog import Backlog
 from pro0.engine.log import Log
 from pro0.engine.places import backend_of, shown_at
-from pro0.errors import Pro0Error
+from pro0.errors import EnvironmentMissing, Kept, Pro0Error, Refused
+from pro0.git import FULL
 from pro0.model.decision import Harvest
 from pro0.model.need import NeedKind
 from pro0.ops import troubles
@@ -16,7 +17,7 @@ from pro0.ops.context import clock, lead_context
 from pro0.ops.work import readying, workers
 from pro0.ops.work.workers import WorkerResult
 from pro0.store.teams import TeamStore
-from pro0.worktrees import Repository
+from pro0.worktrees import Repository, leavings
 
 TAIL = 500
 """Characters of a worker's last output in the report."""
@@ -39,6 +40,7 @@ class Harvester:
         self._backend = backend_of(team.config.read())
         self._asked: set[str] = set()
         self._done: set[str] = set()
+        self._torn_down: set[str] = set()
         self._backlog = Backlog(self._harvest)
 
     def begin(self, harvest: Harvest) -> None:
@@ -62,19 +64,34 @@ class Harvester:
         self._woken()
 
     def _collect(self, harvest: Harvest) -> WorkerResult:
-        """Save and remove a worktree. An unsavable one stays, and the result says so."""
+        """Save and remove a worktree. An unsavable one stays, and the result says so.
+
+        A failure that passes, such as a lock or a full disk, is raised.
+        """
         if not harvest.worktree:
             return WorkerResult()
-        if why := readying.tear_down(self._team, harvest.agent_id, Path(harvest.worktree)):
+        first = harvest.incarnation not in self._torn_down
+        if first and (why := readying.tear_down(self._team, harvest.agent_id, Path(harvest.worktree))):
             troubles.note(self._team, NeedKind.WORKTREE, harvest.agent_id, f"tear-down, {why}", clock())
+        self._torn_down.add(harvest.incarnation)  # a later try does not run the person's command again
         project, message = Path(self._team.config.read().project), f"{harvest.task}: what was not committed"
         try:
             repository = Repository(project)
-            branch = repository.remove(Path(harvest.worktree), message)
-            branch = branch or (harvest.branch if harvest.branch in repository.unmerged() else "")
-            return WorkerResult(branch, *repository.measure(branch)) if branch else WorkerResult()
-        except Pro0Error as error:
+            removed = repository.remove(Path(harvest.worktree), message)
+            return self._result(repository, harvest, [harvest.branch, removed])
+        except (Kept, Refused, EnvironmentMissing) as error:
+            if error.message.endswith(FULL):
+                raise
             return WorkerResult(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
+
+    def _result(self, repository: Repository, harvest: Harvest, own: list[str]) -> WorkerResult:
+        """Return the branches with a worker's commits. Git knows them also when an earlier try was not recorded."""
+        state = self._team.runtime.read().session(harvest.incarnation)
+        known = [name for name in dict.fromkeys(own) if name]
+        branches = leavings.of_a_session(repository, known, harvest.agent_id, state.started_at if state else None)
+        if not branches:
+            return WorkerResult()
+        return WorkerResult(branches[0], *repository.measure(branches[0]), also=tuple(branches[1:]))
 
     def _tail(self, harvest: Harvest) -> str:
         """Return the end of the worker's output, as far as it is still visible."""

@@ -5,12 +5,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.errors import Pro0Error
+from pro0.model.ids import HUMAN, LEAD
 from pro0.model.task import Task
 from pro0.ops.repair.evidence import entries
 from pro0.rules.lead import dispatch
 from pro0.store.paths import CODE, trees_of, worktrees
 from pro0.store.teams import Store, TeamStore
-from pro0.worktrees import Repository
+from pro0.worktrees import Repository, leavings
 from pro0.worktrees.work import work_in
 
 Say = Callable[[str], None]
@@ -22,20 +23,27 @@ def clear(folder: Path, project: Path | None, say: Say, *, save: bool = True) ->
     They belong to the project's checkout; with None, each to its own repository. Without `save` a worktree that holds
     work stays as it is.
     """
-    not_removed = [text for path in entries(folder) if (text := _removed(path, project, say, save=save))]
+    not_removed = [text for path in entries(folder) for text in _removed(path, project, say, save=save)]
     with suppress(OSError):
         folder.rmdir()
     return not_removed
 
 
 def unmerged(team: TeamStore, project: Path) -> list[str]:
-    """Return the branches of a team's workers and members with commits missing in the project's checkout."""
+    """Return the branches of a team's workers and members with commits missing in the project's checkout.
+
+    Documents name them, or git has them under the name of a member: a failure or a kill may come before a document, and
+    a new session may have another branch. Those that another team's documents name are that team's.
+    """
+    named, others = _named(team), set[str]()
     with suppress(Pro0Error):
-        listed = team.tasks.read()
-        tasks = (*listed.tasks, *team.tasks.archived(listed))
-        branches = {task.branch for task in tasks if task.branch}.union(*(left_before(team, task) for task in tasks))
-        branches |= {state.branch for state in team.runtime.read().seats if state.branch}
-        return [branch for branch in Repository(project).unmerged() if branch in branches] if branches else []
+        repository = Repository(project)
+        with suppress(Pro0Error):
+            found = {*leavings.of_a_team(repository, team.name, _members(team), team.config.read().created_at)}
+            for name in Store(team.paths.home).names() if found - named else ():
+                others |= set() if name == team.name else _named(Store(team.paths.home).team(name))
+            named |= found - others
+        return [branch for branch in repository.unmerged(named) if branch in named]
     return []
 
 
@@ -45,6 +53,31 @@ def left_before(team: TeamStore, task: Task) -> set[str]:
     with suppress(Pro0Error):  # a damaged page must not hide the newer entries
         history += team.tasks.earlier(task)
     return set(dispatch.earlier_branches(history))
+
+
+def _named(team: TeamStore) -> set[str]:
+    """Return the branches that a team's documents name, of damaged ones as far as they can be read."""
+    names = set[str]()
+    with suppress(Pro0Error):
+        names |= {state.branch for state in team.runtime.read().seats}
+    with suppress(Pro0Error):
+        listed = team.tasks.read()
+        names |= {name for task in listed.tasks for name in (task.branch or "", *left_before(team, task))}
+        for task in team.tasks.archived(listed):
+            names |= {task.branch or "", *left_before(team, task)}
+    return names - {""}
+
+
+def _members(team: TeamStore) -> set[str]:
+    """Return everybody who was ever a member."""
+    members = set[str]()
+    with suppress(Pro0Error):
+        members |= {seat.agent_id for seat in team.wanted.read().seats}
+    with suppress(Pro0Error):
+        members |= {state.agent_id for state in team.runtime.read().seats}
+    with suppress(Pro0Error):
+        members |= {*team.mailbox_owners()}  # a worker's mailbox stays when its seat is gone
+    return members - {LEAD, HUMAN}
 
 
 def clear_unused(folder: Path, project: Path) -> None:
@@ -75,18 +108,20 @@ def clear_left_over(store: Store, say: Say) -> None:
         say(f"{folder} held worktrees of no team: removed them" + (f", kept {names}" if names else ""))
 
 
-def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> str:
-    """Remove one worktree; return its kept branch or path, empty for none."""
+def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> list[str]:
+    """Remove one worktree; return its kept branches or its path, none for nothing kept."""
     with suppress(OSError):
         path.rmdir()  # an empty folder never held a worktree
-        return ""
+        return []
     if not save and (work := work_in(path)):
         say(f"{path} stays: {work}")
-        return str(path)
+        return [str(path)]
     try:
-        return Repository(project or Repository(path).all()[0].path).remove(
-            path, f"{path.name}: what was not committed"
-        )
+        repository = Repository(project or Repository(path).all()[0].path)
+        kept = [repository.remove(path, f"{path.name}: what was not committed")]
+        if project is None:  # no team is there that knows more of its branches
+            kept += leavings.of_a_team(repository, path.parent.name.rpartition("-")[0], [path.name])
+        return [*dict.fromkeys(filter(None, kept))]
     except Pro0Error as error:
         say(f"{path} stays: {error.message}")
-        return str(path)
+        return [str(path)]

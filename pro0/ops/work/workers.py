@@ -42,6 +42,8 @@ class WorkerResult(msgspec.Struct, frozen=True):
     commits: int = 0
     stat: str = ""
     left: str = ""
+    also: tuple[str, ...] = ()
+    """Other unmerged branches, with commits that `branch` lacks."""
 
 
 class Worker(msgspec.Struct, frozen=True, rename="camel"):
@@ -148,7 +150,10 @@ def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail
         # Without a result all of the branch is merged, and nothing of it is left.
         by, now = context.caller.agent_id, context.now()
         done = dispatch.on_branch(done, result.branch, by, now) if result.branch else replace(done, branch=None)
-        report = prompts.harvested(harvest, task, tail, (result.branch, result.commits, result.stat, result.left))
+        done = dispatch.with_left(done, result.also, by, now)
+        report = prompts.harvested(
+            harvest, task, tail, (result.branch, result.commits, result.stat, result.left), result.also
+        )
         to = watchers(context) if task.status is Status.FAILED else ("lead",)
         owed = [(address, f"{harvest.incarnation}:harvest:{address}", report) for address in to]
         changed, task = _with(tasks, done)
@@ -164,7 +169,7 @@ def left_before(context: Context, task: Task) -> list[str]:
     """Return the branches of a task's earlier workers that are not merged."""
     with suppress(Pro0Error):
         names = checkouts.left_before(context.team, task) - {task.branch}
-        return [name for name in Repository(_project(context)).unmerged() if name in names] if names else []
+        return [name for name in Repository(_project(context)).unmerged(names) if name in names] if names else []
     return []
 
 

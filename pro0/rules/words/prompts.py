@@ -218,8 +218,10 @@ def stuck(agent_id: str, task_id: str, seconds: float) -> str:
     return f"Worker {agent_id} may be stuck on {task_id} (no activity for {minutes}); {look}"
 
 
-def harvested(harvest: "Harvest", task: Task, tail: str, result: tuple[str, int, str, str]) -> str:
-    """Return the report on a finished worker: its result, its commits, and the command to merge them."""
+def harvested(
+    harvest: "Harvest", task: Task, tail: str, result: tuple[str, int, str, str], also: Iterable[str] = ()
+) -> str:
+    """Return the report on a finished worker: its result, its commits, and the commands to merge them."""
     branch, commits, stat, leftovers = result
     worker, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
     head = f"{worker} completed {task.id}: {task.title}" if over else _unfinished(worker, harvest, task)
@@ -227,6 +229,7 @@ def harvested(harvest: "Harvest", task: Task, tail: str, result: tuple[str, int,
     if branch:
         parts.append(f"{commits} commit{'' if commits == 1 else 's'} on {branch}: {stat or 'no difference'}")
         parts.append(f"merge it: pro0 worker merge {harvest.agent_id}")
+    parts += [f"{branch} is not merged either; if it is good: git merge {branch}" for branch in also]
     parts.append(leftovers)
     parts.append(f"its last output:\n{tail}" if tail and not over else "")
     return "\n".join(part for part in parts if part)

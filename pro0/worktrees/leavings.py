@@ -1,0 +1,41 @@
+"""The branches that members leave, as git knows them: documents may name another one, or none any more."""
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from pro0.git import HEADS, Git
+from pro0.worktrees.names import PREFIX, sane
+from pro0.worktrees.repository import Repository
+
+
+def of_a_session(repository: Repository, own: Sequence[str], member: str, since: datetime | None) -> list[str]:
+    """Return the unmerged branches of a session that is over, without those that another one of them holds whole.
+
+    `own` are those that are known, the most important first; what was saved `since` the session began comes after them.
+    """
+    saved = f"{PREFIX}/{sane(member)}/saved-"
+    found = {name for name in repository.unmerged(own) if name in own}
+    if since:
+        found |= {name for name in repository.unmerged(since=since) if name.startswith(saved)}
+    ordered = [name for name in own if name in found] + sorted(found.difference(own))
+    if len(ordered) < 2:
+        return ordered
+    git = Git(repository.checkout)
+    tips = {git.run("rev-parse", f"{HEADS}{name}"): name for name in reversed(ordered)}
+    newest = git.run("merge-base", "--independent", *tips).split()
+    return sorted((tips[commit] for commit in newest), key=ordered.index)
+
+
+def of_a_team(
+    repository: Repository, team: str, members: Collection[str], since: datetime | None = None
+) -> tuple[str, ...]:
+    """Return the unmerged branches with names of a team's members, and with a commit made since the team began."""
+    names = set(map(sane, members))
+    return tuple(branch for branch in repository.unmerged(since=since) if _is_named_for(branch, sane(team), names))
+
+
+def _is_named_for(branch: str, team: str, members: Collection[str]) -> bool:
+    """Return True for a worker's branch or a saved one, `teams/MEMBER/…`, and a teammate's, `teams/TEAM/MEMBER`."""
+    owner, _, name = branch.removeprefix(f"{PREFIX}/").partition("/")
+    return owner in members or (owner == team and (name in members or re.sub(r"-\d+$", "", name) in members))

@@ -1,0 +1,180 @@
+"""What is left of a worker, whatever came between: each branch with commits is named, and a passing failure passes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from pro0.engine.background.harvesting import Harvester
+from pro0.engine.log import Log
+from pro0.errors import EnvironmentMissing, ErrorCode, StoreError
+from pro0.git import Git
+from pro0.model.caller import THE_HUMAN
+from pro0.model.decision import Harvest
+from pro0.model.runtime import SeatState, State
+from pro0.ops.context import clock, lead_context
+from pro0.ops.team import teams
+from pro0.ops.work import checkouts, workers
+from pro0.ops.work.workers import WorkerResult
+from pro0.store.paths import worktree
+from pro0.worktrees import Repository, branch_of, turns
+from tests.engine.crew import Crew
+from tests.repositories import commit, git, put, repository_in
+
+OWN, SAVED = "teams/t1/task-1", "teams/t1/saved-1"
+
+
+class Field:
+    """A worker that is over, with its worktree, and the harvester of its team."""
+
+    def __init__(self, crew: Crew) -> None:
+        self.crew, self.team = crew, crew.team
+        repository_in(crew.project)
+        [task] = workers.delegate(crew.context, [workers.draft("do it", agent="shell")])
+        self.repository = Repository(crew.project)
+        place = worktree(crew.store.home, "alpha", crew.config.uid, "t1")
+        self.tree = self.repository.add(place, branch_of("t1", task.id)).path
+        now = clock()
+        self.state = SeatState("t1", 1, "inc-t1", State.EXITED, now, now, worktree=str(self.tree), branch=OWN)
+        with self.team.runtime.change("a test") as change:
+            change.value = replace(change.value, seats=(self.state,))
+        self.harvest = Harvest("t1", "inc-t1", task.id, worktree=str(self.tree), branch=OWN)
+        self.team.mailbox("t1").make()
+
+    def collect(self) -> WorkerResult:
+        """Harvest once, with a harvester that remembers nothing."""
+        return Harvester(self.team, Log(self.team), lambda: None, lambda _: "")._collect(self.harvest)
+
+    def recorded(self) -> WorkerResult:
+        """Harvest once, and record it."""
+        result = self.collect()
+        workers.record_result(lead_context(self.team), self.harvest, result, "")
+        return result
+
+    def kept(self) -> list[str]:
+        """What a cleanup would name."""
+        return checkouts.unmerged(self.team, self.crew.project)
+
+
+@pytest.fixture
+def field(alpha: Crew) -> Field:
+    return Field(alpha)
+
+
+def back(tree: Path) -> None:
+    git(tree, "checkout", "-q", "HEAD~1")
+
+
+def elsewhere(tree: Path) -> None:
+    git(tree, "switch", "-q", "-c", "scratch", "main")
+
+
+def back_with_a_file(tree: Path) -> None:
+    back(tree)
+    put(tree, "b", "1\n")
+
+
+def elsewhere_with_a_commit(tree: Path) -> None:
+    elsewhere(tree)
+    commit(tree, "b", "1\n")
+
+
+def beyond(tree: Path) -> None:
+    git(tree, "switch", "-q", "--detach")
+    commit(tree, "b", "1\n")
+
+
+ENDS: dict[str, tuple[Callable[[Path], None], list[str], int]] = {
+    "on an earlier commit": (back, [OWN], 2),
+    "on an earlier commit, with a file": (back_with_a_file, [OWN, SAVED], 2),
+    "on a branch without commits": (elsewhere, [OWN], 2),
+    "on a branch with a commit": (elsewhere_with_a_commit, [OWN, "scratch"], 2),
+    "on a later commit": (beyond, [SAVED], 3),
+}
+
+
+@pytest.mark.parametrize(("go", "names", "commits"), ENDS.values(), ids=ENDS)
+def test_the_newest_commits_are_named_wherever_a_worker_ended(
+    go: Callable[[Path], None], names: list[str], commits: int, field: Field
+) -> None:
+    """behaviour 2.20, 3.10"""
+    for number in (1, 2):
+        commit(field.tree, "a", f"{number}\n")
+    go(field.tree)
+    result = field.recorded()
+    assert ([result.branch, *result.also], result.commits, result.left) == (names, commits, "")
+    [report] = field.crew.notices(f"{commits} commits on {names[0]}: ")
+    for name in names[1:]:
+        assert f"{name} is not merged either; if it is good: git merge {name}" in report
+    assert set(names) <= {*field.kept()}
+    git(field.crew.project, "merge", "-q", *names)
+    assert field.kept() == []
+
+
+def test_what_was_saved_is_named_also_when_it_was_not_recorded(field: Field) -> None:
+    """The next try, perhaps of another lead, finds no worktree."""
+    for number in (1, 2):
+        commit(field.tree, "a", f"{number}\n")
+    back_with_a_file(field.tree)
+    first = field.collect()
+    assert not field.tree.exists()
+    assert field.collect() == first
+    assert field.kept() == [SAVED, OWN]
+    workers.record_result(lead_context(field.team), field.harvest, first, "")
+    assert field.recorded() == first
+    history = [entry.text for entry in field.crew.task("task-1").history if entry.act == "left"]
+    assert history == [SAVED], "once"
+
+
+def test_another_team_with_a_worker_of_that_name_keeps_its_own(field: Field) -> None:
+    """behaviour 3.10: and so does a team that was there before"""
+    tree = field.crew.project.parent / "elsewhere"
+    for branch, when in (("teams/t1/task-7", "2020-01-01T00:00:00Z"), ("teams/t1/task-8", "")):
+        git(field.crew.project, "worktree", "add", "-q", "-b", branch, str(tree))
+        put(tree, "a", "1\n")
+        git(tree, "add", "a")
+        words = ["-c", f"user.name={branch}", "commit", "-qm", "a"]
+        assert Git(tree, {"GIT_COMMITTER_DATE": when} if when else {}).attempt(*words)[0] == 0
+        git(field.crew.project, "worktree", "remove", str(tree))
+    assert field.kept() == ["teams/t1/task-8"]
+    beta = teams.create(field.crew.store, THE_HUMAN, teams.Home("beta", field.crew.project)).team
+    beta.mailbox("t1").make()
+    with beta.runtime.change("a test") as change:
+        change.value = replace(change.value, seats=(replace(field.state, branch="teams/t1/task-8"),))
+    assert field.kept() == []
+    assert checkouts.unmerged(beta, field.crew.project) == ["teams/t1/task-8"]
+
+
+def test_a_lock_that_is_held_is_waited_for_at_the_next_try(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker whose work was only not saved yet must not be said to be one that cannot be saved."""
+    put(field.tree, "a", "1\n")
+    monkeypatch.setattr(turns, "PATIENCE", 0.1)
+    with turns.alone(field.crew.project / ".git"), pytest.raises(StoreError) as held:
+        field.collect()
+    assert held.value.code is ErrorCode.LOCK_TIMEOUT
+    assert (field.collect().branch, field.collect().left) == (OWN, "")
+
+
+@pytest.mark.parametrize("text", ["No space left on device", "Disk quota exceeded"])
+def test_a_full_disk_of_git_passes(text: str, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(field.tree, "a", "1\n")
+    attempt = Git.attempt
+
+    def full(git: Git, *words: str) -> tuple[int, str]:
+        errors = f"error: unable to write file x: {text}\nfatal: updating files failed"
+        return (128, errors) if words[0] == "add" else attempt(git, *words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Git, "attempt", full)
+        with pytest.raises(EnvironmentMissing, match=text):
+            field.collect()
+    assert (field.collect().branch, field.collect().left) == (OWN, "")
+
+
+def test_what_cannot_be_saved_is_left(field: Field) -> None:
+    put(field.tree, "a", "1\n")
+    git(field.tree, "init", "-q", "inner")
+    result = field.collect()
+    assert (result.branch, "holds a repository of its own" in result.left) == (OWN, True)
+    assert (field.tree / "a").exists()
