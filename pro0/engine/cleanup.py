@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pro0 import config, processes
@@ -21,6 +22,7 @@ from pro0.ops.work import checkouts, readying, travelling
 from pro0.store.database.sharing import others_of
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
+from pro0.store.removal import archive
 from pro0.store.teams import Store, TeamStore
 from pro0.worktrees.work import work_in
 
@@ -70,6 +72,9 @@ def remove(
         _refuse_if_shared(team)
     end_the_rest(team, force=force, show=show)
     config = team.config.read()
+    if keep and not force and archives.holds_work(team):
+        with _or_keep_none(team), store.changing(f"remove team {team.name}"):
+            archive.rehearse(store.home, team.name, config.uid, clock())
     backend_of(config).dismantle(place_of(team, config))
     project = Path(config.project)
     stays = travelling.clear(team, show, save=save, force=force)
@@ -91,13 +96,11 @@ def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Sho
         archive_notice = f"nothing of {team.name} is kept: it had no task and no message"
     elif keep:
         try:
-            store.discard(team.name, uid, ended=clock())
-            archive_notice = _archive_notice(store, team.name, uid)
+            with _or_keep_none(team):
+                store.discard(team.name, uid, ended=clock())
+                archive_notice = _archive_notice(store, team.name, uid)
         except Pro0Error as error:
-            if not team.exists():
-                raise
-            if not force:
-                error.hint = f"{error.hint}, or keep none: --no-archive" if error.hint else "keep none: --no-archive"
+            if not force or not team.exists():
                 raise
             archive_notice = f"no archive of {team.name} is kept: {error.message}"
     if team.exists():
@@ -105,6 +108,17 @@ def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Sho
     for line in (unfinished_work and f"gone with {team.name}: {unfinished_work}", archive_notice):
         if line:
             show(line)
+
+
+@contextmanager
+def _or_keep_none(team: TeamStore) -> Iterator[None]:
+    """Say in an error that a cleanup without an archive is possible, while the team is there."""
+    try:
+        yield
+    except Pro0Error as error:
+        if team.exists():
+            error.hint = f"{error.hint}, or keep none: --no-archive" if error.hint else "keep none: --no-archive"
+        raise
 
 
 def _archive_notice(store: Store, name: str, uid: str) -> str:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from pro0.ops.work import checkouts
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, make
 from tests.conftest import Result
 from tests.crash.lanes import a_few
 from tests.repositories import commit, git, repository_in
-from tests.waiting import STUCK
+from tests.waiting import STUCK, wait_until
 
 Cli = Callable[..., Result]
 
@@ -39,6 +40,42 @@ def test_a_team_in_worktrees(cli: Cli, home: Path, tmp_path: Path, monkeypatch: 
     assert f"teams/alpha/{written[0].name}" in ended.err
     assert git(folder, "show", f"teams/alpha/{written[0].name}:where") == str(written[0])
     assert not written[0].exists()
+
+
+@pytest.fixture
+def bobs(cli: Cli, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The worktree of bob, of the stopped team eta, with a file that is not committed."""
+    monkeypatch.chdir(repository_in(project))
+    assert cli("team", "start", "eta", "--mode", "headless", "--worktrees", "-m", "bob=shell").code == 0
+    cli("task", "create", "one", "--assignee", "human")
+    tree = Path(json.loads(cli("member", "show", "bob", "--json").out)["worktree"])
+    (tree / "work").write_text("bob's\n")
+    assert cli("team", "stop", "eta", "--force").code == 0
+    return tree
+
+
+def test_without_an_archive_no_worktree_goes(cli: Cli, home: Path, project: Path, bobs: Path) -> None:
+    """behaviour 3.10: where it cannot be begun, cleanup removes nothing"""
+    (home / "archive").symlink_to(project.parent)
+    refused = cli("team", "cleanup", "eta")
+    assert (refused.code, "archive is not a folder of yours" in refused.err) == (6, True), refused
+    assert "--no-archive" in refused.err
+    assert (bobs / "work").read_text() == "bob's\n"
+    removed = cli("team", "cleanup", "eta", "--no-archive")
+    assert (removed.code, "not merged, so kept: teams/eta/bob\n" in removed.err) == (7, True), removed
+    assert git(project, "show", "teams/eta/bob:work") == "bob's"
+
+
+def test_a_branch_that_no_document_names_any_more_is_named(cli: Cli, home: Path, project: Path, bobs: Path) -> None:
+    """behaviour 3.10: a cleanup was killed when bob's worktree was gone, and his next session has another branch"""
+    team = Store(home).team("eta")
+    assert checkouts.clear(bobs.parent, project, print) == ["teams/eta/bob"]
+    try:
+        assert cli("team", "resume", "eta").code == 0
+        wait_until(lambda: team.runtime.read().seats[0].branch == "teams/eta/bob-2", STUCK, "bob is back")
+    finally:
+        removed = cli("team", "cleanup", "eta", "--force")
+    assert (removed.code, "not merged, so kept: teams/eta/bob\n" in removed.err) == (7, True), removed
 
 
 def test_a_folder_without_a_repository_is_refused(pro0: Pro0, home: Path) -> None:

@@ -70,6 +70,14 @@ def begin(home: Path, name: str, uid: str, ended: datetime) -> None:
         raise
 
 
+def rehearse(home: Path, name: str, uid: str, ended: datetime) -> None:
+    """Begin an archive and take it back; raises as `begin` does."""
+    abandon(home, name, uid)
+    begin(home, name, uid, ended)
+    abandon(home, name, uid)
+    _remove_empty(home / ARCHIVES)
+
+
 def abandon(home: Path, name: str, uid: str) -> None:
     """Remove the begun archives of a team whose removal is not committed."""
     for begun in _begun(home, name, uid):
