@@ -14,17 +14,7 @@ from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import roster
 from pro0.ops.tasks import drafting, hooks
-from pro0.ops.tasks.acting import (
-    act,
-    carry_out,
-    claiming,
-    edit,
-    in_turn,
-    log,
-    make_request,
-    recalled,
-    require_known,
-)
+from pro0.ops.tasks.acting import act, carry_out, claiming, edit, in_turn, log, make_request, recalled, require_known
 from pro0.ops.tasks.gates import at_the_gate, told
 from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
