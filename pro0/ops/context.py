@@ -82,9 +82,18 @@ class Context(msgspec.Struct, frozen=True):
     shown: str = ""
     """The digest of the task that the caller was shown, "" for none: another task as it is now is not changed."""
 
-    def person(self, act: str) -> None:
-        """Raise Refused for a human's unproven verdict; other callers are judged by their permissions."""
+    names_shown: bool = False
+    """True when a verdict about a task counts only with `shown` (behaviour 5.11)."""
+
+    def person(self, act: str, *, about_task: bool = False) -> None:
+        """Raise Refused for a human's unproven verdict; other callers are judged by their permissions.
+
+        `about_task` says of an act that is no operation's name that it is about a task.
+        """
         if self.caller.who is Who.HUMAN:
+            if self.names_shown and not self.shown and (about_task or act.startswith("task.")):
+                text = f"to {acts.act(act)} needs the digest of the task that was shown"
+                raise BadInput(text, hint='"shown" is the "digest" of the task')
             self.vouch(self.team.paths.home, self._project, act)
 
     def _project(self) -> Path:

@@ -21,7 +21,7 @@ from pro0.store.teams import TeamStore
 
 NOT_FOR_DEVICES = frozenset({"member.env"})
 """Operations that no device does: what they hand out passes for a member elsewhere."""
-ANSWERS = frozenset({"need.seen", "task.comment", "task.resolve"})
+ANSWERS = frozenset({"need.seen", "task.comment", "task.retry"})
 """Operations that answer somebody, beside the verdicts and all about messages."""
 PIN = "pin"
 SHOWN = "shown"
@@ -37,7 +37,7 @@ class DeviceClient(RpcClient):
     """A device at one team."""
 
     def __init__(self, team: TeamStore, device: Device, lists: Lists | None = None) -> None:
-        super().__init__(Context(team, THE_HUMAN, vouch=by_device), lists)
+        super().__init__(Context(team, THE_HUMAN, vouch=by_device, names_shown=True), lists)
         self._device = device
 
     def prepared(self, method: Method, params: object) -> tuple[RpcClient, object]:
@@ -56,9 +56,6 @@ class DeviceClient(RpcClient):
         by_device = partial(verdicts.by_device, pin=_text(params, PIN))
         client = copy(self)
         client._context = replace(self._context, vouch=by_device, shown=_text(params, SHOWN))
-        if operation.verdict and operation.name.startswith("task.") and not client._context.shown:
-            text = f"{method.name} needs the digest of the task that was shown"
-            raise BadInput(text, hint=f'"{SHOWN}" is the "digest" of the task')
         if operation.name in _ABOUT_PLANS and not own.get("about"):
             raise BadInput(f"{method.name} needs the id of the plan that was shown", hint='it is "request" of the need')
         return client, own

@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 
 from pro0.model.caller import Who
+from pro0.model.home import Rights
+from pro0.model.task import Task
+from pro0.ops import devices
+from pro0.ops.catalog import OPERATIONS
 from pro0.rpc.discovery import document
 from pro0.rpc.table import METHODS
+from pro0.store.teams import TeamStore
+from pro0.web.client import DeviceClient
 from tests.crash.lanes import a_few
 from tests.gated import FEW, STATES, Homes, furnish
 from tests.rpc.calling import Failed, call, client
@@ -98,6 +104,45 @@ def faults_of(homes: Homes, who: Who, several: list[tuple[str, dict[str, object]
     sent = [message for owner in team.mailbox_owners() for message in team.mailbox(owner).head.read().messages]
     faults += [f"{message.from_} is said to have sent mail" for message in sent if message.from_ not in mine]
     return faults
+
+
+@pytest.mark.parametrize("state", a_few(STATES, 2))
+def test_no_method_gives_a_verdict_of_a_device_that_names_nothing_it_was_shown(state: str, tmp_path: Path) -> None:
+    """Rulings 5.11, whichever method does it."""
+    template = furnish(tmp_path / "template", state)
+    devices.pair(template.paths.home, devices.new_code(template.paths.home, Rights.ALL), "phone")
+    homes = Homes(tmp_path / "template", tmp_path / "home")
+    found = []
+    for method, params in calls():
+        team = homes.team()
+        before = first(team)
+        try:
+            call(DeviceClient(team, devices.known(homes.home).devices[0]), method, params)
+        except Failed:
+            pass
+        if before and judged(before, first(team)):
+            found.append((method, params))
+    homes.end()
+    assert not found
+
+
+def first(team: TeamStore) -> Task | None:
+    listed = team.tasks.read().tasks if team.exists() else ()
+    return next((task for task in listed if task.id == "task-1"), None)
+
+
+def judged(before: Task, after: Task | None) -> bool:
+    """Return True when a task that waits for a person, or will, is gone, or has another gate, command or verdict."""
+    if not (before.requires or before.awaiting or before.unagreed):
+        return False
+    if after is None or (after.requires, after.run) != (before.requires, before.run):
+        return True
+    return after != before and after.history[-1].act in VERDICTS
+
+
+VERDICTS = {
+    name.removeprefix("task.") for name, done in OPERATIONS.items() if done.verdict and name.startswith("task.")
+}
 
 
 def test_every_method_that_changes_something_is_tried() -> None:

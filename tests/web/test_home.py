@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed
 
 from pro0.engine.copying import copy_store
-from pro0.model.task import Awaiting, Changes, Draft
+from pro0.model.task import Awaiting, Changes, Draft, Gate
 from pro0.model.team import PlanGate
 from pro0.ops import verdicts
 from pro0.ops.mail import messages
@@ -56,6 +56,38 @@ def test_a_verdict_counts_for_what_was_shown_alone(another: Another, team: TeamS
     assert wire.result("task.show", task_id=waiting)["awaiting"] == "work"
     now = wire.result("task.show", task_id=waiting)["digest"]
     assert "awaiting" not in wire.result("task.approve", task_id=waiting, shown=now, said="go on")
+
+
+def test_a_verdict_by_any_method_counts_for_what_was_shown_alone(another: Another, team: TeamStore) -> None:
+    """5.11: task.resolve may close and continue, and task.update and task.delete may take a gate away."""
+    [task] = tasks.create(human(team), [Draft(title="which way?", requires=Gate.APPROVAL)])
+    gates.hold(human(team), task.id, Awaiting.WORK)
+    wire = another("all").rpc("alpha")
+    others: list[tuple[str, dict[str, object]]] = [
+        ("task.resolve", {"action": "close"}),
+        ("ticket.resolve", {"action": "continue"}),
+        ("task.update", {"requires": ""}),
+        ("task.delete", {}),
+    ]
+    for method, params in others:
+        named = {"ticket_id" if method.startswith("ticket") else "task_id": task.id, **params}
+        assert wire.refused(method, **named) == "bad_input"
+        assert wire.refused(method, **named, shown="0" * 32) == "stale_answer"
+    assert tasks.show(human(team), task.id).awaiting
+    assert wire.result("task.update", task_id=task.id, title="which other way?")["title"] == "which other way?"
+    now = wire.result("task.show", task_id=task.id)["digest"]
+    assert "requires" not in wire.result("task.update", task_id=task.id, requires="", shown=now)
+
+
+def test_who_may_answer_may_have_what_failed_tried_again(another: Another, team: TeamStore) -> None:
+    """5.10: it is an answer to what needs the person, by either method."""
+    wire = another("answer").rpc("alpha")
+    for title, method, more in (("one", "task.retry", {}), ("two", "task.resolve", {"action": "retry"})):
+        [task] = tasks.create(human(team), [Draft(title=title)])
+        tasks.claim(member(team, "w1"), task.id)
+        tasks.fail(member(team, "w1"), task.id, "broken")
+        assert wire.result(method, task_id=task.id, **more)["status"] == "open"
+    assert wire.refused("task.cancel", task_id=task.id) == "not_allowed"
 
 
 def test_a_verdict_on_a_plan_names_the_plan_that_was_shown(another: Another, team: TeamStore) -> None:

@@ -195,7 +195,7 @@ def _as_a_person(context: Context, id: str, fields: Changes | None = None) -> No
     task = next((task for task in context.team.require().tasks.read().tasks if task.id == task_id(id)), None)
     gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
     if gated and (fields is None or fields.requires is not None or fields.run is not None):
-        context.person(f"change what {id} waits for")
+        context.person(f"change what {id} waits for", about_task=True)
 
 
 def _seat_of(context: Context) -> Seat | None:

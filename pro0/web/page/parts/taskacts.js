@@ -46,7 +46,7 @@ export function TaskActs({ task, screen, wish }) {
   const send = async ({ text }) => (await call(asked, text), setAsked(null));
   const remove = () => confirmed(`Delete ${task.id}?`, `${task.title} and its comments are gone for good.`, "Delete", async () => {
     const show = goFrom();
-    if (await attempt(() => own.call("task.delete", { task_id: task.id }), `${task.id} is deleted`)) show(screen);
+    if (await attempt(() => own.call("task.delete", bound(task, "task.delete", { task_id: task.id })), `${task.id} is deleted`)) show(screen);
   });
   return html`<div class="row wrap">
       ${actsOf(task).map(button)}
