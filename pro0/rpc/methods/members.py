@@ -7,6 +7,7 @@ import msgspec
 
 from pro0.engine.outcomes import started
 from pro0.model.need import Need
+from pro0.model.team import PlanGate
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
@@ -105,6 +106,23 @@ def spawn(
     [seat] = members.spawn(context, [apply_role(client.store, full_draft)], settings.max_teammates)
     started(context.team, [seat], client.show)
     return _one(context, seat.agent_id)
+
+
+class PlanView(RpcView, frozen=True, kw_only=True):
+    """The plan that a member has handed in last; `stage` says how it stands, empty when it needs none."""
+
+    agent_id: str
+    id: str
+    text: str
+    stage: str
+
+
+@method("member.list", "plan.show")
+def show_plan(client: RpcClient, name: str) -> PlanView:
+    """Show the plan that a member has handed in last, whole, whoever decides on it."""
+    seat = members.members(client.context).find(name)
+    gate = seat.gate or PlanGate()
+    return PlanView(agent_id=seat.agent_id, id=gate.id, text=gate.text, stage=gate.stage if seat.gate else "")
 
 
 def _one(context: Context, agent_id: str) -> MemberStatus:

@@ -8,7 +8,7 @@ const gate = [
 const close = { label: "Close it", done: "closed", call: (need) => ["task.close", { task_id: need.subject }] };
 const goOn = { label: "Continue", text: "optional", field: "A word to its session", done: "it goes on", call: (need, said) => ["task.continue", { task_id: need.subject, said }] };
 const retry = { label: "Retry", primary: true, text: "optional", field: "A word to the next session", done: "it is tried again", call: (need, said) => ["task.retry", { task_id: need.subject, said }] };
-const again = { label: "Start again", primary: true, done: "started", call: (need) => ["member.spawn", { name: need.subject }] };
+const again = { label: "Start again", primary: true, done: "started", call: (need) => ["member.restart", { name: need.subject }] };
 const seen = { label: "Seen", primary: true, done: "seen", call: (need) => ["need.seen", { id: stamp(need) }] };
 const answer = (choice, label, more) => ({ choice, label, done: "answered", call: (need, said) => ["permission.answer", { id: need.request, choice, ...(said ? { said } : {}) }], ...more });
 const terminal = { label: "Open its terminal", primary: true, go: (need) => ["member", need.member] };

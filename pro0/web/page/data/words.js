@@ -24,6 +24,9 @@ export const tone = (word) => TONE_OF[word] ?? "plain";
 
 export const words = (status) => status.replaceAll("_", " ");
 
+/** States of a member that has ended. */
+export const ENDED = ["shutdown", "exited", "crashed"];
+
 /** The columns of the board: a title, and the statuses in it. */
 export const COLUMNS = [
   ["Open", ["open"]],

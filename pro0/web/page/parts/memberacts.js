@@ -2,16 +2,16 @@
 import { html } from "../html.js";
 import { useLayoutEffect, useState } from "../vendor/hooks.js";
 import { team } from "../data/team.js";
+import { ENDED } from "../data/words.js";
 import { focusWanted, wanted } from "../data/wish.js";
 import { Act, Field, Form } from "./common.js";
 import { confirmed } from "./dialog.js";
 import { attempt, say } from "./notices.js";
-
-const ENDED = ["shutdown", "exited", "crashed"];
+import { Plan } from "./shown.js";
 
 /** The labels of all that can be done with a member now. */
 export const memberActs = ({ plan, state }) => [
-  ...(plan === "handed in" ? ["Approve the plan", "Ask for another plan"] : []),
+  ...(plan === "handed in" && !ENDED.includes(state) ? ["Approve the plan", "Ask for another plan"] : []),
   ...(ENDED.includes(state) ? ["Start again"] : ["Message", "Ask it to end", "End by force"]),
 ];
 
@@ -24,12 +24,14 @@ export function MemberActs({ member }) {
   const name = member.agent_id;
   const [asked, setAsked] = useState(false);
   const send = async ({ content }) => (await own.call("message.send", { to: name, content }), setAsked(false));
-  const reject = async ({ feedback }) => (await own.call("plan.reject", { name, feedback }), setAsked(false));
+  // A verdict is about the plan that is shown; a member whose plan cannot be judged any more has no such need.
+  const plan = own.needs.all.find(({ kind, subject }) => kind === "plan" && subject === name);
+  const reject = async ({ feedback }) => (await own.call("plan.reject", { name, feedback, about: plan.request }), setAsked(false));
   const ended = (force) => attempt(() => own.call("member.shutdown", { name, force }), force ? `${name} is being ended` : `${name} is asked to end`);
   const force = () => confirmed(`End ${name} by force?`, "What it has not saved is lost.", "End it", () => ended(true));
   const toggle = (what) => setAsked(asked === what ? false : what);
-  return html`<div class="row wrap">
-      ${member.plan === "handed in" && html`<${Act} label="Approve the plan" look="primary" run=${() => own.call("plan.approve", { name })} done=${`the plan of ${name} is approved`} ...${mark("Approve the plan")} />
+  return html`${plan && html`<${Plan} need=${plan} />`}<div class="row wrap">
+      ${plan && html`<${Act} label="Approve the plan" look="primary" run=${() => own.call("plan.approve", { name, about: plan.request })} done=${`the plan of ${name} is approved`} ...${mark("Approve the plan")} />
         <button type="button" class="act" aria-expanded=${asked === "plan"} ...${mark("Ask for another plan")} onClick=${() => toggle("plan")}>Ask for another plan</button>`}
       ${!over && html`<button type="button" class="act" aria-expanded=${asked === "send"} ...${mark("Message")} onClick=${() => toggle("send")}>Message</button>
         <${Act} label="Ask it to end" run=${() => own.call("member.shutdown", { name })} done=${`${name} is asked to end`} ...${mark("Ask it to end")} />
@@ -37,5 +39,5 @@ export function MemberActs({ member }) {
       ${over && html`<${Act} label="Start again" look="primary" run=${() => own.call("member.restart", { name }, say)} done=${`${name} is back`} ...${mark("Start again")} />`}
     </div>
     ${asked === "send" && html`<${Form} key="send" label="Send" send=${send} done=${`sent to ${name}`} cancel=${() => setAsked(false)}><${Field} label="Your message" name="content" area required autofocus /><//>`}
-    ${asked === "plan" && html`<${Form} key="plan" label="Ask for another" send=${reject} done=${`${name} is asked for another plan`} cancel=${() => setAsked(false)}><${Field} label="What is wrong with it" name="feedback" area required autofocus /><//>`}`;
+    ${asked === "plan" && plan && html`<${Form} key="plan" label="Ask for another" send=${reject} done=${`${name} is asked for another plan`} cancel=${() => setAsked(false)}><${Field} label="What is wrong with it" name="feedback" area required autofocus /><//>`}`;
 }

@@ -7,7 +7,7 @@ import { team } from "../data/team.js";
 
 export function Shown({ need, task }) {
   if (need.kind === "permission" && need.request) return html`<${Permission} id=${need.request} />`;
-  if (need.kind === "plan") return html`<${Plan} of=${need.subject} since=${need.since} />`;
+  if (need.kind === "plan") return html`<${Plan} need=${need} />`;
   if (task && need.awaiting) return html`<${Asked} task=${task} need=${need} />`;
   return null;
 }
@@ -31,14 +31,13 @@ function Permission({ id }) {
       : input}</div>`;
 }
 
-function Plan({ of, since }) {
+/** The plan that a need is about: another one, handed in meanwhile, comes with a need of its own. */
+export function Plan({ need: { subject, request } }) {
   const [plan, setPlan] = useState("");
-  const own = team.value;
-  const isPlan = ({ message }) => message.type === "plan_approval_request" && message.from === of;
-  const load = () => own.call("message.history").then(
-    (letters) => setPlan(letters.filter(isPlan).at(-1)?.message.content ?? ""),
+  const load = () => team.value.call("plan.show", { name: subject }).then(
+    ({ id, text }) => setPlan(id === request ? text : ""),
     (error) => setPlan(error.message),
   );
-  useLoaded(load, [of, since]);
+  useLoaded(load, [subject, request]);
   return html`<${Text} text=${plan} label="The plan" />`;
 }
