@@ -233,8 +233,9 @@ class Observer:
         mail, older = needs.unread(self._team, wanted)
         troubles = self._team.troubles.read().troubles
         announced = self._team.announced.read().keys
-        requests = permissions.waiting(self._team)
-        return Person(mail, older, troubles, requests, needs.left_alone(wanted, runtime, self._team.machine), announced)
+        requests, past = permissions.waiting_and_past(self._team)
+        left_alone = needs.left_alone(wanted, runtime, self._team.machine)
+        return Person(mail, older, troubles, requests, left_alone, announced, past)
 
     def _unread(self, runtime: Runtime) -> dict[str, Unread]:
         unread = {}

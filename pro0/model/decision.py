@@ -98,6 +98,8 @@ class Person(msgspec.Struct, frozen=True):
     left_alone: bool = False
     announced: tuple[str, ...] = ()
     """The announcements that are recorded, by their keys."""
+    past: tuple[PermissionRequest, ...] = ()
+    """The requests that take no answer any more."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):

@@ -182,6 +182,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     troubles: tuple[Trouble, ...] = ()
     requests: tuple[PermissionRequest, ...] = ()
     """The requests for permission without an answer."""
+    past: tuple[PermissionRequest, ...] = ()
+    """Those that take no answer any more, as far as they are kept."""
     spent: float = 0.0
     """US dollars that the team has cost; 0 without a limit."""
     unled: bool = False

@@ -90,9 +90,14 @@ def show(context: Context, id: str) -> PermissionRequest:
 
 def waiting(team: TeamStore) -> tuple[PermissionRequest, ...]:
     """Return the requests that the person can answer now, the oldest first."""
-    return tuple(
-        entry for entry in permissions.unanswered(team.permissions.read()) if not is_unheard(entry, team.machine)
-    )
+    return waiting_and_past(team)[0]
+
+
+def waiting_and_past(team: TeamStore) -> tuple[tuple[PermissionRequest, ...], tuple[PermissionRequest, ...]]:
+    """Return the requests that the person can answer now, and the others that are kept; the oldest first."""
+    document = team.permissions.read()
+    requests = tuple(entry for entry in permissions.unanswered(document) if not is_unheard(entry, team.machine))
+    return requests, tuple(entry for entry in document.requests if entry not in requests)
 
 
 def is_unheard(request: PermissionRequest, machine: str) -> bool:

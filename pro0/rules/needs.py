@@ -134,11 +134,17 @@ def _out_of_reach(seat: Seat, state: SeatState, picture: Picture) -> Need | None
 def _answerable(need: Need, state: SeatState, picture: Picture) -> Need:
     """Return the need of a waiting agent with its request, when that can be answered from here.
 
-    Its id stays: the same dialog is announced once, whether its request is known yet or not.
+    Its id stays: the same dialog is announced once, whether its request is known yet or not. Only a later request of
+    the same wait is another need.
     """
-    request = next((entry for entry in picture.requests if entry.incarnation == state.incarnation), None)
-    if need.kind is not NeedKind.PERMISSION or request is None:
+    if need.kind is not NeedKind.PERMISSION:
         return need
+    own = [entry for entry in picture.requests if entry.incarnation == state.incarnation]
+    if later := permissions.later_in_wait(own, picture.past, state):
+        need = replace(need, id=f"{need.id}:{later.id}")
+    if not own:
+        return need
+    request = own[0]
     about = permissions.summary(request)
     sentence = f"{request.agent_id} waits for a permission: {request.tool}{_with(about)}"
     command, look = f"pro0 member answer {request.id} allow", f"pro0 member answer {request.id}"

@@ -100,7 +100,9 @@ def looked_at(picture: Picture) -> View:
         tasks=picture.tasks,
         spent=picture.spent,
         elsewhere=picture.elsewhere,
-        person=Person(picture.mail, picture.older, picture.troubles, picture.requests, picture.left_alone),
+        person=Person(
+            picture.mail, picture.older, picture.troubles, picture.requests, picture.left_alone, past=picture.past
+        ),
     )
     return View(snapshot=snapshot, board=Board(picture.tasks.tasks), new_id=ids())
 
@@ -111,6 +113,9 @@ PICTURES = {
     "a permission with its request": replace(
         of_member(State.WAITING),
         requests=(REQUEST,),
+    ),
+    "the second permission of a wait": replace(
+        of_member(State.WAITING), requests=(REQUEST,), past=(replace(REQUEST, id="r0", at=at(-2), outcome="elsewhere"),)
     ),
     "may still run elsewhere": picture(
         seats=(seat(host="build1"),), sessions=(session(state=State.SHUTDOWN),), elsewhere=frozenset({"inc-w1"})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.model.message import Message, MessageType
-from pro0.model.need import Need, NeedKind, PermissionRequest, Picture, Trouble
+from pro0.model.need import Choice, Need, NeedKind, PermissionAnswer, PermissionRequest, Picture, Trouble
 from pro0.model.runtime import Failure, Phase, RateLimit, Runtime, SeatState, State, TurnEnd
 from pro0.model.task import Archived, Awaiting, Claim, Kind, Policy, Status, Task, TaskList, Wait
 from pro0.model.team import PlanGate, Seat, Wanted, Wish
@@ -483,6 +483,48 @@ def test_a_permission_that_can_be_answered_from_here_says_how() -> None:
     assert need.what == "w1 waits for a permission: Bash (make)"
     assert (need.command, need.look) == ("pro0 member answer r1 allow", "pro0 member answer r1")
     assert need.id == only(shown).id
+
+
+def allowed(request: PermissionRequest, when: float) -> PermissionRequest:
+    """A request that the person has answered."""
+    return replace(request, answer=PermissionAnswer(choice=Choice.ALLOW, by="human", at=at(when)))
+
+
+def test_each_request_of_one_wait_is_a_need_of_its_own() -> None:
+    """3.27: an agent asks A, B and C at once, and waits all the time; each is announced when it comes to it."""
+    a, b, c = (replace(REQUEST, id=id, key=id, at=at(-1000 + place)) for place, id in enumerate("abc"))
+    waits = of_member(State.WAITING)
+    steps = [
+        replace(waits, requests=()),  # the dialog is seen before its request is known
+        replace(waits, requests=(a, b, c)),
+        replace(waits, requests=(b, c), past=(allowed(a, -900),)),
+        replace(waits, requests=(c,), past=(allowed(a, -900), replace(b, outcome="elsewhere"))),
+        replace(
+            waits, past=(allowed(a, -900), replace(b, outcome="elsewhere"), allowed(c, -800))
+        ),  # it has not gone on yet
+    ]
+    found = [only(step) for step in steps]
+    assert [need.request for need in found] == ["", "a", "b", "c", ""]
+    base = only(waits).id
+    assert [need.id for need in found] == [base, base, f"{base}:b", f"{base}:c", f"{base}:c"]
+
+
+def test_who_answers_a_later_request_first_is_asked_nothing_anew() -> None:
+    a, b = replace(REQUEST, id="a", at=at(-1000)), replace(REQUEST, id="b", at=at(-999))
+    waits = of_member(State.WAITING)
+    for requests, past in (((a, b), ()), ((a,), (allowed(b, -900),)), ((), (allowed(a, -800), allowed(b, -900)))):
+        assert only(replace(waits, requests=requests, past=past)).id == only(waits).id
+
+
+def test_a_request_of_an_earlier_wait_or_of_another_session_makes_no_need_another() -> None:
+    waits = of_member(State.WAITING)
+    earlier = replace(REQUEST, id="a", at=at(-1500))
+    others = (
+        allowed(earlier, -1400),
+        replace(earlier, outcome="elsewhere"),
+        replace(allowed(REQUEST, 0), incarnation="i"),
+    )
+    assert only(replace(waits, requests=(REQUEST,), past=others)).id == only(waits).id
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
     """Return the picture of a team for the rule about needs."""
     desired, runtime = team_roster.wanted, team_roster.runtime
     mail, older = unread(team, desired)
+    requests, past = permissions.waiting_and_past(team)
     return Picture(
         now=now,
         wanted=desired,
@@ -60,7 +61,8 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
         mail=mail,
         older=older,
         troubles=team.troubles.read().troubles,
-        requests=permissions.waiting(team),
+        requests=requests,
+        past=past,
         spent=spent(team.usage.read().sessions) if desired.max_cost else 0.0,
         unled=unled(runtime),
         elsewhere=frozenset(team.elsewhere()),

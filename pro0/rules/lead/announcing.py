@@ -43,6 +43,7 @@ def announce(view: View, runtime: Runtime) -> Announcements:
         older=person.older,
         troubles=person.troubles,
         requests=person.requests,
+        past=person.past,
         spent=view.snapshot.spent,
         elsewhere=view.snapshot.elsewhere,
         left_alone=person.left_alone,

@@ -4,7 +4,7 @@ The laws: an answer belongs to one request of one session, known by the digest o
 one. The first answer counts. Nothing but a person answers, and no time-out does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -107,6 +107,26 @@ def fate(
     if seat.state in (State.WAITING, State.UNKNOWN, State.UNREACHABLE) or now < max(request.at, seat.since) + patience:
         return ""
     return "elsewhere"
+
+
+def later_in_wait(
+    own: Sequence[PermissionRequest], past: Iterable[PermissionRequest], state: SeatState
+) -> PermissionRequest | None:
+    """Return the request with which a session waits, or waited last, None for the first one of its present wait.
+
+    `own` are those of the session that can be answered. Of a request that was answered elsewhere only the time is known
+    at which it was asked, perhaps before its dialog was seen.
+    """
+    answered = [
+        entry
+        for entry in past
+        if entry.incarnation == state.incarnation
+        and (entry.answer.at >= state.since if entry.answer else entry.at >= state.since - DRAWN)
+    ]
+    if not (asked := [*own, *answered]):
+        return None
+    current = own[0] if own else max(answered, key=lambda entry: entry.answer.at if entry.answer else entry.at)
+    return None if current is min(asked, key=lambda entry: entry.at) else current
 
 
 def is_ending(seat: SeatState) -> bool:

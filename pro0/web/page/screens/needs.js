@@ -25,29 +25,40 @@ export function Needs() {
   if (needs.ready.value && own.tasks.ready.value && !missing.length) begun.current = true;
   if (!begun.current) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
   const open = new Set(shown);
-  const sorted = cards.filter((need) => open.has(need)).every((need, place) => need === shown[place]);
+  const sorted = cards.filter(({ need }) => open.has(need)).every(({ need }, place) => need === shown[place]);
   const button = html`<button type="button" class="act" onClick=${tidy}>${sorted ? "Clear what is over" : "Most urgent first"}</button>`;
   return html`<div class="narrow"><${Heading} title="Needs you">${sorted && cards.length === shown.length ? html`<span class="soft">${many(all.length, "thing")}</span>` : button}<//>
-    ${cards.length > 0 && html`<ul class="cards">${cards.map((need) => html`<${Need} key=${need.id} need=${need} over=${!open.has(need)} />`)}</ul>`}
+    ${cards.length > 0 && html`<ul class="cards">${cards.map(({ key, need }) => html`<${Need} key=${key} need=${need} over=${!open.has(need)} />`)}</ul>`}
     ${!all.length && html`<${Quiet} />`}</div>`;
 }
 
 /**
- * The needs in the order in which they stood, new ones at the end; and what puts the most urgent first. One that is
- * over keeps its place, so that no card moves, till the person tidies up or leaves; or something new comes after a calm
- * in which nobody had anything to press.
+ * The cards of the needs in the order in which they stood, new ones at the end; and what puts the most urgent first. One
+ * that is over keeps its place, so that no card moves, till the person tidies up or leaves; or something new comes after
+ * a calm in which nobody had anything to press.
  */
 function useStill(needs) {
   const [stood, setStood] = useState([]);
   const calm = useRef(null);
   const now = new Map(needs.map((need) => [need.id, need]));
-  const places = new Set(stood.map(({ id }) => id));
-  const fresh = needs.filter(({ id }) => !places.has(id));
+  const last = new Map(stood.map((card) => [card.need.id, card]));
+  const kept = stood.map((card) => (last.get(card.need.id) === card ? followed(card, now.get(card.need.id)) : card));
+  const there = new Map(kept.map((card) => [card.need, card]));
+  const fresh = needs.filter((need) => !there.has(need)).map(newCard);
   const anew = fresh.length > 0 && calm.current !== null && performance.now() - calm.current > CALM;
   calm.current = needs.length ? null : calm.current ?? performance.now();
-  const cards = [...(anew ? [] : stood.map((need) => now.get(need.id) ?? need)), ...fresh];
-  if (cards.length !== stood.length || cards.some((need, place) => need !== stood[place])) setStood(cards);
-  return [cards, () => setStood(needs)];
+  const cards = [...(anew ? [] : kept), ...fresh];
+  if (cards.length !== stood.length || cards.some((card, place) => card !== stood[place])) setStood(cards);
+  return [cards, () => setStood(needs.map((need) => there.get(need) ?? newCard(need)))];
+}
+
+let count = 0;
+const newCard = (need) => ({ key: ++count, need, request: need.request });
+
+/** A card with its need as it is now. A dialog may get its request later; one about another request is another card. */
+function followed(card, need) {
+  if (!need || need === card.need || (card.request && need.request && card.request !== need.request)) return card;
+  return { ...card, need, request: card.request || need.request };
 }
 
 function Quiet() {

@@ -1,0 +1,149 @@
+"""What needs the person about members, answered on the page: for that very member, plan and request."""
+
+import os
+import signal
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import Locator, expect
+
+from pro0.model.need import AskedPermission, Choice, PermissionAnswer
+from pro0.model.runtime import State
+from pro0.model.team import OutsideAgent, PlanGate, Seat
+from pro0.ops import permissions
+from pro0.ops.context import clock, lead_context
+from pro0.ops.team import plan_approval
+from pro0.ops.team.members import SeatDraft
+from pro0.processes import identify
+from tests.engine.crew import Crew
+from tests.teams import member
+from tests.waiting import STUCK, wait_until
+from tests.web.page.pages import Shown
+
+
+def card_of(shown: Shown, kind: str, name: str) -> Locator:
+    """The card of a kind of need of one member."""
+    return shown.page.locator("li.need").filter(has_text=kind).filter(has_text=name)
+
+
+def test_who_has_crashed_is_started_again_as_it_was(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
+    name = f"crasher-{request.node.callspec.id}"
+    argv = ("sh", "-c", "echo ready; exec sleep 86400")
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=argv, prompt="look around", worktree=True))
+    before = seat_of(alpha, name)
+    os.kill(alpha.pids()[name][1], signal.SIGKILL)
+    alpha.reaches(name, State.CRASHED)
+    shown.go("needs")
+    card_of(shown, "crash", name).get_by_role("button", name="Start again").click()
+    shown.says("started")
+    wait_until(lambda: alpha.state(name).state is State.RUNNING, STUCK, "it is back")
+    after = seat_of(alpha, name)
+    assert replace(after, generation=before.generation) == before
+    alpha.shut_down(name, force=True)
+
+
+def seat_of(alpha: Crew, name: str) -> Seat:
+    [seat] = [seat for seat in alpha.team.wanted.read().seats if seat.agent_id == name]
+    return seat
+
+
+def hands_in(alpha: Crew, name: str, text: str) -> str:
+    """Let a member be asked for a plan, and hand one in; return the id of that plan."""
+    with alpha.team.wanted.change("a test") as change:
+        seats = tuple(replace(s, gate=PlanGate()) if s.agent_id == name else s for s in change.value.seats)
+        change.value = replace(change.value, seats=seats)
+    seat = plan_approval.submit(member(alpha.team, name, alpha.state(name).incarnation), text)
+    assert seat.gate
+    return seat.gate.id
+
+
+def decided(alpha: Crew, name: str) -> str:
+    gate = seat_of(alpha, name).gate
+    assert gate
+    return gate.verdict
+
+
+def test_a_plan_is_judged_on_the_page_of_its_member(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
+    name = f"planner-{request.node.callspec.id}"
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=("sh", "-c", "exec sleep 86400")))
+    hands_in(alpha, name, "first the lexer")
+    page = shown.go("member", name)
+    expect(page.get_by_label("The plan", exact=True)).to_have_text("first the lexer")
+    shown.press("Ask for another plan")
+    page.get_by_label("What is wrong with it").fill("the parser first")
+    shown.press("Ask for another")
+    shown.says("another plan")
+    assert decided(alpha, name) == "rejected"
+    hands_in(alpha, name, "first the parser")
+    expect(page.get_by_label("The plan", exact=True)).to_have_text("first the parser")
+    shown.press("Approve the plan")
+    shown.says("is approved")
+    assert decided(alpha, name) == "approved"
+    alpha.shut_down(name, force=True)
+
+
+def test_a_plan_that_was_mailed_to_the_lead_agent_is_shown_with_its_need(
+    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
+    name = f"asker-{request.node.callspec.id}"
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=("sh", "-c", "exec sleep 86400")))
+    leads(alpha, "lead")
+    hands_in(alpha, name, "the lead agent reads this")
+    assert not any("the lead agent reads this" in letter.content for letter in alpha.mail("human"))
+    shown.go("needs")
+    card = card_of(shown, "plan", name)
+    expect(card.get_by_label("The plan", exact=True)).to_have_text("the lead agent reads this")
+    leads(alpha, "")
+    alpha.shut_down(name, force=True)
+
+
+def leads(alpha: Crew, approver: str) -> None:
+    """Let this process stand for an agent that leads and decides on plans, or let nobody do so."""
+    me = identify(os.getpid())
+    assert me
+    with alpha.team.wanted.change("a test") as wanted:
+        agent = OutsideAgent(incarnation="outside-1", process=me, since=clock()) if approver else None
+        wanted.value = replace(wanted.value, outside=agent)
+    with alpha.team.config.change("a test") as config:
+        config.value = replace(config.value, plan_approval=approver or "human")
+
+
+@pytest.mark.parametrize("seen", ["in time", "long after it was asked"])
+def test_a_later_request_of_the_same_wait_is_another_card(
+    seen: str, shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
+    """The lead is gone: no dialog is on the screen. A word that was begun about the first is not said of the second.
+
+    The need of a dialog that was seen late keeps its id, since nobody knows that the first request belonged to it.
+    """
+    alpha.leads[0].kill()
+    alpha.leads[0].wait()
+    with alpha.team.runtime.change("a test") as change:
+        since = clock() + timedelta(minutes=0 if seen == "in time" else 1)
+        seats = tuple(replace(s, state=State.WAITING, since=since) for s in change.value.seats if s.agent_id == "ada")
+        change.value = replace(change.value, seats=seats)
+    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
+    way = f"make {request.node.callspec.id}"
+    first, second = (
+        permissions.ask(ada, AskedPermission(tool="Bash", input=f"{way} {what}", key=what)) for what in ("one", "two")
+    )
+    page = shown.go("needs")
+    one, two = (card_of(shown, "permission", f"{way} {what}") for what in ("one", "two"))
+    one.get_by_role("button", name="Deny and say why").click()
+    page.get_by_label("Why not").fill("half a wo")
+    expect(two).to_have_count(0)
+    place = one.bounding_box()
+    if seen == "in time":
+        permissions.answer(alpha.context, first.id, Choice.ALLOW)
+    else:
+        permissions.settle(lead_context(alpha.team), {first.id: "elsewhere"})
+    shown.over(one)
+    expect(two).to_be_visible()
+    assert one.bounding_box() == place
+    expect(page.get_by_label("Why not")).to_have_count(0)
+    two.get_by_role("button", name="Allow: ").first.dblclick()
+    wait_until(lambda: permissions.show(alpha.context, second.id).answer is not None, STUCK, "it is answered")
+    answer = permissions.show(alpha.context, second.id).answer
+    assert isinstance(answer, PermissionAnswer)
+    assert (answer.choice, answer.text) == (Choice.ALLOW, "")
