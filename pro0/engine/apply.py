@@ -95,6 +95,8 @@ class Applier:
             self._label(runtime)
         self._mark(runtime, decision.needs)
         self._keep(snapshot, decision.announced)
+        if snapshot.person is not None and snapshot.tasks is not None:  # what cannot be seen is not gone
+            self._services.announcer.forget(decision.needs)
         for action in decision.actions:
             self._touch(runtime, action)
         if self._record.trouble:  # ending needs no disk; starts and the lead's own end wait for it

@@ -220,6 +220,20 @@ def test_a_need_of_the_time_without_a_lead_is_announced_by_the_next(alpha: Crew,
     assert [id.partition(":")[0] for id in receiver.ids()] == ["question"]
 
 
+def test_a_need_that_comes_back_is_announced_anew_by_the_same_lead(alpha: Crew) -> None:
+    """3.27: its id may be the one that it had before, such as that of a limit that is set again."""
+    told = settings(alpha)
+    alpha.lead()
+    alpha.spawn("w1")
+    for time in (1, 2, 3):
+        is_over_its_cost(alpha)
+        [id] = there(alpha, NeedKind.COST)
+        wait_until(lambda: heard(told).count(id) == time, STUCK, "it is told")  # noqa: B023 - called at once
+        wait_until(lambda: any(id in key for key in alpha.team.announced.read().keys), STUCK, "it is recorded")  # noqa: B023
+        costs.limit(alpha.context, 0.0)
+        wait_until(lambda: not any(id in key for key in alpha.team.announced.read().keys), STUCK, "it is forgotten")  # noqa: B023
+
+
 def test_a_failed_notice_is_a_need_once_and_gone_when_one_arrives(alpha: Crew, receiver: Receiver) -> None:
     receiver.answer = 500
     settings(alpha, notify=f"{receiver.url}/services/secret")

@@ -1,7 +1,7 @@
 """Announcing: bell and desktop notice, hook, and the person's `notify`, in the background, each need once."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -63,7 +63,7 @@ class Announcer:
         return frozenset(surface for surface, is_used in used.items() if is_used)
 
     def begin(self, action: Announce) -> None:
-        """Announce a need on a surface, once for each lead."""
+        """Announce a need on a surface, once as long as it lasts."""
         name = self._key(action)
         if name not in self._asked:
             self._asked.add(name)
@@ -72,6 +72,15 @@ class Announcer:
     def done(self) -> frozenset[str]:
         """Return the keys of the announcements made."""
         return frozenset(self._done)
+
+    def forget(self, lasting: Iterable[Need]) -> None:
+        """Forget the announcements made of needs that are gone: one that comes back is announced anew.
+
+        One that is under way is kept till it was made: a need that is back by then is told by it.
+        """
+        gone = self._done - {self._key(Announce(surface, need)) for need in lasting for surface in Surface}
+        self._asked -= gone
+        self._done -= gone
 
     def _key(self, action: Announce) -> str:
         return key(action.surface, action.need.id, self._team.machine)
