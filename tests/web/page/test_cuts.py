@@ -7,11 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 from pro0.model.task import Draft
+from pro0.store.paths import TASKS
 from tests.engine.crew import Crew
 from tests.web.conftest import Server
 from tests.web.page.pages import Shown
 
-pytestmark = pytest.mark.soak
 CUT = "for (const socket of globalThis.sockets) socket.close()"
 KEEP = """
 globalThis.sockets = new Set();
@@ -25,6 +25,7 @@ globalThis.WebSocket = class extends WebSocket {
 """
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", range(10))
 def test_random_cuts_lose_and_double_no_event(shown: Shown, alpha: Crew, seed: int) -> None:
     """Twenty cuts each, while tasks are made and events are told."""
@@ -50,6 +51,7 @@ def test_random_cuts_lose_and_double_no_event(shown: Shown, alpha: Crew, seed: i
     shown.troubles.clear()
 
 
+@pytest.mark.soak
 def test_a_killed_server_is_said_and_the_page_comes_back_by_itself(shown: Shown, server: Server, alpha: Crew) -> None:
     page = shown.go("tree")
     server.end(signal.SIGKILL)
@@ -59,4 +61,28 @@ def test_a_killed_server_is_said_and_the_page_comes_back_by_itself(shown: Shown,
     expect(page.get_by_text("The server cannot be reached")).not_to_be_visible()
     page.get_by_label("Find a task").fill(id)
     expect(page.locator(".line").get_by_text(id, exact=True)).to_have_count(1)
+    shown.troubles.clear()
+
+
+def test_a_list_that_cannot_be_read_again_is_said_to_be_old_and_comes_by_itself(
+    shown: Shown, server: Server, alpha: Crew
+) -> None:
+    """5.9; the connection itself is there, and is not lost a second time."""
+    page = shown.go("tree")
+    [id] = alpha.give(Draft(title="there before"))
+    page.get_by_label("Find a task").fill("there")
+    line = page.locator(".line").get_by_text(id, exact=True)
+    expect(line).to_have_count(1)
+    file = alpha.team.paths.tasks / TASKS
+    whole = file.read_bytes()
+    server.end(signal.SIGKILL)
+    file.write_bytes(b"{")
+    server.process = Server(alpha.store.home).process
+    old = page.get_by_text("Not all of it could be read again")
+    expect(old).to_be_visible()
+    expect(line).to_have_count(1)
+    file.write_bytes(whole)
+    expect(old).not_to_be_visible()
+    [another] = alpha.give(Draft(title="there after"))
+    expect(page.locator(".line").get_by_text(another, exact=True)).to_have_count(1)
     shown.troubles.clear()

@@ -30,6 +30,8 @@ export class Connection {
     this.path = path;
     /** "connecting", "open", "lost", or "refused" while the server is there and does not let this browser in. */
     this.state = signal("connecting");
+    /** True while a list that was there cannot be read again: what it shows may be old. */
+    this.behind = signal(false);
     this.subscriptions = new Set();
     this.calls = new Map();
     this.progress = new Map();
@@ -97,14 +99,15 @@ export class Connection {
 
   /**
    * Follow a list such as "task.list": `start` takes all of it, `change` each change; after a cut that lost something
-   * both again. Returns what ends it.
+   * both again. `failed` takes why it cannot be followed now, and null once it can. Returns what ends it.
    */
-  subscribe(name, params, start, change) {
-    const subscription = { name, params, start, change, last: {} };
+  subscribe(name, params, start, change, failed) {
+    const subscription = { name, params, start, change, failed, last: {} };
     this.subscriptions.add(subscription);
     if (this.state.value === "open") this.follow(subscription);
     return () => {
       this.subscriptions.delete(subscription);
+      this.note(subscription, null);
       this.unfollow(subscription);
     };
   }
@@ -113,17 +116,28 @@ export class Connection {
     if (id && this.state.value === "open") this.call(`${name}.unsubscribe`, { id }).catch(() => {});
   }
 
-  async follow(subscription) {
+  note(subscription, error) {
+    if (subscription.error || error) subscription.failed(error);
+    subscription.error = error;
+    this.behind.value = [...this.subscriptions].some(({ error: why, last }) => why && last.id);
+  }
+
+  async follow(subscription, wait = FIRST_WAIT) {
     const { name, params, start, last } = subscription;
+    const { socket } = this;
     try {
       const answer = await this.call(`${name}.subscribe`, { ...params, ...last });
-      if (answer.id === last.id) return;
+      if (answer.id === last.id) return this.note(subscription, null);
       subscription.last = { id: answer.id, seq: 0 };
       // It was ended before the answer came, when it had no name yet by which it could be ended.
       if (!this.subscriptions.has(subscription)) return this.unfollow(subscription);
       start(Object.values(answer).find(Array.isArray));
+      this.note(subscription, null);
     } catch (error) {
-      if (error.code !== "cut") subscription.change(null, null, error);
+      if (error.code === "cut" || !this.subscriptions.has(subscription)) return;
+      this.note(subscription, error);
+      const again = () => this.subscriptions.has(subscription) && this.socket === socket && this.state.value === "open";
+      setTimeout(() => again() && this.follow(subscription, Math.min(2 * wait, LONGEST_WAIT)), wait);
     }
   }
 

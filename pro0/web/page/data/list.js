@@ -13,7 +13,7 @@ export class List {
     this.key = key;
     this.waiting = [];
     /** Ends it. */
-    this.close = connection.subscribe(name, params, (items) => this.start(items), (gone, item, error) => this.change(gone, item, error));
+    this.close = connection.subscribe(name, params, (items) => this.start(items), (gone, item) => this.change(gone, item), (error) => (this.error.value = error));
   }
 
   get all() {
@@ -37,14 +37,9 @@ export class List {
     this.waiting = [];
     this.items.value = new Map(items.map((item) => [this.key(item), item]));
     this.ready.value = true;
-    this.error.value = null;
   }
 
-  change(gone, item, error) {
-    if (error) {
-      this.error.value = error;
-      return;
-    }
+  change(gone, item) {
     this.waiting.push([gone, item]);
     if (this.waiting.length === 1) setTimeout(() => this.flush(), 0);
   }

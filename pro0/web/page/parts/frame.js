@@ -71,6 +71,7 @@ function News() {
 }
 
 function Cut() {
-  const state = team.value?.connection.state.value;
-  return html`<p class="cut" role="status">${state === "lost" && "The server cannot be reached. What you see may be old; this page tries again by itself."}</p>`;
+  const { state, behind } = team.value?.connection ?? {};
+  const what = state?.value === "lost" ? "The server cannot be reached." : behind?.value && "Not all of it could be read again.";
+  return html`<p class="cut" role="status">${what && `${what} What you see may be old; this page tries again by itself.`}</p>`;
 }
