@@ -7,7 +7,6 @@ from pro0.rpc.methods import chats, feeds, members, roles, tickets, work
 
 FAMILIES = (tickets, roles, members, work, feeds, chats)
 NOT_SERVED = {
-    "message.acknowledge": "message.inbox does it",
     "message.fate": "it is about a message that was just sent: pro0 message send",
     "message.take_back": "it is for a server whose client never took its answer in",
     "permission.ask": "it is the agent's own hook's",

@@ -140,8 +140,23 @@ def test_nobody_acknowledges_the_mail_of_another(team: TeamStore) -> None:
     with pytest.raises(Refused, match="not a mailbox of w2"):
         messages.acknowledge(member(team, "w2"), letters)
     assert messages.unread(member(team, "w1")) == 1
+    with pytest.raises(Refused, match="not a mailbox of w2"):
+        messages.acknowledge(member(team, "w2"), up_to={"w1": 1})
+    assert messages.unread(member(team, "w1")) == 1
     messages.acknowledge(member(team, "w1"), letters)
     assert messages.unread(member(team, "w1")) == 0
+
+
+def test_what_came_after_what_was_shown_stays_unread(team: TeamStore) -> None:
+    """Each of several mailboxes has its own number; one beyond the newest message marks none that comes later."""
+    for content in ("one", "two", "three"):
+        messages.send(member(team, "w1"), "human", content)
+        messages.send(member(team, "w1"), "lead", content)
+    messages.acknowledge(human(team), up_to={"human": 2, "lead": 1})
+    assert messages.unread(human(team)) == 3
+    messages.acknowledge(human(team), up_to={"human": 99})
+    messages.send(member(team, "w1"), "human", "four")
+    assert [letter.message.content for letter in messages.inbox(human(team))] == ["two", "three", "four"]
 
 
 def test_a_lead_agent_takes_the_leads_mail(home: Path) -> None:

@@ -73,6 +73,18 @@ class TestMessages:
         assert [one["message"]["id"] for one in read] == [one["message"]["id"] for one in told]
         assert [one["seq"] for one in (*told, *read)] == [*range(1, 61)]
 
+    def test_whose_the_mail_of_the_lead_address_is_follows_who_leads(self, connect: Connect, team: TeamStore) -> None:
+        """Rulings 3.8"""
+        messages.send(member(team, "w1"), "lead", "red or blue?")
+        messages.send(human(team), "w1", "wait")
+        wire = connect()
+        listed = wire.result("message.list.subscribe")["messages"]
+        assert {one["content"]: one["yours"] for one in listed} == {"red or blue?": False, "wait": False}
+        with team.wanted.change("a test") as change:
+            change.value = replace(change.value, seats=tuple(s for s in change.value.seats if s.agent_id != "lead"))
+        told = wire.told()["message"]
+        assert (told["content"], told["yours"]) == ("red or blue?", True)
+
 
 class TestTrouble:
     """A list that cannot be read for a while."""

@@ -12,6 +12,7 @@ from pro0.errors import NotFound
 from pro0.model.caller import PEOPLE_AND_AGENTS, Who
 from pro0.model.message import Mailbox, Message, MessageType
 from pro0.ops.context import Context, operation
+from pro0.ops.mail.messages import addresses
 
 LATEST = 1000
 """Messages that a list shows, at most: the newest."""
@@ -35,6 +36,8 @@ class ListedMessage(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": 
     urgent: bool = False
     cut: bool = False
     """True when this is only the beginning of the content."""
+    yours: bool = False
+    """True when it is in a mailbox of the caller's: a person without a lead agent reads that of `lead` too."""
 
 
 class MailFeed:
@@ -45,21 +48,25 @@ class MailFeed:
         self._latest = latest
         self._heads: dict[str, Mailbox] = {}
         self._unread: dict[str, dict[int, ListedMessage]] = {}
+        self._mine: frozenset[str] = frozenset()
 
     def news(self) -> list[ListedMessage]:
         """Return the messages that are new or newly read since the last call, by time; first the newest of all."""
         team = self._context.team.require()
         boxes: list[list[ListedMessage]] = []
         heads: dict[str, Mailbox] = {}
+        before_now, self._mine = self._mine, frozenset(addresses(team, self._context.caller))
+        for address in before_now ^ self._mine:  # whose they are is told anew
+            self._heads.pop(address, None)
         for address in team.mailbox_owners():
             box = team.mailbox(address)
             head, before = box.head.read(), self._heads.get(address)
             if before is None or before.revision != head.revision:
                 heads[address] = head
                 since = before.next_seq - 1 if before else max(0, head.next_seq - 1 - self._latest)
-                fresh = [
-                    _listed(message, head) for message in box.since(head, since) if _may_read(self._context, message)
-                ]
+                yours = address in self._mine
+                letters = (message for message in box.since(head, since) if _may_read(self._context, message))
+                fresh = [_listed(message, head, yours=yours) for message in letters]
                 boxes.append([*self._read_since(address, head), *fresh])
         self._heads |= heads
         for address, messages in zip(heads, boxes, strict=True):
@@ -98,7 +105,7 @@ def _may_read(context: Context, message: Message) -> bool:
     return caller.who is Who.HUMAN or caller.agent_id in (message.from_, message.to)
 
 
-def _listed(message: Message, head: Mailbox) -> ListedMessage:
+def _listed(message: Message, head: Mailbox, *, yours: bool) -> ListedMessage:
     return ListedMessage(
         id=message.id,
         seq=message.seq,
@@ -111,4 +118,5 @@ def _listed(message: Message, head: Mailbox) -> ListedMessage:
         in_reply_to=message.in_reply_to,
         urgent=message.urgent,
         cut=len(message.content) > LETTERS,
+        yours=yours,
     )

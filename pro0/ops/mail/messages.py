@@ -1,7 +1,7 @@
 """Messages: send, broadcast, read."""
 
 import heapq
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
@@ -97,7 +97,7 @@ def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
     letters = _merged(by_address.values())
     if acknowledge and len(mine) > 1:
         with _after(by_address, "was given out"):
-            _mark_read(context, letters)
+            _mark_read(context, _newest(letters))
     return letters
 
 
@@ -109,18 +109,24 @@ def take_back(context: Context) -> None:
 
 
 @operation("message.acknowledge", PEOPLE_AND_AGENTS)
-def acknowledge(context: Context, letters: list[Letter]) -> None:
-    """Mark letters that were shown as read."""
-    mine = addresses(context.team, context.caller)
-    if stray := next((letter.mailbox for letter in letters if letter.mailbox not in mine), None):
-        raise Refused(f"{stray} is not a mailbox of {context.caller.agent_id}", code=ErrorCode.NOT_ALLOWED)
-    _mark_read(context, letters)
+def acknowledge(context: Context, letters: Iterable[Letter] = (), *, up_to: Mapping[str, int] | None = None) -> None:
+    """Mark letters that were shown as read, or those of mailboxes up to a number; what came later stays unread."""
+    mine, newest = addresses(context.team, context.caller), {**_newest(letters), **(up_to or {})}
+    if stray := next((address for address in newest if address not in mine), None):
+        sentence = f"{text.visible(stray)} is not a mailbox of {context.caller.agent_id}"
+        raise Refused(sentence, code=ErrorCode.NOT_ALLOWED)
+    _mark_read(context, newest)
 
 
-def _mark_read(context: Context, letters: Iterable[Letter]) -> None:
+def _newest(letters: Iterable[Letter]) -> dict[str, int]:
+    """Return of each mailbox the number of its newest letter."""
     newest: dict[str, int] = {}
     for letter in letters:
         newest[letter.mailbox] = max(newest.get(letter.mailbox, 0), letter.message.seq)
+    return newest
+
+
+def _mark_read(context: Context, newest: Mapping[str, int]) -> None:
     read: list[str] = []
     for address, seq in newest.items():
         with _after(read, "is marked as read"):

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 from operator import attrgetter
-from typing import cast
+from typing import Annotated, cast
 
+from msgspec import Meta
+
+from pro0.ops.mail import messages
 from pro0.ops.mail.listing import ListedMessage, MailFeed
 from pro0.ops.team.costs import Cost, cost
 from pro0.ops.team.events import EventFeed, TeamEvent
@@ -12,6 +15,8 @@ from pro0.rpc.client import RpcClient
 from pro0.rpc.method import method
 from pro0.rpc.subscriptions import LastSeq, Latest, LostId, Values
 from pro0.rpc.views import Nothing, RpcView
+
+Seen = Annotated[dict[str, int], Meta(description="Mailbox → the seq of the newest message in it that was shown.")]
 
 
 class MessageSnapshot(RpcView, frozen=True, kw_only=True):
@@ -43,6 +48,13 @@ def subscribe_to_messages(client: RpcClient, id: LostId = "", seq: LastSeq = 0) 
         subscriptions.MESSAGES, lambda: Latest(MailFeed(context).news, attrgetter("id")), id, seq
     )
     return MessageSnapshot(id=subscription.id, messages=tuple(cast("Iterable[ListedMessage]", subscription.first)))
+
+
+@method("message.acknowledge", "message.acknowledge")
+def acknowledge(client: RpcClient, up_to: Seen) -> Nothing:
+    """Mark the messages in the caller's mailboxes as read that it was shown; what came later stays unread."""
+    messages.acknowledge(client.context, up_to=up_to)
+    return Nothing()
 
 
 @method("message.list", "message.list.unsubscribe")

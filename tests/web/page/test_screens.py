@@ -296,6 +296,35 @@ def test_messages_come_by_themselves_and_are_answered(shown: Shown, alpha: Crew)
     wait_until(lambda: not messages.unread(alpha.context), STUCK, "all are read")
 
 
+@pytest.mark.parametrize("mailbox", ["human", "lead"])
+def test_what_was_not_shown_stays_unread(mailbox: str, shown: Shown, alpha: Crew) -> None:
+    """3.8: without a lead agent the mail to `lead` is the person's too."""
+    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
+    messages.inbox(alpha.context, acknowledge=True)
+    page = shown.go("messages")
+    button = page.get_by_role("button", name="Mark all as read")
+    expect(button).to_have_count(0)
+    seen = messages.send(ada, mailbox, "the first")
+    expect(page.locator("li.card", has_text="the first")).to_contain_text("1 new message")
+    expect(button).to_be_visible()
+    page.evaluate("link.hold()")
+    unseen = messages.send(ada, mailbox, "the second")
+    button.click()
+
+    def read() -> set[str]:
+        return {letter.message.id for letter in messages.history(alpha.context) if letter.message.read}
+
+    wait_until(lambda: seen.id in read(), STUCK, "what was shown is read")
+    page.evaluate("link.free()")
+    shown.says("all are read")
+    assert unseen.id not in read()
+    expect(button).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Go to").fill("Mark all messages")
+    page.keyboard.press("Enter")
+    expect(button).to_be_focused()
+
+
 def test_a_member_shows_its_screen_its_tasks_and_its_cost(shown: Shown, alpha: Crew) -> None:
     """S000-001, 035."""
     page = shown.go("member", "ada@terminal")

@@ -26,7 +26,7 @@ export function names() {
     act("New role", () => editRole(null)),
     act("Choose another team", () => (location.hash = "#/")),
     act("Write to all members", writeToAll),
-    called("Mark all messages as read", "message.inbox", { acknowledge: true }, "all are read"),
+    act("Mark all messages as read", () => goTo("messages", "", "messages")),
     called("Pause: no task is taken", "team.pause", { paused: true }, "paused: no task is taken"),
     called("Go on after a pause", "team.pause", { paused: false }, "tasks are taken again"),
     act("Set the limit of the team", () => go("cost")),

@@ -1,20 +1,35 @@
 /** Messages: a thread for each pair that writes to each other, the person's own first. */
 import { html } from "../html.js";
+import { useLayoutEffect } from "../vendor/hooks.js";
 import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";
+import { focusWanted, wanted } from "../data/wish.js";
 import { many } from "../data/words.js";
 import { Act, Empty, Heading, Loading, Since } from "../parts/common.js";
 import { PERSON, Thread, pairOf } from "../parts/thread.js";
 import { writeToAll } from "../parts/writing.js";
 
+export const MARK = "Mark all as read";
+
+/** Without a lead agent the mail to `lead` is the person's too. */
+const isUnread = ({ yours, read }) => yours && !read;
+
+/** Mailbox → the number of its newest one of these messages. */
+const newest = (messages) => messages.reduce((found, { to, seq }) => ({ ...found, [to]: Math.max(found[to] ?? 0, seq) }), {});
+
 export function Messages() {
-  const { messages } = team.value;
+  const own = team.value;
+  const { messages } = own;
   const chosen = route.value.item;
   const all = threads(messages.all);
-  const unread = messages.all.filter((message) => message.to === PERSON && !message.read).length;
+  const unread = messages.all.filter(isUnread);
+  // Only what is shown: what comes while the finger is on its way stays unread.
+  const read = () => own.call("message.acknowledge", { up_to: newest(unread) });
+  const wish = wanted("messages");
+  useLayoutEffect(() => void (wish && messages.ready.value && focusWanted()), [wish, messages.ready.value]);
   const other = all.find((thread) => thread.with === chosen || thread.pair === chosen);
   return html`<${Heading} title="Messages">
-      ${unread > 0 && html`<${Act} label="Mark all as read" run=${() => team.value.call("message.inbox", { acknowledge: true })} done="all are read" />`}
+      ${unread.length > 0 && html`<${Act} label=${MARK} data-wanted=${wish ? "" : undefined} run=${read} done="all are read" />`}
       <button type="button" class="act primary" onClick=${writeToAll}>Write to all</button><//>
     ${!messages.ready.value && html`<${Loading} list=${messages} />`}
     ${messages.ready.value && !all.length && html`<${Empty} title="Nobody has written yet">Write to a member on its page.<//>`}
@@ -33,7 +48,7 @@ function threads(messages) {
     const others = [message.from, message.to].filter((name) => name !== PERSON);
     const thread = found.get(pair) ?? { pair, with: others.length === 1 ? others[0] : "", unread: 0, last: message };
     if (message.timestamp >= thread.last.timestamp) thread.last = message;
-    if (message.to === PERSON && !message.read) thread.unread += 1;
+    if (isUnread(message)) thread.unread += 1;
     found.set(pair, thread);
   }
   return [...found.values()].sort((one, other) => Boolean(other.with) - Boolean(one.with) || other.last.timestamp.localeCompare(one.last.timestamp));
