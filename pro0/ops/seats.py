@@ -1,11 +1,14 @@
-"""Find members by agent id or name, in any case."""
+"""Find members by agent id or name, in any case; and see whether those live of whom a team's files tell."""
+
+from collections.abc import Iterator
+from contextlib import suppress
 
 import msgspec
 
 from pro0 import processes
-from pro0.errors import ErrorCode, NotFound
+from pro0.errors import ErrorCode, NotFound, Pro0Error
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.runtime import ENDED, Runtime, SeatState, State
+from pro0.model.runtime import ENDED, Process, Runtime, SeatState, State
 from pro0.model.team import Seat, Wanted
 from pro0.store.teams import TeamStore
 
@@ -90,3 +93,31 @@ def led(wanted: Wanted, machine: str) -> bool:
 def roster(team: TeamStore) -> Roster:
     """Read the team's members, without a lock."""
     return Roster(team.name, team.require().wanted.read(), team.runtime.read())
+
+
+class Signs:
+    """Looks at one team again and again: at its documents, and whether those live of whom lists tell.
+
+    No file changes when the last of them dies. The documents are read anew only when they have changed.
+    """
+
+    def __init__(self) -> None:
+        self._documents: object = None
+        self._processes: tuple[Process, ...] = ()
+
+    def look(self, team: TeamStore) -> Iterator[object]:
+        """Yield values that differ after each change that a list of the team shows."""
+        documents = tuple(team.documents.signs())
+        if documents != self._documents:
+            self._documents, self._processes = None, ()
+            with suppress(Pro0Error):  # what cannot be read now is read at the next look
+                self._processes = _told_of(team)
+                self._documents = documents
+        yield documents
+        yield tuple(map(processes.alive, self._processes))
+
+
+def _told_of(team: TeamStore) -> tuple[Process, ...]:
+    runtime, outside = team.runtime.read(), team.wanted.read().outside
+    sessions = (process for seat in runtime.seats if seat.state not in ENDED for process in (seat.guard, seat.agent))
+    return tuple(filter(None, (runtime.lead, outside.process if outside else None, *sessions)))

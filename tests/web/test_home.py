@@ -1,6 +1,7 @@
 """What a page does for a home and with the person's word: start teams, follow them, give verdicts on what was shown."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,12 +10,14 @@ from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed
 
 from pro0.engine.copying import copy_store
+from pro0.model.runtime import Phase
 from pro0.model.task import Awaiting, Changes, Draft, Gate
 from pro0.model.team import PlanGate
 from pro0.ops import verdicts
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import plan_approval
+from pro0.processes import identify
 from pro0.store.paths import STORE
 from pro0.store.teams import Store, TeamStore
 from pro0.web.home.server import HomeServer
@@ -42,6 +45,24 @@ def test_a_team_that_cannot_be_read_hides_no_change_of_another(home: Path) -> No
     before = [*server._signs()]
     tasks.create(human(sound), [Draft(title="new")])
     assert [*server._signs()] != before
+
+
+def test_an_open_page_learns_that_everybody_has_died(browser: Browser, team: TeamStore) -> None:
+    """3.27: no file changes then, and nobody is left to announce it."""
+    with subprocess.Popen(["sleep", "600"]) as lead:
+        with team.runtime.change("a test") as change:
+            sessions = tuple(
+                replace(seat, guard=identify(lead.pid), agent=identify(lead.pid)) for seat in change.value.seats
+            )
+            change.value = replace(change.value, phase=Phase.RUNNING, lead=identify(lead.pid), seats=sessions)
+        wire = browser.rpc("alpha")
+        assert wire.result("need.list.subscribe")["needs"] == []
+        members = wire.result("member.list.subscribe")["members"]
+        assert {member["state"] for member in members} == {"idle"}
+        lead.kill()
+    told = [wire.next_notice()["params"] for _ in range(1 + len(members))]
+    assert [one["need"]["kind"] for one in told if "need" in one] == ["no lead"]
+    assert {one["member"]["state"] for one in told if "member" in one} == {"crashed"}
 
 
 def test_a_verdict_counts_for_what_was_shown_alone(another: Another, team: TeamStore, waiting: str) -> None:
