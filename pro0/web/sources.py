@@ -62,6 +62,8 @@ class GuardTerminal:
         self._handle = handle
         self._inbox = protocol.MessageReader(protocol.FRAME_LIMIT)
         self._size = (0, 0)
+        self._writer: asyncio.StreamWriter | None = None
+        """None until the guard is reached, and once it is gone."""
         self.refused = False
         """True when the agent did not read what was typed."""
 
@@ -74,10 +76,11 @@ class GuardTerminal:
                 await asyncio.get_running_loop().sock_connect(connection, short)
             if address.peer(connection) != os.geteuid():
                 raise ConnectionError("another user's")
-            reader, self._writer = await asyncio.open_connection(sock=connection)
+            reader, writer = await asyncio.open_connection(sock=connection)
         except OSError:
             connection.close()
             return
+        self._writer = writer
         try:
             while data := await reader.read(PIECE):
                 for kind, payload in self._inbox.take(data):
@@ -86,7 +89,8 @@ class GuardTerminal:
         except (OSError, protocol.Broken):
             return
         finally:
-            self._writer.close()
+            self._writer = None
+            writer.close()
 
     def _learnt(self, kind: bytes, values: dict[str, object], screen: BrowserScreen) -> bool:
         if kind == protocol.HELLO:
@@ -108,12 +112,13 @@ class GuardTerminal:
         self._send(protocol.packed(kind, {"columns": columns, "lines": lines}))
 
     async def type(self, data: bytes) -> bool:
-        """Send typed bytes to the agent; what it does not read is known later."""
-        self._send(protocol.message(protocol.INPUT, data))
-        return True
+        """Send typed bytes to the agent; False when it is not reached. What it does not read is known later."""
+        return self._send(protocol.message(protocol.INPUT, data))
 
-    def _send(self, message: bytes) -> None:
-        self._writer.write(message)
+    def _send(self, message: bytes) -> bool:
+        if self._writer:
+            self._writer.write(message)
+        return self._writer is not None
 
 
 class Captured:

@@ -1,5 +1,6 @@
 """A member's terminal in a browser: what is shown, to whom, and who may type into it."""
 
+import asyncio
 import json
 import re
 import sys
@@ -19,6 +20,7 @@ from pro0.guard.pty import INPUT_LIMIT
 from pro0.model.runtime import Handle, State
 from pro0.store.teams import TeamStore
 from pro0.web.screen import BrowserScreen
+from pro0.web.sources import GuardTerminal
 from pro0.web.terminals import KEYS_LIMIT
 from tests.contracts.stages import STAGES, Stage
 from tests.teams import set_state
@@ -156,6 +158,13 @@ def test_who_does_not_read_is_said(browser: Browser, team: TeamStore, tmp_path: 
         assert "does not read" in looker.hears("refused")["message"]
     finally:
         stage.leave()
+
+
+def test_a_terminal_that_is_not_reached_takes_no_keys() -> None:
+    """A key may come before its guard has answered, and after it is gone: the browser is told, and stays."""
+    source = GuardTerminal(Handle(backend="in-process", incarnation="inc-w1"))
+    source.resize(61, 17)
+    assert asyncio.run(source.type(b"x")) is False
 
 
 def test_an_ended_session_shows_its_end_and_the_next_one_follows(
