@@ -12,7 +12,6 @@ import re
 import shutil
 import stat
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -22,6 +21,7 @@ from typing import IO, Self
 
 import msgspec
 
+from pro0 import scratch
 from pro0.errors import EnvironmentMissing, ErrorCode
 
 HEADS = "refs/heads/"
@@ -120,7 +120,7 @@ class Git:
 
     def stream(self, *words: str) -> Iterator[bytes]:
         """Yield git's output line by line while it runs; raises EnvironmentMissing when git fails."""
-        with tempfile.TemporaryFile() as errors, self._started(words, errors) as process:
+        with scratch.file() as errors, self._started(words, errors) as process:
             assert process.stdout
             yield from process.stdout
             if process.wait():
@@ -142,17 +142,17 @@ class Git:
         """Yield git on the folder's files, in a scratch repository with only the real one's objects and plain settings.
 
         With `index` it uses the folder's index, else an empty one; `head` is its commit. New objects go into the real
-        repository, or away with the scratch one when they are not `lasting`.
+        repository, or away with the scratch one when they are not `lasting`. Raises Unwritable without room for it.
         """
-        git_dir, common = self._places
-        plain = self._plain
-        with tempfile.TemporaryDirectory(prefix="pro0-git-") as scratch:
-            folder = Path(scratch)
-            _make(folder, git_dir, common, head, plain)
+        (git_dir, common), plain = self._places, self._plain
+        with scratch.folder("pro0-git-") as folder:
+            with scratch.room():
+                _make(folder, git_dir, common, head, plain)
+                objects = common / "objects" if lasting else _borrowed(folder, common)
             variables = {
-                "GIT_DIR": scratch,
+                "GIT_DIR": str(folder),
                 "GIT_WORK_TREE": self._variables.get("GIT_WORK_TREE") or str(top(self.folder)),
-                "GIT_OBJECT_DIRECTORY": str(common / "objects" if lasting else _borrowed(folder, common)),
+                "GIT_OBJECT_DIRECTORY": str(objects),
                 "GIT_INDEX_FILE": str((git_dir if index else folder) / "index"),
             }
             yield self._with(variables | _as_variables({**plain, "lfs.storage": str(common / "lfs")}))

@@ -1,11 +1,13 @@
 """Git, run in one folder: what stands around it does not lead it elsewhere, and its complaints are one clear line."""
 
+import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, Unwritable
 from pro0.git import Git, Worktree
 from pro0.worktrees import Repository, branch_of
 from pro0.worktrees.contents import commit_all
@@ -36,6 +38,23 @@ def test_git_that_cannot_be_run_is_named(missing: str, project: Path, monkeypatc
         monkeypatch.setenv("PATH", str(project))
     with pytest.raises(EnvironmentMissing, match=r"cannot be run in .*: No such file"):
         Git(project if missing == "git" else project / "gone").run("status")
+
+
+ACTS: dict[str, Callable[[Git], object]] = {
+    "apart": lambda git_here: git_here.apart().__enter__(),
+    "present": lambda git_here: git_here.present().__enter__(),
+    "stream": lambda git_here: [*git_here.stream("log")],
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_without_room_for_scratch_files_it_is_said_where(
+    act: Callable[[Git], object], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "full"))
+    with pytest.raises(Unwritable, match=rf"^no scratch file can be written in {tmp_path}/full: ") as raised:
+        act(Git(project))
+    assert raised.value.hint == "free some space there, or name another folder in TMPDIR"
 
 
 def test_any_name_of_a_folder_is_read(project: Path, tmp_path: Path) -> None:

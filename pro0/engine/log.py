@@ -3,12 +3,18 @@
 import os
 from contextlib import suppress
 
+from pro0.errors import Pro0Error
 from pro0.model.stored import iso
 from pro0.ops.context import clock
 from pro0.store import atomic, journal
 from pro0.store.files import translate
 from pro0.store.paths import LEAD_LOG
 from pro0.store.teams import TeamStore
+
+
+def reason(error: Exception) -> str:
+    """Return what an error says; one that is not ours is named too."""
+    return error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
 
 
 class Log:

@@ -17,7 +17,7 @@ from pro0.engine import machines
 from pro0.engine.apply import Applier
 from pro0.engine.background.services import services_of
 from pro0.engine.cleanup import remove
-from pro0.engine.log import Log
+from pro0.engine.log import Log, reason
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
 from pro0.engine.revival import declines
@@ -145,17 +145,23 @@ class Lead:
 
     def _leave(self) -> None:
         self._services.hooking.finish()
-        try:
-            if self._tidy:
-                self._applier.dismantle()
-            if self._team.wanted.read().remove and not self._team.machine:
-                remove(Store(self._team.paths.home), self._team, force=False, show=self._log.write)
-        except Pro0Error as error:
-            self._complain(error)
+        for duty in (self._tidy_up, self._remove_if_owed):
+            try:
+                duty()
+            except Exception as error:  # noqa: BLE001 - one duty left undone is no reason to skip the other
+                self._complain(error)
+
+    def _tidy_up(self) -> None:
+        if self._tidy:
+            self._applier.dismantle()
+
+    def _remove_if_owed(self) -> None:
+        if self._team.wanted.read().remove and not self._team.machine:
+            remove(Store(self._team.paths.home), self._team, force=False, show=self._log.write)
 
     def _complain(self, *errors: Exception) -> None:
         """Log new errors; skip those of the last round."""
-        trouble = {e.message if isinstance(e, Pro0Error) else f"{type(e).__name__}: {e}" for e in errors}
+        trouble = {reason(error) for error in errors}
         for why in sorted(trouble - self._trouble):
             self._log.write("trouble", why=why)
         self._trouble = trouble

@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import scratch
 from pro0.errors import EnvironmentMissing
 from pro0.git import Git
 from pro0.worktrees import aside
@@ -24,7 +25,8 @@ def changed_tree(worktree: Git, base: str, selection: str = "--all") -> str:
         apart.run("add", selection, "--", ".")
         if forced := _forced(worktree, commit):
             listed = apart.private() / _LISTED
-            listed.write_bytes(b"".join(b":(top,literal)" + name + b"\0" for name in forced))
+            with scratch.room():
+                listed.write_bytes(b"".join(b":(top,literal)" + name + b"\0" for name in forced))
             apart.run("add", "--sparse", "--force", f"--pathspec-from-file={listed}", "--pathspec-file-nul")
         tree = apart.run("write-tree")
     return "" if tree == before else tree

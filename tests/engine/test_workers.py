@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -292,3 +293,32 @@ def test_cleanup_in_the_middle_keeps_what_was_done(yard: Crew) -> None:
     assert not yard.left()
     assert git(yard.project, "show", "teams/t3/task-3:a") == "1"
     assert len(git(yard.project, "worktree", "list").splitlines()) == 1
+
+
+def test_without_room_for_scratch_files_a_worktree_stays_and_the_others_go_on(
+    alpha: Crew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 14: its report says where its work is, the next worker is harvested, and the lead ends as always"""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # only the lead is without room
+    (scratch := tmp_path / "scratch").mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    repository_in(alpha.project)
+    alpha.lead()
+    go = tmp_path / "go"
+    [first] = delegate(alpha, f"echo 1 > a; touch up; until [ -e {go} ]; do sleep 0.1; done")
+    wait_until(lambda: is_up(alpha, first), PATIENCE, "it works")
+    full = scratch.rename(tmp_path / "full")
+    go.touch()
+    over(alpha, first)
+    [report] = alpha.notices("Worker t1 completed task-1")
+    assert f"stays: no scratch file can be written in {scratch}" in report
+    assert Path(alpha.task(first).worktree or "", "a").exists()
+    full.rename(scratch)
+    over(alpha, second := delegate(alpha, "echo 2 > b")[0])
+    assert git(alpha.project, "show", f"{alpha.task(second).branch}:b") == "2"
+    scratch.rename(full)
+    alpha.stop()
+    assert alpha.leads[0].wait(PATIENCE) == 0
+    with pytest.raises(Kept, match="teams/t1/task-1"):
+        cleanup(alpha.store, "alpha", force=False, show=alpha.shown.append)
+    assert git(alpha.project, "show", "teams/t1/task-1:a") == "1"

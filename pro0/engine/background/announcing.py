@@ -11,7 +11,7 @@ from pro0.config import Settings
 from pro0.engine.background import notifying
 from pro0.engine.background.backlog import Backlog
 from pro0.engine.background.hooking import Hooking, version
-from pro0.engine.log import Log
+from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of
 from pro0.errors import Pro0Error
 from pro0.model.decision import Announce
@@ -44,7 +44,7 @@ class Announcer:
         self._stamp = [version(path) for path in self._files]
         self._asked: set[str] = set()
         self._done: set[str] = set()
-        self._backlogs = {surface: Backlog(self._announce) for surface in Surface}
+        self._backlogs = {surface: Backlog(self._announce, self._failed) for surface in Surface}
 
     def surfaces(self) -> frozenset[Surface]:
         """Return the surfaces that are in use: as the settings and the hooks say now."""
@@ -86,16 +86,16 @@ class Announcer:
         return key(action.surface, action.need.id, self._team.machine)
 
     def _announce(self, action: Announce) -> None:
-        need, name = action.need, self._key(action)
-        try:
-            is_made = self._make(action.surface, need)
-        except (Pro0Error, OSError) as error:
-            self._log.write("announcing", surface=action.surface, need=need.id, why=str(error))
-            is_made = True
-        if is_made:
-            self._done.add(name)
+        if self._make(action.surface, action.need):
+            self._done.add(self._key(action))
         else:  # the settings were emptied while it waited, perhaps for a moment: it stays owed
-            self._asked.discard(name)
+            self._asked.discard(self._key(action))
+        self._woken()
+
+    def _failed(self, action: Announce, error: Exception) -> None:
+        """Log a failed announcement, which is not made again."""
+        self._log.write("announcing", surface=action.surface, need=action.need.id, why=reason(error))
+        self._done.add(self._key(action))
         self._woken()
 
     def _make(self, surface: Surface, need: Need) -> bool:

@@ -9,10 +9,14 @@ T = TypeVar("T")
 
 
 class Backlog(Generic[T]):
-    """Does queued jobs in order, in one thread started by the first. At most `most` wait, 0 for any number."""
+    """Does queued jobs in order, in one thread started by the first. At most `most` wait, 0 for any number.
 
-    def __init__(self, do: Callable[[T], None], most: int = 0) -> None:
+    A job that fails is handed to `failed` with its error, and the next one is done.
+    """
+
+    def __init__(self, do: Callable[[T], None], failed: Callable[[T, Exception], None], most: int = 0) -> None:
         self._do = do
+        self._failed = failed
         self._waiting: queue.Queue[T] = queue.Queue(most)
         self._worker: threading.Thread | None = None
 
@@ -36,5 +40,7 @@ class Backlog(Generic[T]):
             item = self._waiting.get()
             try:
                 self._do(item)
+            except Exception as error:  # noqa: BLE001 - no failure of one job is worth losing the others
+                self._failed(item, error)
             finally:
                 self._waiting.task_done()

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.engine.background.backlog import Backlog
-from pro0.engine.log import Log
+from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of, shown_at
 from pro0.errors import EnvironmentMissing, Kept, Pro0Error, Refused
 from pro0.git import FULL
@@ -41,7 +41,7 @@ class Harvester:
         self._asked: set[str] = set()
         self._done: set[str] = set()
         self._torn_down: set[str] = set()
-        self._backlog = Backlog(self._harvest)
+        self._backlog = Backlog(self._harvest, self._failed)
 
     def begin(self, harvest: Harvest) -> None:
         """Harvest a dead worker's work, once for each incarnation."""
@@ -55,12 +55,13 @@ class Harvester:
         return frozenset(self._done)
 
     def _harvest(self, harvest: Harvest) -> None:
-        try:
-            workers.record_result(lead_context(self._team), harvest, self._collect(harvest), self._tail(harvest))
-            self._done.add(harvest.incarnation)
-        except Pro0Error as error:
-            self._log.write("harvest", why=error.message)
-            threading.Timer(AGAIN, self._asked.discard, (harvest.incarnation,)).start()
+        workers.record_result(lead_context(self._team), harvest, self._collect(harvest), self._tail(harvest))
+        self._done.add(harvest.incarnation)
+        self._woken()
+
+    def _failed(self, harvest: Harvest, error: Exception) -> None:
+        self._log.write("harvest", why=reason(error))
+        threading.Timer(AGAIN, self._asked.discard, (harvest.incarnation,)).start()
         self._woken()
 
     def _collect(self, harvest: Harvest) -> WorkerResult:

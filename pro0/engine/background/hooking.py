@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pro0 import config
 from pro0.engine.background.backlog import Backlog
-from pro0.engine.log import Log
+from pro0.engine.log import Log, reason
 from pro0.errors import Pro0Error
 from pro0.model.home import HookEvent
 from pro0.model.runtime import Runtime, SeatState
@@ -33,7 +33,7 @@ class Hooking:
         self._woken = woken
         self._answers: dict[str, str] = {}
         self._asked: set[str] = set()
-        self._backlog = Backlog(self._tell, MOST)
+        self._backlog = Backlog(self._tell, self._failed, MOST)
         self._over = ""
         home, project = team.paths.home, Path(team.config.read().project)
         self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
@@ -84,6 +84,9 @@ class Hooking:
     def _tell(self, change: Change) -> None:
         if not self._over and self.run(*change) is None:  # the settings were emptied while it waited
             self._log.write("hook dropped", change=change[0])
+
+    def _failed(self, change: Change, error: Exception) -> None:
+        self._log.write("hook dropped", change=change[0], why=reason(error))
 
     def _answer(self, key: str, state: SeatState) -> None:
         try:

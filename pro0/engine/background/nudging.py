@@ -14,9 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from pro0.engine.background.agent_states import AgentStates, WatchedSession
-from pro0.engine.log import Log
+from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of
-from pro0.errors import Pro0Error
 from pro0.model.decision import Nudge, Nudged
 from pro0.model.home import AgentAct
 from pro0.model.runtime import Handle, SeatState, State
@@ -99,7 +98,7 @@ class Nudger:
         try:
             why, by = self._hand_over(nudge, state)
         except Exception as error:  # noqa: BLE001 - the next try may succeed after any failure
-            why = error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
+            why = reason(error)
         with self._lock:
             if why:
                 trial.after = time.monotonic() + BACKOFF[min(trial.failed, len(BACKOFF) - 1)]

@@ -7,7 +7,7 @@ from datetime import datetime
 from pro0.agents.adapter import PermissionChannel, SessionView
 from pro0.engine.background.agent_states import AgentStates, WatchedSession
 from pro0.engine.background.backlog import Backlog
-from pro0.engine.log import Log
+from pro0.engine.log import Log, reason
 from pro0.errors import Pro0Error
 from pro0.model.decision import Snapshot
 from pro0.model.need import Outcome, PermissionRequest
@@ -30,7 +30,7 @@ class PermissionRelay:
         self._unheard: dict[str, datetime] = {}
         self._trouble = ""
         """The error of the last round, which is logged once."""
-        self._backlog = Backlog(self._carry)
+        self._backlog = Backlog(self._carry, self._failed)
 
     def follow(self, snapshot: Snapshot) -> None:
         """Carry new requests of agents to the store, and the outcomes of open ones."""
@@ -80,10 +80,11 @@ class PermissionRelay:
         try:
             if watched.adapter.permissions:
                 self._exchange(watched.adapter.permissions, watched.session_view, watched)
-        except Pro0Error as error:
-            self._log.write("permission", agent=watched.state.agent_id, why=error.message)
         finally:
             self._under_way.discard(watched.state.incarnation)
+
+    def _failed(self, watched: WatchedSession, error: Exception) -> None:
+        self._log.write("permission", agent=watched.state.agent_id, why=reason(error))
 
     def _exchange(self, channel: PermissionChannel, session_view: SessionView, watched: WatchedSession) -> None:
         """Put new requests before the person, hand answers over, and settle those that the agent no longer asks."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pro0.engine.background.backlog import Backlog
-from pro0.engine.log import Log
+from pro0.engine.log import Log, reason
 from pro0.errors import Pro0Error
 from pro0.model.decision import WorkFolder
 from pro0.model.team import Seat, TeamConfig
@@ -26,7 +26,7 @@ class WorktreeJobs:
         self._woken = woken
         self._asked: set[Key] = set()
         self._found: dict[Key, WorkFolder] = {}
-        self._backlog = Backlog(self._prepare)
+        self._backlog = Backlog(self._prepare, self._failed)
 
     def begin(self, seat: Seat) -> None:
         """Prepare the worktree of a seat, once for each generation."""
@@ -50,17 +50,15 @@ class WorktreeJobs:
 
     def _prepare(self, seat: Seat) -> None:
         work_folder = self._make_worktree(seat)
-        if work_folder.error:
-            self._tell(seat, work_folder)
-        else:  # git's work is done one by one, the members' set-ups at once
-            threading.Thread(target=self._make_ready, args=(seat, work_folder), daemon=True).start()
+        # Git's work is done one by one, the members' set-ups at once.
+        threading.Thread(target=self._make_ready, args=(seat, work_folder), daemon=True).start()
 
     def _send(self, seat: Seat) -> None:
         try:
             work_folder = WorkFolder(branch=travelling.MemberCode(self._team, seat).send())
-        except Pro0Error as error:
-            why = f"its code does not reach {seat.host}: {error.message}"
-            work_folder = WorkFolder(error=why, hint=error.hint or f"pro0 doctor --host {seat.host}")
+        except Exception as error:  # noqa: BLE001 - whoever waits for it hears of any failure
+            hint = f"pro0 doctor --host {seat.host}"
+            work_folder = _failure(f"its code does not reach {seat.host}", error, hint)
         self._tell(seat, work_folder)
 
     def _make_ready(self, seat: Seat, work_folder: WorkFolder) -> None:
@@ -68,27 +66,30 @@ class WorktreeJobs:
             readying.make_ready(self._team, seat, Path(work_folder.path))
         except Pro0Error as error:
             work_folder = WorkFolder(error=error.message, hint=error.hint or "")
-        except OSError as error:
-            work_folder = WorkFolder(error=f"its worktree cannot be made ready: {error.strerror}")
+        except Exception as error:  # noqa: BLE001 - whoever waits for it hears of any failure
+            work_folder = _failure("its worktree cannot be made ready", error)
         self._tell(seat, work_folder)
+
+    def _failed(self, seat: Seat, error: Exception) -> None:
+        self._tell(seat, _failure("its worktree cannot be made", error))
 
     def _tell(self, seat: Seat, work_folder: WorkFolder) -> None:
         self._found[(seat.agent_id, seat.generation)] = work_folder
         self._woken()
 
     def _make_worktree(self, seat: Seat) -> WorkFolder:
-        try:
-            config = self._team.config.read()
-            branch, place = _branch(config, seat), self._place(config, seat)
-            tree = Repository(Path(config.project)).add(place, branch, adopt=True)
-        except Pro0Error as error:
-            return WorkFolder(error=f"its worktree cannot be made: {error.message}", hint=error.hint or "")
-        except OSError as error:
-            return WorkFolder(error=f"its worktree cannot be made: {error.strerror}")
+        config = self._team.config.read()
+        branch, place = _branch(config, seat), self._place(config, seat)
+        tree = Repository(Path(config.project)).add(place, branch, adopt=True)
         return WorkFolder(path=str(tree.path), branch=tree.branch)
 
     def _place(self, config: TeamConfig, seat: Seat) -> Path:
         return worktree(self._team.paths.home, config.name, config.uid, seat.agent_id)
+
+
+def _failure(what: str, error: Exception, hint: str = "") -> WorkFolder:
+    why = error.strerror if isinstance(error, OSError) and error.strerror else reason(error)
+    return WorkFolder(error=f"{what}: {why}", hint=(isinstance(error, Pro0Error) and error.hint) or hint)
 
 
 def _branch(config: TeamConfig, seat: Seat) -> str:
