@@ -17,6 +17,9 @@ from pro0.sessions.iterm2 import it2
 from pro0.store.teams import TeamStore
 from pro0.terminals.library import library, missing
 
+INSIDE = "this terminal is inside tmux"
+"""Why a team is shown in the person's tmux."""
+
 
 def choose_mode(requested: str, environment: Mapping[str, str], *, terminal: bool) -> tuple[str, str]:
     """Return the backend and the reason for it; raises EnvironmentMissing when the named mode cannot work."""
@@ -30,7 +33,7 @@ def choose_mode(requested: str, environment: Mapping[str, str], *, terminal: boo
     if requested != "auto":
         return requested, "asked for"
     if tmux and environment.get("TMUX"):
-        return "tmux", "this terminal is inside tmux"
+        return "tmux", INSIDE
     if not terminal:
         return "headless", "there is no terminal"
     lacks = missing()
@@ -51,6 +54,20 @@ def display_here(requested: str, *, terminal: bool) -> Display:
         iterm2_session=it2.own_session(os.environ) if mode == "iterm2" else "",
         sockets=os.environ.get("TMUX_TMPDIR", ""),
     )
+
+
+def display_resumed(config: TeamConfig) -> Display:
+    """Return where a team is shown that goes on here; where it was when its mode cannot work here."""
+    before = config.display
+    try:
+        here = display_here(config.mode, terminal=False)
+    except EnvironmentMissing:
+        return before
+    if (here.inside_tmux, here.iterm2_session) == (before.inside_tmux, before.iterm2_session):
+        return before
+    if bool(here.inside_tmux) == bool(before.inside_tmux):
+        return replace(here, mode_reason=before.mode_reason)
+    return replace(here, mode_reason=INSIDE if here.inside_tmux else "it was resumed outside tmux: an own tmux server")
 
 
 def backend_of(config: TeamConfig) -> Backend:

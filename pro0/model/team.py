@@ -112,6 +112,11 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     worktrees: bool = False
     """Whether teammates get git worktrees of their own, unless their spawn says otherwise."""
 
+    @property
+    def display(self) -> "Display":
+        """Return where its members are shown."""
+        return Display(**{name: getattr(self, name) for name in Display.__struct_fields__})
+
 
 FirstPort = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 

@@ -23,6 +23,11 @@ def started_for_others() -> dict[str, str]:
     return surroundings() | {SPARED: "1"}
 
 
+def elsewhere(place: Place) -> str:
+    """Return what a person does for a team whose terminal is gone."""
+    return f"pro0 team stop -t {place.team}, then in the terminal to show it: pro0 team resume -t {place.team}"
+
+
 def is_incarnation(text: str) -> bool:
     """Return True when a text can be an owner tag: tmux gives no meaning to any part of it."""
     return bool(_INCARNATION.fullmatch(text))

@@ -207,8 +207,9 @@ def test_a_shell_that_is_slow_to_come_up_is_waited_for(stage: ITerm2Stage) -> No
 def test_the_session_it_was_started_in_being_gone_is_said(stage: ITerm2Stage) -> None:
     """peers: a remembered session that was closed."""
     stage.place = replace(stage.place, iterm2_session="GONE")
-    with pytest.raises(EnvironmentMissing, match="this team was started in is gone"):
+    with pytest.raises(EnvironmentMissing, match="this team was started in is gone") as raised:
         stage.open(1)
+    assert "pro0 team resume -t team" in (raised.value.hint or "")
 
 
 def test_the_mode_says_exactly_what_is_missing(stage: ITerm2Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
+from pro0.sessions.tmux import socket as tmux_socket
 from pro0.sessions.tmux.script import Command
 from pro0.sessions.tmux.windows import Group, bring_up
 from tests.contracts.stages import InsideStage, TmuxStage
@@ -194,3 +195,35 @@ def test_another_team_in_the_same_tmux_keeps_its_panes(home: Path, tmp_path: Pat
         assert stage.backend.alive([*handles, *others]) == {other.incarnation for other in others}
     finally:
         stage.leave()
+
+
+@pytest.fixture
+def inside(home: Path, tmp_path: Path) -> Iterator[InsideStage]:
+    stage = InsideStage(tmp_path)
+    yield stage
+    stage.leave()
+
+
+def test_a_person_who_closed_the_session_of_the_start_sees_new_panes_in_another(inside: InsideStage) -> None:
+    """The one that has the team's panes already, else any."""
+    session = tmux_socket.SurroundingTmux(inside.place.inside_tmux).session
+    inside.tmux("new-session", "-d", "-s", "later", "cat", "-")
+    inside.tmux("kill-session", "-t", session)
+    first = inside.open(1)
+    assert inside.backend.alive(first) == {handle.incarnation for handle in first}
+    where = ("display-message", "-p", "-t", first[0].pane, "#{session_id}")
+    second = inside.open(1)
+    assert inside.tmux(*where) == inside.tmux(*where[:3], second[0].pane, where[-1]) != session
+
+
+@pytest.mark.parametrize("another", [False, True], ids=["no server", "a later server"])
+def test_a_server_that_is_gone_is_said_with_what_helps(inside: InsideStage, another: bool) -> None:
+    place = inside.place
+    inside.leave()
+    wait_until(lambda: not tmux_socket.listening(inside.socket), STUCK, "the server is gone")
+    if another:
+        inside.restart_server()
+    inside.place = place
+    with pytest.raises(EnvironmentMissing, match="the tmux that this team was started in is gone") as raised:
+        inside.open(1)
+    assert raised.value.hint == ("pro0 team stop -t team, then in the terminal to show it: pro0 team resume -t team")

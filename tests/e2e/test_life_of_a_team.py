@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from pro0.errors import EnvironmentMissing
 from tests.conftest import let_scripts
+from tests.contracts.stages import InsideStage
 from tests.contracts.stand_in import terminal_for
 from tests.e2e.conftest import Team, kill, tmux_server
 
@@ -95,6 +97,30 @@ def test_a_killed_tmux_server(team: Team) -> None:
     for name in ("w1", "w2"):
         team("member", "restart", name)
     team("team", "wait", "--timeout", "30")
+
+
+@pytest.mark.parametrize("shown", ["inside another", "outside"])
+def test_a_tmux_of_the_person_that_is_gone(shown: str, team: Team, tmp_path: Path) -> None:
+    """3.13: what the error says helps: the team goes on where it is resumed."""
+    person = InsideStage(tmp_path)
+    try:
+        inside = {"TMUX": person.place.inside_tmux}
+        team("team", "start", team.name, "--detach", "--lead", "none", "-m", "w1=shell", env=inside)
+        assert team.json("team", "status")["mode"] == "tmux"
+        person.leave()
+        team.until(lambda: team.state("w1") == "crashed", "it has crashed", 5)
+        refused = team("member", "restart", "w1", code=EnvironmentMissing.exit_code)
+        assert "pro0 team resume -t alpha" in refused.err
+        person.restart_server()
+        team("team", "stop")
+        resumed_in = {"TMUX": person.place.inside_tmux} if shown == "inside another" else {}
+        team("team", "resume", env=resumed_in)
+        assert team.state("w1") == "idle"
+        panes = person.tmux("list-panes", "-a", "-F", "#{@pro0_team}").split()
+        assert len(panes) == (shown == "inside another")
+    finally:
+        team.end()
+        person.leave()
 
 
 def test_a_killed_lead(mode: str, team: Team) -> None:

@@ -13,7 +13,7 @@ from pro0.engine.opening import launch
 from pro0.engine.opening.launch import ensure_lead, leads
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Status
-from pro0.model.team import Seat
+from pro0.model.team import Display, Seat
 from pro0.ops.team import members, teams
 from pro0.ops.team.members import SeatDraft
 from pro0.store.lease import Lease
@@ -255,3 +255,23 @@ def test_a_stopped_team_goes_on_with_new_sessions(alpha: Crew) -> None:
     second = alpha.reaches("w1", State.IDLE)
     assert (second.generation, second.incarnation != first.incarnation) == (2, True)
     assert alpha.settled(*alpha.give(Draft(title="t", run="true")))[0].status is Status.COMPLETED
+
+
+def test_while_a_session_lives_the_team_stays_where_it_is_shown(alpha: Crew) -> None:
+    """3.13: it is shown elsewhere only when nothing would be left behind."""
+    first = alpha.lead()
+    guard = alpha.spawn("w1")[0].guard
+    assert guard
+    here = Display(mode="tmux", mode_reason="asked for", sockets="/here")
+
+    def shown() -> str:
+        teams.resume(alpha.context, display=here)
+        return alpha.team.config.read().mode
+
+    assert shown() == "headless", "a lead goes on with what it has read"
+    first.kill()
+    first.wait()
+    assert shown() == "headless"
+    kill(guard)
+    wait_until(gone(guard), PATIENCE, "the guard is dead")
+    assert shown() == "tmux"

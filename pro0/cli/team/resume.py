@@ -23,7 +23,7 @@ from pro0.store.teams import TeamStore
 def resume(team: str | None, as_json: bool) -> None:
     """Let a team run again, adopting every session that lives.
 
-    Beside a live lead it only says so.
+    Beside a live lead it only says so. A team without a living member is shown from this terminal on.
 
     --json prints what `team status --json` prints.
 
@@ -34,6 +34,7 @@ def resume(team: str | None, as_json: bool) -> None:
     """
     from pro0.engine.opening.environment import kept_environment
     from pro0.engine.outcomes import looked_at, started
+    from pro0.engine.places import display_resumed
 
     context = acting(team)
     store, name = context.team, context.team.name
@@ -44,7 +45,8 @@ def resume(team: str | None, as_json: bool) -> None:
         return
     before = {state.agent_id: state.incarnation for state in store.record.read().seats if state.state not in ENDED}
     environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
-    teams.resume(context, environment.variables, environment.reserved)
+    display = display_resumed(store.config.read())
+    teams.resume(context, environment.variables, environment.reserved, display)
     with live() as show:
         show(f"{name}: starting its lead")
         need_lead(store, show)

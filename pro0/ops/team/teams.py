@@ -1,5 +1,6 @@
 """Teams: create, pause, stop, dismiss, resume."""
 
+import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,7 +13,7 @@ from pro0.errors import ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, Caller, Who
 from pro0.model.run import RUNNER
-from pro0.model.runtime import ENDED, Phase, Runtime
+from pro0.model.runtime import ENDED, Phase, Runtime, SeatState
 from pro0.model.team import (
     Approver,
     Display,
@@ -25,11 +26,16 @@ from pro0.model.team import (
     WindowLayout,
     Wish,
 )
+from pro0.ops import ownership
 from pro0.ops.context import Context, Vouch, already, clock, in_process, new_id, operation
 from pro0.ops.seats import Roster
 from pro0.ops.team.members import renewed, shutdown_wish
 from pro0.ops.team.outside import as_lead, introduced
-from pro0.store.teams import Store
+from pro0.store.teams import Store, TeamStore
+
+LEAVING = 10.0
+"""Seconds for the lead of a stopped team to end."""
+_PAUSE = 0.02
 
 
 class Home(msgspec.Struct, frozen=True):
@@ -128,9 +134,17 @@ def dismiss(context: Context) -> bool:
 
 @operation("team.resume", HUMAN_ONLY)
 def resume(
-    context: Context, environment: Mapping[str, str] | None = None, reserved: Mapping[str, str] | None = None
+    context: Context,
+    environment: Mapping[str, str] | None = None,
+    reserved: Mapping[str, str] | None = None,
+    display: Display | None = None,
 ) -> Wanted:
-    """Want the team to run again, in this environment; members that its stop ended get new sessions."""
+    """Want the team to run again, in this environment; members that its stop ended get new sessions.
+
+    A team without a living session is shown at this `display` from now on.
+    """
+    if display:
+        _show_at(context, display)
     if environment is not None:
         with context.team.require().environment.change("renew the environment") as renewal:
             renewal.value = replace(renewal.value, variables=dict(environment), reserved=dict(reserved or {}))
@@ -154,6 +168,30 @@ def _resumed(context: Context) -> Wanted:
         if desired.wish is Wish.STOP:
             change.value = replace(change.value, wish=Wish.RUN, stop=None, remove=False)
     return change.value
+
+
+def _show_at(context: Context, display: Display) -> None:
+    """Record where the team is shown, unless one of its sessions lives; a lead that is about to end is waited for."""
+    team = context.team.require()
+    if team.machine or display == team.config.read().display:
+        return  # another machine's own display is no part of config.json
+    lease, deadline = team.documents.lease(), time.monotonic() + LEAVING
+    while not lease.take("resume"):
+        if team.record.read().phase is not Phase.STOPPED or time.monotonic() > deadline:
+            return  # a lead goes on, with what it has read
+        time.sleep(_PAUSE)
+    try:
+        if not any(_is_guarded(team, state) for state in team.record.read().seats):
+            with team.config.change("record where the team is shown") as change:
+                change.value = replace(change.value, **asdict(display))
+    finally:
+        lease.drop()
+
+
+def _is_guarded(team: TeamStore, state: SeatState) -> bool:
+    report = team.report(state.incarnation)
+    guard = report.guard if report else state.guard
+    return guard is not None and ownership.is_guard(team, guard, state.incarnation)
 
 
 def _comes_back(roster: Roster, seat: Seat) -> bool:

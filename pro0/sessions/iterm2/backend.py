@@ -24,7 +24,7 @@ from pro0.model.screen import Screen
 from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.guards import guard_of, stamp
 from pro0.sessions.iterm2 import it2
-from pro0.sessions.starting import check, started_for_others
+from pro0.sessions.starting import check, elsewhere, started_for_others
 
 PAUSE = 0.3
 """Seconds between the line and its Enter: programs take an immediate Enter for a part of the paste."""
@@ -185,7 +185,7 @@ def _split(place: Place, number: int, panes: list[str]) -> None:
     heights = {row.id: row.rows for row, (team, _) in zip(rows, owners, strict=True) if team == place.uid}
     if not heights and place.iterm2_session not in {row.id for row in rows}:
         gone = "the iTerm2 session that this team was started in is gone"
-        raise EnvironmentMissing(gone, hint="stop the team and start it again")
+        raise EnvironmentMissing(gone, hint=elsewhere(place))
     beside = next((row.rows for row in rows if row.id == place.iterm2_session), 0)
     for _ in range(number):
         tallest = max(reversed(heights), key=heights.__getitem__, default=None)

@@ -17,7 +17,7 @@ from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Pro0Error, Refu
 from pro0.model.runtime import Handle, Process, Terminal
 from pro0.model.screen import Screen
 from pro0.sessions.backend import Asked, Key, Opening, Place, always
-from pro0.sessions.starting import check
+from pro0.sessions.starting import check, elsewhere
 from pro0.sessions.tmux import socket as tmux_socket
 from pro0.sessions.tmux.keys import LIST, bindings, releases
 from pro0.sessions.tmux.pasting import paste, typed
@@ -233,11 +233,13 @@ def _session(place: Place, panes: dict[str, PaneRow]) -> str:
     if not place.inside_tmux:
         return next((row.session for row in panes.values() if row.session_name == place.team), "")
     terminal = tmux_socket.SurroundingTmux(place.inside_tmux)
-    if not any(str(row.server_pid) == terminal.server_pid for row in panes.values()):
-        raise EnvironmentMissing(
-            "the tmux that this team was started in is gone", hint="stop the team and start it again"
-        )
-    return terminal.session
+    living = [row for row in panes.values() if str(row.server_pid) == terminal.server_pid]
+    if not living:
+        raise EnvironmentMissing("the tmux that this team was started in is gone", hint=elsewhere(place))
+    # A person may have closed the session of the team's start, and goes on in another one.
+    ours = [row.session for row in living if row.window_team == place.uid]
+    sessions = [terminal.session, *ours, *(row.session for row in living)]
+    return next(session for session in sessions if any(row.session == session for row in living))
 
 
 def _act(handle: Handle, then: str) -> list[str]:
