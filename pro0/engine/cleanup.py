@@ -80,6 +80,7 @@ def remove(
     stays = travelling.clear(team, show, save=save, force=force)
     trees = trees_of(store.home, config.name, config.uid)
     for tree in entries(trees):
+        readying.end_left(tree)
         if (save or not work_in(tree)) and (why := readying.tear_down(team, tree.name, tree)):
             show(f"the tear-down of {tree.name}'s worktree failed: {why}")
     kept_work = [*stays, *checkouts.clear(trees, project, show, save=save)]

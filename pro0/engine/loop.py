@@ -144,6 +144,7 @@ class Lead:
             return False
 
     def _leave(self) -> None:
+        self._services.worktree_jobs.finish()
         self._services.hooking.finish()
         for duty in (self._tidy_up, self._remove_if_owed):
             try:

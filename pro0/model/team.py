@@ -203,6 +203,11 @@ class Seat(Stored, frozen=True):
     unattended: bool = False
     """Whether nobody waits for its start: one that fails then leaves the seat, so that the person sees it."""
 
+    @property
+    def called_off(self) -> bool:
+        """Return True when its member is to end, so that none starts; a task would get its next session at once."""
+        return self.shutdown is not None and self.task is None
+
 
 def placed(agent: str, host: str) -> str:
     """Return an agent with the machine that has it, as `team start -m` takes it."""

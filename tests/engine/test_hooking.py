@@ -124,3 +124,17 @@ def test_only_what_differs_is_a_change() -> None:
         (HookEvent.TEAM_CHANGED, "", "stopping"),
     ]
     assert not list(changes(after, after))
+
+
+@pytest.mark.parametrize("way", ["hooks: {TeammateIdle: '%s'}", "hooks: {HumanNeeded: '%s'}", "notify: '%s'"])
+def test_at_a_leads_end_its_commands_end(alpha: Crew, way: str) -> None:
+    """Also those that run beside its rounds."""
+    settings(alpha, way % "touch hangs; exec sleep 300")
+    alpha.led()
+    alpha.lead()
+    alpha.spawn("w1")
+    alpha.give(Draft(title="first", awaiting=Awaiting.INPUT))
+    wait_until((alpha.project / "hangs").exists, PATIENCE, "it hangs")
+    alpha.stop()
+    assert not alpha.left()
+    assert not alpha.team.troubles.read().troubles

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.model.decision import End, Prepare, Snapshot, Start, Tell, WorkFolder
-from pro0.model.runtime import Exit, Handle, Refusal, SeatState, State
+from pro0.model.runtime import Exit, Handle, RateLimit, Refusal, SeatState, State
 from pro0.model.task import Status
 from pro0.model.team import Wish
 from tests.rules.building import at, task
@@ -66,6 +66,35 @@ def test_a_session_that_was_never_opened_is_not_opened_to_be_ended(why: str) -> 
     assert (after.state, after.since, after.note) == (State.SHUTDOWN, at(2), "it was never started")
     assert only(End, decision) == [End("w1", "inc-w1", firm=True)]
     assert not only(Start, decision)
+
+
+@pytest.mark.parametrize("waits_for", ["nothing", "its worktree", "its provider"])
+def test_a_member_that_is_called_off_is_never_started(waits_for: str) -> None:
+    """3.9: whatever it still waited for, and without being asked; a restart begins anew."""
+    off = seat(shutdown=wish(), worktree=waits_for == "its worktree")
+    snapshot = look(seats=[off], now=2)
+    if waits_for == "its provider":
+        limit = RateLimit(agent="shell", since=at(0), at=at(0), until=at(60), note="429")
+        snapshot = replace(snapshot, runtime=replace(snapshot.runtime, limits=(limit,)))
+        assert not only(Start, decided(replace(snapshot, wanted=replace(snapshot.wanted, seats=(seat(),)))))
+    decision = decided(snapshot)
+    after = recorded(decision)
+    assert (after.state, after.generation, after.since) == (State.SHUTDOWN, 1, at(2))
+    assert after.note == "it was never started"
+    then = decided(replace(snapshot, runtime=decision.runtime))
+    assert recorded(then) == after
+    assert not [action for one in (decision, then) for action in one.actions if isinstance(action, Start | Prepare)]
+
+
+def test_a_member_that_is_called_off_waits_for_the_remains_of_its_last_session() -> None:
+    over = session(state=State.CRASHED, session="s-1", worktree="/t", branch="b")
+    off = seat(generation=2, shutdown=wish(), worktree=True)
+    snapshot = look(over, seats=[off], dead=["w1"])
+    left = replace(snapshot, leftovers=frozenset({"inc-w1"}))
+    assert recorded(decided(left)).state is State.CRASHED
+    after = recorded(decided(snapshot))
+    assert (after.state, after.generation) == (State.SHUTDOWN, 2)
+    assert (after.session, after.worktree, after.branch) == ("s-1", "/t", "b"), "what it had stays known"
 
 
 def test_a_session_that_was_never_opened_is_opened_as_the_same_one() -> None:

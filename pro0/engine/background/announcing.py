@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -120,7 +121,11 @@ class Announcer:
         if not target:
             return False
         public_target = notifying.shown(target)
-        if why := notifying.notify(self._team, target, self._name, need):
+        with nullcontext(str) if notifying.is_url(target) else self._hooking.counted() as over:
+            why = notifying.notify(self._team, target, self._name, need, over)
+        if why and why == over():
+            return True
+        if why:
             self._log.write("notify", to=public_target, why=why)
             troubles.note(self._team, NeedKind.NOTICE, public_target, why, clock())
         else:

@@ -2,7 +2,9 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pro0 import config
@@ -20,6 +22,7 @@ MOST = 200
 """Changes waiting for a slow hook. Further ones are dropped and logged."""
 LAST_WORDS = 5.0
 """Seconds for hooks after the team has stopped."""
+PAUSE = 0.05
 Change = tuple[HookEvent, str, dict[str, object]]
 Version = tuple[int, int, int]
 
@@ -35,6 +38,8 @@ class Hooking:
         self._asked: set[str] = set()
         self._backlog = Backlog(self._tell, self._failed, MOST)
         self._over = ""
+        self._running: set[object] = set()
+        """The runs under way, in any thread."""
         home, project = team.paths.home, Path(team.config.read().project)
         self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
         self._stamp: list[Version] | None = None
@@ -64,12 +69,15 @@ class Hooking:
                 self._log.write("hook dropped", change=change[0])
 
     def finish(self) -> None:
-        """Let queued hooks run for `LAST_WORDS` seconds, then end them."""
+        """Let queued hooks run for `LAST_WORDS` seconds, then end them and all others."""
         timer = threading.Timer(LAST_WORDS, self._end)
         timer.start()
         self._backlog.finish()
         timer.cancel()
         self._end()
+        deadline = time.monotonic() + LAST_WORDS
+        while self._running and time.monotonic() < deadline:
+            time.sleep(PAUSE)
 
     def _end(self) -> None:
         self._over = "the lead ends"
@@ -103,10 +111,21 @@ class Hooking:
             return None
         try:
             place = cwd or self._team.config.read().project
-            return Runs(self._team, os.environ).ask(commands, event, agent_id, place, about, lambda: self._over)
+            with self.counted() as over:
+                return Runs(self._team, os.environ).ask(commands, event, agent_id, place, about, over)
         except (Pro0Error, OSError) as error:
             self._log.write("hooks", why=str(error))
             return ""
+
+    @contextmanager
+    def counted(self) -> Iterator[Callable[[], str]]:
+        """Have the lead wait for a command at its end; yield what says why that command is to end."""
+        run = object()
+        self._running.add(run)
+        try:
+            yield lambda: self._over
+        finally:
+            self._running.discard(run)
 
 
 def changes(before: Runtime, after: Runtime) -> Iterator[Change]:

@@ -1,6 +1,7 @@
 """Notify: one POST to the person's URL, or one run of the person's command, for each need."""
 
 import os
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
@@ -15,12 +16,12 @@ NEED = "PRO0_NEED"
 """The variable with the need in one sentence, for the command."""
 
 
-def notify(team: TeamStore, target: str, name: str, need: Need) -> str:
-    """Tell a need to a URL or a command; return why that failed, or an empty string."""
+def notify(team: TeamStore, target: str, name: str, need: Need, over: Callable[[], str] = str) -> str:
+    """Tell a need to a URL or a command; return why that failed, or an empty string. `over` ends the command."""
     if is_url(target):
         return _post(target, name, need)
     payload = msgspec.json.encode({"team_name": name, "need": need})
-    return Runs(team, os.environ).notify(target, payload, {NEED: f"{name}: {need.sentence}"})
+    return Runs(team, os.environ).notify(target, payload, {NEED: f"{name}: {need.sentence}"}, over)
 
 
 def is_url(target: str) -> bool:

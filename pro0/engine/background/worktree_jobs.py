@@ -1,6 +1,7 @@
 """Make the worktrees of a team's seats in the background, one after the other."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from pro0.store.teams import TeamStore
 from pro0.worktrees import Repository, branch_of
 
 Key = tuple[str, int]
+ENDING = 2 * (readying.POLL + readying.GRACE)
+"""Seconds for set-ups to end that nobody wants any more."""
 
 
 class WorktreeJobs:
@@ -27,6 +30,9 @@ class WorktreeJobs:
         self._asked: set[Key] = set()
         self._found: dict[Key, WorkFolder] = {}
         self._backlog = Backlog(self._prepare, self._failed)
+        self._lock = threading.Lock()
+        self._set_ups: set[threading.Thread] = set()
+        self._over = False
 
     def begin(self, seat: Seat) -> None:
         """Prepare the worktree of a seat, once for each generation."""
@@ -48,10 +54,23 @@ class WorktreeJobs:
             del self._found[key]
         return dict(self._found)
 
+    def finish(self) -> None:
+        """Wait until the set-ups have ended, which a stop ends; none begins any more."""
+        with self._lock:
+            self._over = True
+            set_ups = [*self._set_ups]
+        deadline = time.monotonic() + ENDING
+        for set_up in set_ups:
+            set_up.join(max(deadline - time.monotonic(), 0))
+
     def _prepare(self, seat: Seat) -> None:
         work_folder = self._make_worktree(seat)
         # Git's work is done one by one, the members' set-ups at once.
-        threading.Thread(target=self._make_ready, args=(seat, work_folder), daemon=True).start()
+        set_up = threading.Thread(target=self._make_ready, args=(seat, work_folder), daemon=True)
+        with self._lock:
+            if not self._over:
+                self._set_ups.add(set_up)
+                set_up.start()
 
     def _send(self, seat: Seat) -> None:
         try:
@@ -69,6 +88,8 @@ class WorktreeJobs:
         except Exception as error:  # noqa: BLE001 - whoever waits for it hears of any failure
             work_folder = _failure("its worktree cannot be made ready", error)
         self._tell(seat, work_folder)
+        with self._lock:
+            self._set_ups.discard(threading.current_thread())
 
     def _failed(self, seat: Seat, error: Exception) -> None:
         self._tell(seat, _failure("its worktree cannot be made", error))

@@ -74,9 +74,9 @@ class Runs:
                 return f"the hook {command!r} cannot run ({output or f'exit code {code}'}), and says neither yes nor no"
         return ""
 
-    def notify(self, command: str, body: bytes, variables: Mapping[str, str]) -> str:
+    def notify(self, command: str, body: bytes, variables: Mapping[str, str], over: Callable[[], str]) -> str:
         """Run the person's command for notices; return why it failed, or an empty string."""
-        code, output = self._run(command, body, self._config.project, str, variables)
+        code, output = self._run(command, body, self._config.project, over, variables)
         return "" if code == 0 else output if code is None else f"exit code {code}{f': {output}' if output else ''}"
 
     def _run(

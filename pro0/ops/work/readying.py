@@ -4,6 +4,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from pro0.children import Ending, Running
@@ -30,6 +31,7 @@ _READY = "pro0-ready"
 """A mark in git's own folder of a worktree: the set-up has succeeded there."""
 _TAG = "pro0-run"
 """The file beside that mark with the tag of the command which runs there; one that is over has left none."""
+UNWANTED = "nobody wants it any more"
 _OVER = "-- "
 """The beginning of the last line of a finished log."""
 
@@ -93,8 +95,8 @@ def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:
                 log.write(output)
                 log.flush()
 
-        over = _unwanted(team, seat)
-        ending = _run(command, _variables(team, seat.agent_id, tree), tree, SETUP_SECONDS, keep, over)
+        variables = _variables(team, seat.agent_id, tree)
+        ending = _run(command, variables, tree, SETUP_SECONDS, keep, lambda: _unwanted(team, seat))
         why = _reason(ending)
         log.write(f"\n{_OVER}{'failed: ' + why.splitlines()[0] if why else 'ready'}\n".encode())
     took = round(time.monotonic() - began)
@@ -102,20 +104,20 @@ def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:
         clock(), seat.agent_id, "worktree.failed" if why else "worktree.ready", seconds=took, why=why or None
     )
     if why:
-        troubles.note(team, NeedKind.WORKTREE, seat.agent_id, f"set-up, {why}", clock())
+        if ending.why != UNWANTED:
+            troubles.note(team, NeedKind.WORKTREE, seat.agent_id, f"set-up, {why}", clock())
         hint = f"all it printed: {place}; once that is mended, start {seat.agent_id} again"
         raise EnvironmentMissing(f"the set-up of its worktree failed: {why}", code=ErrorCode.FAILED, hint=hint)
 
 
-def _unwanted(team: TeamStore, seat: Seat) -> Callable[[], str]:
-    def over() -> str:
-        wishes = team.wanted.read()
-        is_wanted = any(
-            (current.agent_id, current.generation) == (seat.agent_id, seat.generation) for current in wishes.seats
-        )
-        return "" if is_wanted and not wishes.stop else "nobody wants it any more"
-
-    return over
+def _unwanted(team: TeamStore, seat: Seat) -> str:
+    """Return why a set-up is to end, "" while its member is wanted."""
+    wishes = team.wanted.read()
+    is_wanted = any(
+        (current.agent_id, current.generation) == (seat.agent_id, seat.generation) and not current.called_off
+        for current in wishes.seats
+    )
+    return "" if is_wanted and not wishes.stop else UNWANTED
 
 
 def _command(team: TeamStore, step: str) -> str:
@@ -141,8 +143,7 @@ def _run(
     over: Callable[[], str],
 ) -> Ending:
     words, place = ("/bin/sh", "-c", command), Git(tree).private() / _TAG
-    if left := place.read_text() if place.exists() else "":  # by a lead that was killed, maybe before it wrote
-        Running(words, environment, left, GRACE, cwd=tree).end("begun anew", lambda _: None)
+    _end_left(place)
     # A new one each time: a person may have the variable of an earlier command, from a file that it wrote.
     place.write_text(tag := uuid.uuid4().hex)
     running = Running(words, environment, tag, GRACE, cwd=tree)
@@ -154,6 +155,18 @@ def _run(
         raise
     finally:
         place.unlink(missing_ok=True)
+
+
+def end_left(tree: Path) -> None:
+    """End a command in a worktree that a killed lead left running; a folder that git cannot read has none."""
+    with suppress(Pro0Error, OSError):
+        if (tree / ".git").exists():
+            _end_left(Git(tree).private() / _TAG)
+
+
+def _end_left(place: Path) -> None:
+    if left := place.read_text() if place.exists() else "":  # the lead may have been killed before it wrote
+        Running((), {}, left, GRACE).end("its lead is gone", lambda _: None)
 
 
 def _reason(ending: Ending) -> str:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pro0.model.decision import Action, Snapshot, WorkFolder
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.runtime import ENDED, SeatState
+from pro0.model.runtime import ENDED, SeatState, State
 from pro0.model.team import Seat, Wish
 from pro0.rules.tasks.board import Board
 
@@ -96,3 +96,19 @@ def listens(view: View, seat: Seat) -> bool:
     """
     known = view.snapshot.line | (view.snapshot.protocol if seat.host else frozenset())
     return seat.nudge or (seat.definition.is_fed if seat.definition else seat.agent in known)
+
+
+def begun(view: View, plan: Plan, work_folder: WorkFolder) -> SeatState:
+    """Return the record of a seat's next session, which goes on where its last one was."""
+    seat, state = plan.seat, plan.state
+    return SeatState(
+        agent_id=seat.agent_id,
+        generation=seat.generation,
+        incarnation=view.new_id(),
+        state=State.STARTING,
+        since=view.now,
+        started_at=view.now,
+        session=state.session if state and not seat.fresh else "",
+        worktree=work_folder.path,
+        branch=work_folder.branch,
+    )

@@ -23,6 +23,7 @@ from pro0.model.decision import (
     Start,
     Tell,
     Withdraw,
+    WorkFolder,
 )
 from pro0.model.run import RUNNER
 from pro0.model.runtime import ENDED, Phase, Refusal, Runtime, SeatState, State
@@ -40,12 +41,13 @@ from pro0.rules.lead import (
     turn_ends,
     turns,
 )
-from pro0.rules.lead.plan import MEMORY, Plan, Step, View
+from pro0.rules.lead.plan import MEMORY, Plan, Step, View, begun
 from pro0.rules.tasks.board import Board
 from pro0.rules.words import prompts
 
 STARTING_LIMIT = timedelta(seconds=15)
 """Longest time from a guard's start to its first report."""
+NEVER_STARTED = "it was never started"
 
 
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
@@ -121,7 +123,7 @@ def _open_again(view: View, plan: Plan) -> Plan:
     if state is None or state.incarnation not in view.snapshot.unopened:
         return plan
     if view.stopping or plan.seat.shutdown:
-        over = replace(state, state=State.SHUTDOWN, since=view.now, note="it was never started")
+        over = replace(state, state=State.SHUTDOWN, since=view.now, note=NEVER_STARTED)
         return plan.then(over, End(state.agent_id, state.incarnation, firm=True))
     reopened = replace(state, since=view.now, started_at=view.now)
     work_folder = view.work_folder(plan.seat)
@@ -188,10 +190,11 @@ def _start(view: View, plan: Plan) -> Plan:
     seat, state = plan.seat, plan.state
     if view.stopping or plan.living or (state and state.generation >= seat.generation):
         return plan
-    if budget.exhausted(view.snapshot) or (seat.task and view.snapshot.wanted.paused):
-        return plan
-    if limit := throttling.holding(view, placed(seat.agent, seat.host)):
-        return plan.wake(throttling.ends(view, limit))
+    if not seat.called_off:
+        if budget.exhausted(view.snapshot) or (seat.task and view.snapshot.wanted.paused):
+            return plan
+        if limit := throttling.holding(view, placed(seat.agent, seat.host)):
+            return plan.wake(throttling.ends(view, limit))
     # The unread tasks may still belong to the last session.
     if state and view.blind:
         return plan
@@ -200,20 +203,13 @@ def _start(view: View, plan: Plan) -> Plan:
         return plan.wake(view.now + timedelta(seconds=0.2))
     if view.snapshot.runtime.failed(seat):
         return plan
+    if seat.called_off:
+        earlier_folder = WorkFolder(path=state.worktree, branch=state.branch) if state else WorkFolder()
+        return plan.then(replace(begun(view, plan, earlier_folder), state=State.SHUTDOWN, note=NEVER_STARTED))
     work_folder = view.work_folder(seat)
     if work_folder is None:
         return plan.also(Prepare(seat))
-    fresh = SeatState(
-        agent_id=seat.agent_id,
-        generation=seat.generation,
-        incarnation=view.new_id(),
-        state=State.STARTING,
-        since=view.now,
-        started_at=view.now,
-        session=state.session if state and not seat.fresh else "",
-        worktree=work_folder.path,
-        branch=work_folder.branch,
-    )
+    fresh = begun(view, plan, work_folder)
     return plan.then(fresh, Start(seat, fresh.incarnation, work_folder=work_folder))
 
 
