@@ -1,7 +1,7 @@
 """Starting sessions: all or none, undone and named when it fails, tried again when it is asked for again."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,9 @@ from pro0.engine.background.services import services_of
 from pro0.engine.log import Log
 from pro0.engine.observe import Observer
 from pro0.engine.record import Record
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.model.need import NeedKind
-from pro0.model.runtime import SeatState, State
+from pro0.model.runtime import Handle, SeatState, State
 from pro0.model.team import Seat
 from pro0.ops.context import clock, new_id
 from pro0.ops.mail import messages
@@ -25,9 +25,11 @@ from pro0.ops.team import members, needs
 from pro0.ops.team.members import SeatDraft
 from pro0.ops.work import readying
 from pro0.rules.lead.supervision import decide
+from pro0.sessions.backend import Opening, Place
+from pro0.sessions.headless import Headless
 from pro0.sessions.memory import InMemory
 from tests.engine.crew import Crew
-from tests.waiting import wait_until
+from tests.waiting import STUCK, wait_until
 
 
 @pytest.fixture
@@ -41,6 +43,10 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> InMemory:
 @pytest.fixture
 def round_(alpha: Crew, memory: InMemory) -> Callable[[], bool]:
     """One round of a lead in this process."""
+    return round_of(alpha)
+
+
+def round_of(alpha: Crew) -> Callable[[], bool]:
     log = Log(alpha.team)
     settings = Settings(end_grace_seconds=1, revive_lead=False)
     services = services_of(alpha.team, settings, log, lambda: None)
@@ -113,6 +119,35 @@ def test_a_start_that_nobody_waits_for_leaves_its_seat_to_be_started_again(
     round_()
     assert alpha.state("w1").state is State.STARTING
     assert needs.list_needs(alpha.context) == ()
+
+
+class Late(Headless):
+    """A backend that has started the sessions, and gives no answer."""
+
+    def open(self, place: Place, openings: Sequence[Opening]) -> tuple[Handle, ...]:
+        super().open(place, openings)
+        launches = [Path(opening.argv[-1]) for opening in openings]
+        wait_until(lambda: not any(launch.exists() for launch in launches), STUCK, "the guards have begun")
+        raise EnvironmentMissing("tmux did not answer within 5 s", code=ErrorCode.TMUX_TIMEOUT)
+
+
+def test_one_that_may_run_though_its_start_failed_is_ended(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """anchors 60: its seat stays for that, since a session without a record would run unseen."""
+    backend = Late()
+    monkeypatch.setattr(sessions, "backend_named", lambda name: backend)
+    round_ = round_of(alpha)
+    [seat] = spawn(alpha, "w1")
+    round_()
+    with pytest.raises(EnvironmentMissing, match="tmux did not answer"):
+        outcomes.started(alpha.team, [seat], alpha.shown.append)
+    state = alpha.state("w1")
+    assert state.state is State.CRASHED
+
+    def ended() -> bool:
+        round_()
+        return bool(alpha.report("w1").agent) and not alpha.left()
+
+    wait_until(ended, STUCK, "nothing of it runs")
 
 
 def test_a_spawn_that_failed_can_be_asked_for_again(alpha: Crew, memory: InMemory, round_: Callable[[], bool]) -> None:

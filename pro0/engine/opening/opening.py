@@ -17,7 +17,7 @@ from pro0.engine.opening.briefs import Briefs
 from pro0.engine.opening.environment import lead_variables, member_environment, of_agent, start_environment
 from pro0.engine.opening.versions import off_for
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Pro0Error, Refused, StoreError
 from pro0.model.decision import Snapshot, Start
 from pro0.model.home import AgentAct
 from pro0.model.runtime import ENDED, Failure, Handle, Launch, Revival, Runtime, SeatState, State
@@ -198,20 +198,24 @@ class Opener:
         return recorded if recorded.variables else Environment(variables=start_environment(os.environ))
 
     def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
-        """Undo a failed spawn, and record its reason; a seat whose start nobody waits for stays, as crashed."""
+        """Undo a failed spawn, and record its reason.
+
+        A seat stays, as crashed, whose start nobody waits for. So does one that may run all the same; the lead ends it.
+        """
         failed = {start.incarnation: start.seat.agent_id for start in starts}
         earlier = {
             state.agent_id: _given_up(state, error) if state.incarnation in failed else state
             for state in before.seats
             if state.agent_id in failed.values()
         }
-        staying = {start.incarnation for start in starts if start.seat.unattended}
+        taken = {start.incarnation for start in starts if not self._take_back(start)}
+        may_run = taken if error.code is ErrorCode.TMUX_TIMEOUT else set()
+        staying = may_run | {start.incarnation for start in starts if start.seat.unattended}
         failures = [
             Failure(s.seat.agent_id, s.seat.generation, clock(), error.message, error.hint or "", s.seat.task)
             for s in starts
         ]
         for start in starts:
-            (self._team.paths.sessions / self._team.paths.launch(start.incarnation)).unlink(missing_ok=True)
             if task := start.seat.task:
                 with suppress(NotFound, Refused):
                     trees.undo_start(self._lead, task, error.message, incarnation=start.incarnation)
@@ -225,6 +229,14 @@ class Opener:
             back_to = state.generation if state else None
             members.undo(self._lead, start.seat.agent_id, start.seat.generation, back_to)
         self._log.write("spawn failed", why=error.message)
+
+    def _take_back(self, start: Start) -> bool:
+        """Remove a session's launch file; return False when there is none, as when a guard has taken it."""
+        try:
+            (self._team.paths.sessions / self._team.paths.launch(start.incarnation)).unlink()
+        except FileNotFoundError:
+            return False
+        return True
 
 
 def _startable(launch: Launch) -> None:
