@@ -206,7 +206,7 @@ def test_a_command_that_gave_nothing_takes_no_earlier_mail_back(desk: Desk) -> N
     assert desk.letters() == []
 
 
-LONGEST = ["\x01", '"', "\n", "\u0378", "\U000f0000", "ü", "x"]
+LONGEST = ["\x01", '"', "\U000f0000", "ü"]
 """What the answers spell in many letters, and in few."""
 
 
@@ -214,7 +214,7 @@ LONGEST = ["\x01", '"', "\n", "\u0378", "\U000f0000", "ü", "x"]
 @pytest.mark.parametrize("words", [["inbox"], ["inbox", "--json"], CHECK])
 def test_mail_of_any_length_comes_through_in_parts(desk: Desk, letter: str, words: list[str]) -> None:
     """Else none of it would ever reach its reader."""
-    for size in (BODY_LIMIT, BODY_LIMIT // 2 - HEADER, BODY_LIMIT // 2 - HEADER, *(1000 for _ in range(300))):
+    for size in (BODY_LIMIT, BODY_LIMIT // 2 - HEADER, BODY_LIMIT // 2 - HEADER, *(10_000 for _ in range(40))):
         messages.send(human(desk.team), "w1", letter * (size // len(letter.encode())))
     parts = 0
     while (left := messages.left(member(desk.team, "w1"))) or not parts:
