@@ -95,7 +95,7 @@ def roster(team: TeamStore) -> Roster:
     return Roster(team.name, team.require().wanted.read(), team.runtime.read())
 
 
-class Signs:
+class LifeSigns:
     """Looks at one team again and again: at its documents, and whether those live of whom lists tell.
 
     No file changes when the last of them dies. The documents are read anew only when they have changed.

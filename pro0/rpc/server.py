@@ -15,7 +15,7 @@ from queue import SimpleQueue
 
 from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
-from pro0.ops.seats import Signs
+from pro0.ops.seats import LifeSigns
 from pro0.rpc.client import RpcClient
 from pro0.rpc.connection import PIECE, RpcConnection
 from pro0.rpc.lists import Lists, Rescan
@@ -70,7 +70,7 @@ class RpcServer:
         os.set_blocking(self._readable, False)
         os.set_blocking(self._writable, False)
         self._watch: Watch | None = None
-        self._looks = Signs()
+        self._looks = LifeSigns()
         self._rescan = Rescan(self._signs, self._lists)
         self._closing = False
         self._workers = 0

@@ -108,7 +108,7 @@ def spawn(
     return _one(context, seat.agent_id)
 
 
-class PlanView(RpcView, frozen=True, kw_only=True):
+class ShownPlan(RpcView, frozen=True, kw_only=True):
     """The plan that a member has handed in last; `stage` says how it stands, empty when it needs none."""
 
     agent_id: str
@@ -118,11 +118,11 @@ class PlanView(RpcView, frozen=True, kw_only=True):
 
 
 @method("member.list", "plan.show")
-def show_plan(client: RpcClient, name: str) -> PlanView:
+def show_plan(client: RpcClient, name: str) -> ShownPlan:
     """Show the plan that a member has handed in last, whole, whoever decides on it."""
     seat = members.members(client.context).find(name)
     gate = seat.gate or PlanGate()
-    return PlanView(agent_id=seat.agent_id, id=gate.id, text=gate.text, stage=gate.stage if seat.gate else "")
+    return ShownPlan(agent_id=seat.agent_id, id=gate.id, text=gate.text, stage=gate.stage if seat.gate else "")
 
 
 def _one(context: Context, agent_id: str) -> MemberStatus:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.errors import Pro0Error
-from pro0.ops.seats import Signs
+from pro0.ops.seats import LifeSigns
 from pro0.rpc.server import RpcServer
 from pro0.store.teams import Store, TeamStore
 
@@ -16,12 +16,12 @@ class HomeServer(RpcServer):
     def __init__(self, home: Path) -> None:
         super().__init__(TeamStore(home, "any"))
         self._store = Store(home)
-        self._teams: dict[str, Signs] = {}
+        self._teams: dict[str, LifeSigns] = {}
 
     def _signs(self) -> Iterator[object]:
         for name in self._names():
             with suppress(Pro0Error):  # a team that cannot be read hides no other
-                yield from self._teams.setdefault(name, Signs()).look(self._store.team(name))
+                yield from self._teams.setdefault(name, LifeSigns()).look(self._store.team(name))
 
     def _names(self) -> list[str]:
         with suppress(Pro0Error):
