@@ -8,7 +8,7 @@ from pathlib import Path
 from pro0.engine.background.backlog import Backlog
 from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of, shown_at
-from pro0.errors import EnvironmentMissing, Kept, Pro0Error, Refused
+from pro0.errors import EnvironmentMissing, Kept, Pro0Error, Refused, Unwritable
 from pro0.git import FULL
 from pro0.model.decision import Harvest
 from pro0.model.need import NeedKind
@@ -80,7 +80,7 @@ class Harvester:
             repository = Repository(project)
             removed = repository.remove(Path(harvest.worktree), message)
             return self._result(repository, harvest, [harvest.branch, removed])
-        except (Kept, Refused, EnvironmentMissing) as error:
+        except (Kept, Refused, EnvironmentMissing, Unwritable) as error:
             if error.message.endswith(FULL):
                 raise
             return WorkerResult(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
