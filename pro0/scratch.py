@@ -24,8 +24,8 @@ def room() -> Iterator[None]:
 def folder(prefix: str) -> Iterator[Path]:
     """Yield a scratch folder, which goes away with the block; raises Unwritable when there is no room for it."""
     with room():
-        made = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
-    with made as name:
+        directory = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+    with directory as name:
         yield Path(name)
 
 

@@ -156,8 +156,8 @@ def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: boo
             with suppress(Pro0Error):  # the error to tell is the first one
                 messages.take_back(context)
         raise
-    if letters and not is_human and (more := messages.left(context)):
-        say(f"{more} more unread: pro0 inbox")
+    if letters and not is_human and (unread_count := messages.left(context)):
+        say(f"{unread_count} more unread: pro0 inbox")
     if letters and (ack or is_human):
         messages.acknowledge(context, letters)
     if wait is not None and not letters:

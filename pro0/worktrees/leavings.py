@@ -9,16 +9,17 @@ from pro0.worktrees.names import PREFIX, sane
 from pro0.worktrees.repository import Repository
 
 
-def of_a_session(repository: Repository, own: Sequence[str], member: str, since: datetime | None) -> list[str]:
+def of_a_session(repository: Repository, known_names: Sequence[str], member: str, since: datetime | None) -> list[str]:
     """Return the unmerged branches of a session that is over, without those that another one of them holds whole.
 
-    `own` are those that are known, the most important first; what was saved `since` the session began comes after them.
+    `known_names` come from documents and from the removal, the most important first; what was saved `since` the session
+    began comes after them.
     """
     saved = f"{PREFIX}/{sane(member)}/saved-"
-    found = {name for name in repository.unmerged(own) if name in own}
+    unmerged = {name for name in repository.unmerged(known_names) if name in known_names}
     if since:
-        found |= {name for name in repository.unmerged(since=since) if name.startswith(saved)}
-    ordered = [name for name in own if name in found] + sorted(found.difference(own))
+        unmerged |= {name for name in repository.unmerged(since=since) if name.startswith(saved)}
+    ordered = [name for name in known_names if name in unmerged] + sorted(unmerged.difference(known_names))
     if len(ordered) < 2:
         return ordered
     git = Git(repository.checkout)

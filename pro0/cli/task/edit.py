@@ -146,10 +146,10 @@ def unblock(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -
     Examples:
       pro0 task unblock 7 5
     """
-    context, named = here(team), _each(others)
+    context, dependencies = here(team), _each(others)
     before = tasks.show(context, id).dependencies
-    task = tasks.update(context, id, Changes(drop_dependencies=named))
-    needless = [name for name in dict.fromkeys(map(task_id, named)) if name not in before]
+    task = tasks.update(context, id, Changes(drop_dependencies=dependencies))
+    needless = [name for name in dict.fromkeys(map(task_id, dependencies)) if name not in before]
     words = f"did not wait for {', '.join(needless)}" if needless else ""
     if words and task.dependencies != before:
         say(f"{task.id} {words}")

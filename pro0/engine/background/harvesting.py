@@ -71,8 +71,8 @@ class Harvester:
         """
         if not harvest.worktree:
             return WorkerResult()
-        first = harvest.incarnation not in self._torn_down
-        if first and (why := readying.tear_down(self._team, harvest.agent_id, Path(harvest.worktree))):
+        is_first_try = harvest.incarnation not in self._torn_down
+        if is_first_try and (why := readying.tear_down(self._team, harvest.agent_id, Path(harvest.worktree))):
             troubles.note(self._team, NeedKind.WORKTREE, harvest.agent_id, f"tear-down, {why}", clock())
         self._torn_down.add(harvest.incarnation)  # a later try does not run the person's command again
         project, message = Path(self._team.config.read().project), f"{harvest.task}: what was not committed"
@@ -85,11 +85,13 @@ class Harvester:
                 raise
             return WorkerResult(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
 
-    def _result(self, repository: Repository, harvest: Harvest, own: list[str]) -> WorkerResult:
+    def _result(self, repository: Repository, harvest: Harvest, names: list[str]) -> WorkerResult:
         """Return the branches with a worker's commits. Git knows them also when an earlier try was not recorded."""
         state = self._team.runtime.read().session(harvest.incarnation)
-        known = [name for name in dict.fromkeys(own) if name]
-        branches = leavings.of_a_session(repository, known, harvest.agent_id, state.started_at if state else None)
+        branch_names = [name for name in dict.fromkeys(names) if name]
+        branches = leavings.of_a_session(
+            repository, branch_names, harvest.agent_id, state.started_at if state else None
+        )
         if not branches:
             return WorkerResult()
         return WorkerResult(branches[0], *repository.measure(branches[0]), also=tuple(branches[1:]))

@@ -44,9 +44,9 @@ def spawn_teammate(
     context = tool_context.context
     if task.strip() and todo_id:
         raise BadInput("a task or a todo_id, not both")
-    first = _first_task(task.strip()) if task.strip() else None
-    if first:
-        require_makeable(context, first)
+    draft_task = _first_task(task.strip()) if task.strip() else None
+    if draft_task:
+        require_makeable(context, draft_task)
     if todo_id:
         require_assignable(context, todo_id, agent_id_from(name))
     draft = SeatDraft(
@@ -63,7 +63,7 @@ def spawn_teammate(
     takeable(defined)
     [seat] = members.spawn(context, [apply_role(tool_context.store, defined)], settings.max_teammates)
     waiting.started(context, seat)
-    assigned = _reserved(context, seat, first, todo_id)
+    assigned = _reserved(context, seat, draft_task, todo_id)
     member, warning = _view(context, seat), beyond_all(context, assigned)
     return replace(member, note="; ".join(filter(None, (member.note, warning)))) if warning else member
 
@@ -113,17 +113,17 @@ def _own_agent(context: Context) -> str:
     return next((seat.agent for seat in seats if seat.agent_id == LEAD), SeatDraft(name="").agent)
 
 
-def _reserved(context: Context, seat: Seat, first: Draft | None, todo_id: str | None) -> list[Task]:
+def _reserved(context: Context, seat: Seat, draft: Draft | None, todo_id: str | None) -> list[Task]:
     """Return the task of a new teammate; an error says that the teammate is there, since nobody undoes its start."""
     try:
-        if first:
-            return tasks.create(context, [replace(first, assignee=seat.agent_id)])
+        if draft:
+            return tasks.create(context, [replace(draft, assignee=seat.agent_id)])
         return [tasks.assign(context, todo_id, seat.agent_id)] if todo_id else []
     except Pro0Error as error:
         step = f"{todo_id} is not reserved for it" if todo_id else "its task is not made"
         error.message = f"{seat.agent_id} is started, but {step}: {error.message}"
-        again = "assign_task" if todo_id else "create_task, then assign_task"
-        error.hint = "; ".join(filter(None, (error.hint, f"do not start it again, but give it a task: {again}")))
+        tool_names = "assign_task" if todo_id else "create_task, then assign_task"
+        error.hint = "; ".join(filter(None, (error.hint, f"do not start it again, but give it a task: {tool_names}")))
         raise
 
 

@@ -118,10 +118,10 @@ def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> list[
         return [str(path)]
     try:
         repository = Repository(project or Repository(path).all()[0].path)
-        kept = [repository.remove(path, f"{path.name}: what was not committed")]
+        branches = [repository.remove(path, f"{path.name}: what was not committed")]
         if project is None:  # no team is there that knows more of its branches
-            kept += leavings.of_a_team(repository, path.parent.name.rpartition("-")[0], [path.name])
-        return [*dict.fromkeys(filter(None, kept))]
+            branches += leavings.of_a_team(repository, path.parent.name.rpartition("-")[0], [path.name])
+        return [*dict.fromkeys(filter(None, branches))]
     except Pro0Error as error:
         say(f"{path} stays: {error.message}")
         return [str(path)]

@@ -66,5 +66,5 @@ def _whose_turn(board: Board, parent: Task) -> Task | None:
 
 
 def _startable(board: Board, task: Task) -> bool:
-    again = task.status is Status.DONE and task.claim is None and task.type is not Kind.EPIC
-    return again or why_not_ready(board, task) is None
+    goes_on = task.status is Status.DONE and task.claim is None and task.type is not Kind.EPIC
+    return goes_on or why_not_ready(board, task) is None

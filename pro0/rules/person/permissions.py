@@ -110,12 +110,12 @@ def fate(
 
 
 def later_in_wait(
-    own: Sequence[PermissionRequest], past: Iterable[PermissionRequest], state: SeatState
+    open_requests: Sequence[PermissionRequest], past: Iterable[PermissionRequest], state: SeatState
 ) -> PermissionRequest | None:
     """Return the request with which a session waits, or waited last, None for the first one of its present wait.
 
-    `own` are those of the session that can be answered. Of a request that was answered elsewhere only the time is known
-    at which it was asked, perhaps before its dialog was seen.
+    `open_requests` are those of the session that can be answered. Of a request that was answered elsewhere only the
+    time is known at which it was asked, perhaps before its dialog was seen.
     """
     answered = [
         entry
@@ -123,10 +123,14 @@ def later_in_wait(
         if entry.incarnation == state.incarnation
         and (entry.answer.at >= state.since if entry.answer else entry.at >= state.since - DRAWN)
     ]
-    if not (asked := [*own, *answered]):
+    if not (requests := [*open_requests, *answered]):
         return None
-    current = own[0] if own else max(answered, key=lambda entry: entry.answer.at if entry.answer else entry.at)
-    return None if current is min(asked, key=lambda entry: entry.at) else current
+    current = (
+        open_requests[0]
+        if open_requests
+        else max(answered, key=lambda entry: entry.answer.at if entry.answer else entry.at)
+    )
+    return None if current is min(requests, key=lambda entry: entry.at) else current
 
 
 def is_ending(seat: SeatState) -> bool:

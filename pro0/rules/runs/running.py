@@ -124,9 +124,9 @@ def _of_others(board: Board, options: RunOptions) -> tuple[list[str], list[str]]
     """Return the ready tasks of a run that are reserved, with their members, and those that get their own sessions."""
     offered = {task.id for task in claimable(board, RUNNER)}
     open_tasks = _open(board, options)
-    others = [task for task in open_tasks if task.id not in offered and why_not_ready(board, task) is None]
-    reserved = [f"{task.id} ({task.assignee})" for task in others if task.assignee and not task.start]
-    return reserved, [task.id for task in others if task.start or not task.assignee]
+    tasks = [task for task in open_tasks if task.id not in offered and why_not_ready(board, task) is None]
+    reserved = [f"{task.id} ({task.assignee})" for task in tasks if task.assignee and not task.start]
+    return reserved, [task.id for task in tasks if task.start or not task.assignee]
 
 
 def _nothing(board: Board, options: RunOptions, course: Course, now: datetime) -> Rest | RunEnd:
