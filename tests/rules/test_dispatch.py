@@ -15,7 +15,7 @@ from pro0.rules.lead import dispatch
 from pro0.rules.lead.dispatch import Stage
 from pro0.rules.tasks import making
 from pro0.rules.tasks.board import Board
-from tests.rules.building import W1, at, claimed, task
+from tests.rules.building import T0, W1, at, claimed, task
 from tests.rules.supervising import decided, look, only, recorded, seat, session, wish
 
 DISPATCHED = {"policy": Policy.DISPATCH}
@@ -229,3 +229,14 @@ def test_a_worker_that_waits_for_a_person_is_not_stuck() -> None:
 def test_how_a_session_ended_in_words(disposable: bool, code: int, said: str) -> None:
     ended = replace(session("t1", State.EXITED), exit=Exit(at=at(1), code=code), note="of a test")
     assert dispatch.how_it_ended(disposable, ended) == said
+
+
+def test_a_branch_that_is_no_longer_its_own_is_named_once_by_its_history() -> None:
+    """Behaviour 3.10: what an earlier worker has left there is kept in mind."""
+    first = dispatch.on_branch(task(1), "teams/t1/task-1", "lead", T0)
+    assert (first.branch, dispatch.earlier_branches(first.history)) == ("teams/t1/task-1", [])
+    assert dispatch.on_branch(first, "teams/t1/task-1", "lead", T0) == first
+    again = dispatch.on_branch(first, "teams/t1/task-1-2", "lead", T0)
+    none = dispatch.on_branch(dispatch.with_left(again, ["teams/t1/task-1"], "lead", T0), None, "lead", T0)
+    assert (again.branch, none.branch) == ("teams/t1/task-1-2", None)
+    assert dispatch.earlier_branches(none.history) == ["teams/t1/task-1", "teams/t1/task-1-2"]

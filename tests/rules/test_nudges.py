@@ -111,3 +111,9 @@ def test_a_draft_stays_a_persons_whatever_cannot_be_seen_in_it(text: str, draft:
     assert nudges.left_over_line(CLAUDE_SCREENS, screen) == ""
     assert not nudges.input_is_free(CLAUDE_SCREENS, read(State.IDLE), screen)
     assert not nudges.holds_only(CLAUDE_SCREENS, read(State.DRAFT), screen, LINE)
+
+
+def test_two_lines_tell_the_same_whatever_their_numbers() -> None:
+    assert nudges.tells_the_same(unread_line(1), unread_line(7))
+    assert nudges.tells_the_same(ready_line(1), ready_line(7))
+    assert not nudges.tells_the_same(unread_line(1), ready_line(1))

@@ -7,7 +7,7 @@ from pro0.model.caller import THE_HUMAN, Caller, Who
 from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Kind, Policy, StartWish, Status, Task, Wait
 from pro0.rules.runs.judging import Turn, TurnStep, denied, judge, too_many
-from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, summary
+from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, has_open_tasks, summary
 from pro0.rules.runs.turn_prompt import prompt
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board
@@ -364,3 +364,10 @@ def test_no_signal_is_another_turn_until_it_is_stuck() -> None:
     assert step(Turn(1, "hm"), replace(two, max_iterations=1)).text == "stuck: no signal in 1 turn"
     assert step(Turn(2, "hm"), replace(two, auto=True)).end is None
     assert step(Turn(99, "hm"), replace(two, max_iterations=0)).act is None
+
+
+def test_a_run_has_open_tasks_until_each_is_over() -> None:
+    over = Task(id="task-1", title="t", status=Status.COMPLETED)
+    options = RunOptions(standalone=True)
+    assert has_open_tasks(Board((over, Task(id="task-2", title="t"))), options)
+    assert not has_open_tasks(Board((over,)), options)

@@ -11,7 +11,7 @@ from pro0.errors import EnvironmentMissing, NotFound, StoreError, Unwritable
 from pro0.model.team import Environment
 from pro0.ops.team import archives
 from pro0.store import health
-from pro0.store.paths import NEW, TRASH
+from pro0.store.paths import ARCHIVES, NEW, TRASH
 from pro0.store.removal import archive
 from pro0.store.teams import Store
 from tests.faults import fail_with, fault_at
@@ -205,3 +205,13 @@ def test_archives_that_cannot_be_listed_are_not_none(home: Path) -> None:
     said = f"cannot use {home}: .*EIO"
     with pytest.raises(StoreError, match=said), fault_at(None, fail_with(errno.EIO), ("listdir", "scandir")):
         Store(home).archives()
+
+
+def test_an_archive_is_rehearsed_and_leaves_nothing(home: Path) -> None:
+    """Behaviour 3.10: where it cannot be begun, cleanup removes nothing."""
+    archive.rehearse(home, "alpha", "u", NOW)
+    assert not (home / ARCHIVES).exists()
+    (home / ARCHIVES).symlink_to(home.parent)
+    with pytest.raises((StoreError, EnvironmentMissing)):
+        archive.rehearse(home, "alpha", "u", NOW)
+    assert list((home / ARCHIVES).glob(f"{NEW}*")) == []
