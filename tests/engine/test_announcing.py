@@ -234,6 +234,31 @@ def test_a_need_that_comes_back_is_announced_anew_by_the_same_lead(alpha: Crew) 
         wait_until(lambda: not any(id in key for key in alpha.team.announced.read().keys), STUCK, "it is forgotten")  # noqa: B023
 
 
+def test_a_need_that_comes_back_while_it_is_announced_is_announced_anew(alpha: Crew) -> None:
+    """3.27: a hook may take longer than a person's answer."""
+    told, slow = settings(alpha), alpha.project / "slow"
+    slow.touch()
+    command = f"cat >> {told}; echo >> {told}; while [ -e {slow} ]; do sleep 0.1; done"
+    (alpha.store.home / USER_FILE).write_text(json.dumps({"hooks": {"HumanNeeded": command}}))
+    alpha.lead()
+    alpha.spawn("w1")
+    is_over_its_cost(alpha)
+    [id] = there(alpha, NeedKind.COST)
+
+    def announced() -> bool:
+        return any(id in key for key in alpha.team.announced.read().keys)
+
+    wait_until(lambda: id in heard(told), STUCK, "it is told")
+    wait_until(announced, STUCK, "the bell has rung")
+    costs.limit(alpha.context, 0.0)
+    wait_until(lambda: not announced(), STUCK, "it is forgotten")
+    is_over_its_cost(alpha)
+    wait_until(announced, STUCK, "the bell has rung again")
+    assert heard(told) == [id]
+    slow.unlink()
+    wait_until(lambda: heard(told) == [id, id], STUCK, "it is told again")
+
+
 def test_a_failed_notice_is_a_need_once_and_gone_when_one_arrives(alpha: Crew, receiver: Receiver) -> None:
     receiver.answer = 500
     settings(alpha, notify=f"{receiver.url}/services/secret")

@@ -26,6 +26,17 @@ from pro0.store.paths import TRUSTED
 from pro0.store.teams import TeamStore
 
 
+class _Asked:
+    """An announcement that was asked for, as long as its need lasts."""
+
+    def __init__(self, action: Announce) -> None:
+        self.action = action
+        self.is_made = False
+        """True also after a failure: it is not made again."""
+        self.is_owed = False
+        """The settings were emptied while it waited, perhaps for a moment."""
+
+
 class Announcer:
     """Announces the needs of one team. It calls `woken` after each announcement."""
 
@@ -43,8 +54,7 @@ class Announcer:
         home = team.paths.home
         self._files = (home / config.USER_FILE, self._project / config.PROJECT_FILE, home / TRUSTED)
         self._stamp = [version(path) for path in self._files]
-        self._asked: set[str] = set()
-        self._done: set[str] = set()
+        self._asked: dict[str, _Asked] = {}
         self._backlogs = {surface: Backlog(self._announce, self._failed) for surface in Surface}
 
     def surfaces(self) -> frozenset[Surface]:
@@ -66,37 +76,35 @@ class Announcer:
     def begin(self, action: Announce) -> None:
         """Announce a need on a surface, once as long as it lasts."""
         name = self._key(action)
-        if name not in self._asked:
-            self._asked.add(name)
-            self._backlogs[action.surface].put(action)
+        if name not in self._asked or self._asked[name].is_owed:
+            asked = self._asked[name] = _Asked(action)
+            self._backlogs[action.surface].put(asked)
 
     def done(self) -> frozenset[str]:
         """Return the keys of the announcements made."""
-        return frozenset(self._done)
+        return frozenset(name for name, asked in self._asked.items() if asked.is_made)
 
     def forget(self, lasting: Iterable[Need]) -> None:
-        """Forget the announcements made of needs that are gone: one that comes back is announced anew.
-
-        One that is under way is kept till it was made: a need that is back by then is told by it.
-        """
-        gone = self._done - {self._key(Announce(surface, need)) for need in lasting for surface in Surface}
-        self._asked -= gone
-        self._done -= gone
+        """Forget the announcements of needs that are gone, made or not: one that comes back is announced anew."""
+        kept = {self._key(Announce(surface, need)) for need in lasting for surface in Surface}
+        self._asked = {name: asked for name, asked in self._asked.items() if name in kept}
 
     def _key(self, action: Announce) -> str:
         return key(action.surface, action.need.id, self._team.machine)
 
-    def _announce(self, action: Announce) -> None:
-        if self._make(action.surface, action.need):
-            self._done.add(self._key(action))
-        else:  # the settings were emptied while it waited, perhaps for a moment: it stays owed
-            self._asked.discard(self._key(action))
+    def _announce(self, asked: _Asked) -> None:
+        action = asked.action
+        if self._asked.get(self._key(action)) is not asked:
+            return  # its need has gone
+        asked.is_made = self._make(action.surface, action.need)
+        asked.is_owed = not asked.is_made
         self._woken()
 
-    def _failed(self, action: Announce, error: Exception) -> None:
+    def _failed(self, asked: _Asked, error: Exception) -> None:
         """Log a failed announcement, which is not made again."""
+        action = asked.action
         self._log.write("announcing", surface=action.surface, need=action.need.id, why=reason(error))
-        self._done.add(self._key(action))
+        asked.is_made = True
         self._woken()
 
     def _make(self, surface: Surface, need: Need) -> bool:

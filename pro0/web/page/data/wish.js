@@ -5,9 +5,9 @@ import { go } from "./route.js";
 /** {of, label}, or null when there is none. */
 const wish = signal(null);
 
-/** Show a subject, with the focus on one of its acts: the person sees what it is about before it is done. */
+/** Show a subject, or a screen as a whole, with the focus on one of its acts: the person sees what it is about first. */
 export function goTo(screen, item, label) {
-  wish.value = { of: item, label };
+  wish.value = { of: item || screen, label };
   go(screen, item);
 }
 

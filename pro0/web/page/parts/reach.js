@@ -7,6 +7,7 @@ import { taskActs } from "./taskacts.js";
 import { newTask } from "./taskform.js";
 import { writeToAll } from "./writing.js";
 import { TABS } from "../screens/membertabs.js";
+import { MARK } from "../screens/messages.js";
 import { SCREENS } from "../screens/table.js";
 import { go } from "../data/route.js";
 import { byPriority, team } from "../data/team.js";
@@ -26,7 +27,7 @@ export function names() {
     act("New role", () => editRole(null)),
     act("Choose another team", () => (location.hash = "#/")),
     act("Write to all members", writeToAll),
-    act("Mark all messages as read", () => goTo("messages", "", "messages")),
+    act("Mark all messages as read", () => goTo("messages", "", MARK)),
     called("Pause: no task is taken", "team.pause", { paused: true }, "paused: no task is taken"),
     called("Go on after a pause", "team.pause", { paused: false }, "tasks are taken again"),
     act("Set the limit of the team", () => go("cost")),
