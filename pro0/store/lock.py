@@ -52,17 +52,28 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
                 atomic.close(descriptor)
 
 
+@contextmanager
+def folder_locked(path: Path) -> Iterator[int]:
+    """Hold the lock of a folder of the person's, without a file in it, and yield the open folder.
+
+    Raises StoreError when another process takes too long. Where folders cannot be locked (NFS), nobody is kept out.
+    """
+    with atomic.folder(path) as folder:
+        deadline = time.monotonic() + PATIENCE
+        while not _folder_taken(folder):
+            if time.monotonic() > deadline:
+                text = f"another process changes {path}; gave up after {PATIENCE:g} s"
+                raise StoreError(text, code=ErrorCode.LOCK_TIMEOUT, hint=END_IT)
+            time.sleep(0.001 + time.monotonic_ns() % 4_000_000 / 1e9)
+        yield folder
+
+
 def both_locked(folder: int, descriptor: int) -> bool:
     """Try to lock an open folder and a lock file; both stay locked until they are closed.
 
-    NFS refuses to lock a descriptor not open for writing; there the file's lock alone must do.
+    Where a folder cannot be locked, the file's lock alone must do.
     """
-    try:
-        free = atomic.lock(folder)
-    except OSError as error:
-        if error.errno != errno.EBADF:
-            raise
-        free = True
+    free = _folder_taken(folder)
     if not free or atomic.lock(descriptor):
         return free
     from filelock import unlock_descriptor
@@ -70,6 +81,16 @@ def both_locked(folder: int, descriptor: int) -> bool:
     with suppress(OSError):
         unlock_descriptor(folder)  # a waiter holding one of the two alone would block the next taker
     return False
+
+
+def _folder_taken(folder: int) -> bool:
+    """Try to lock an open folder; NFS refuses to lock a descriptor not open for writing, and then all may go on."""
+    try:
+        return atomic.lock(folder)
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+        return True
 
 
 def open_lock(folder: int, name: str) -> int:

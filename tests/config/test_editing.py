@@ -1,12 +1,14 @@
 """`pro0 config set` and `unset`: one value changes, and nothing else that the person wrote."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from pro0 import config
-from pro0.errors import BadInput
+from pro0.errors import BadInput, StoreError
 from pro0.ops.team import settings_file
+from pro0.store import lock
 
 WRITTEN = """# mine
 maxTeammates: 4      # as many as I can watch
@@ -94,3 +96,24 @@ def test_a_file_behind_a_link_stays_behind_it(path: Path, tmp_path: Path) -> Non
     change(path, "bell", "false")
     assert path.is_symlink()
     assert real.read_text() == "bell: false\n"
+
+
+def test_changes_at_once_are_all_kept(path: Path) -> None:
+    """Also of the first ones, which make the folder; and nothing but the settings is in it afterwards."""
+    wanted = {"bell": "false", "maxTeammates": "20", "teammateMode": "tmux", "permissionMode": "ask"}
+    with ThreadPoolExecutor(len(wanted)) as at_once:
+        for _ in range(5):
+            list(at_once.map(lambda row: change(path, *row), wanted.items()))
+            assert sorted(path.read_text().splitlines()) == sorted(f"{name}: {wanted[name]}" for name in wanted)
+            list(at_once.map(lambda name: change(path, name, None), wanted))
+            assert path.read_text() == ""
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_a_folder_that_another_process_holds_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.parent.mkdir()
+    monkeypatch.setattr(lock, "PATIENCE", 0.05)
+    with lock.folder_locked(path.parent), pytest.raises(StoreError, match="another process changes") as refused:
+        change(path, "bell", "false")
+    assert (refused.value.code, refused.value.hint) == ("lock_timeout", lock.END_IT)
+    assert change(path, "bell", "false") == "bell: false\n"

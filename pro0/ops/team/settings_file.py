@@ -6,6 +6,7 @@ from pathlib import Path
 from pro0 import config
 from pro0.store import atomic
 from pro0.store.files import make_folder, translate
+from pro0.store.lock import folder_locked
 
 
 def put(path: Path, name: str, text: str) -> None:
@@ -22,13 +23,13 @@ def drop(path: Path, name: str) -> None:
 
 def _change(path: Path, edit: Callable[[str], str]) -> None:
     before = config.text_of(path)
-    after = edit(before)
-    if after == before:
+    if edit(before) == before:
         return
     real = path.resolve()  # settings behind a link stay in their place
     make_folder(real.parent)
     try:
-        with atomic.folder(real.parent) as folder:
-            atomic.replace(folder, real.name, after.encode())
+        with folder_locked(real.parent) as folder:
+            # Read under the lock: else of two changes at once the later one would undo the other.
+            atomic.replace(folder, real.name, edit(config.text_of(path)).encode())
     except OSError as error:
         translate(error, real)
