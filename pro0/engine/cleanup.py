@@ -40,12 +40,10 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
     team = store.team(name)
     if not team.exists():
         return f"finished removing {name}" if name in store.sweep() else None
-    if team.machine:
-        text = f"{name} was made on another machine; here it is only shared"
-        raise Refused(text, code=ErrorCode.CONFLICT, hint=f"pro0 host leave {name}")
+    refuse_if_joined(team)
     if not force:
         _refuse_if_live(team)
-        _refuse_if_shared(team)
+        refuse_if_shared(team)
     lease = take_over(team, show, force=force)
     try:
         kept_work = remove(store, team, force=force, show=show, keep=keep)
@@ -69,7 +67,7 @@ def remove(
     after a crash still knows their owner. Without `save` a worktree that holds work stays as it is.
     """
     if not force:
-        _refuse_if_shared(team)
+        refuse_if_shared(team)
     end_the_rest(team, force=force, show=show)
     config = team.config.read()
     if keep and not force and archives.holds_work(team):
@@ -145,7 +143,15 @@ def _refuse_if_live(team: TeamStore) -> None:
         )
 
 
-def _refuse_if_shared(team: TeamStore) -> None:
+def refuse_if_joined(team: TeamStore) -> None:
+    """Raise Refused for a team that another machine has made."""
+    if team.machine:
+        text = f"{team.name} was made on another machine; here it is only shared"
+        raise Refused(text, code=ErrorCode.CONFLICT, hint=f"pro0 host leave {team.name}")
+
+
+def refuse_if_shared(team: TeamStore) -> None:
+    """Raise Refused while other machines take part in a team."""
     if others := others_of(team.documents):
         text = f"{', '.join(others)} still {'takes' if len(others) == 1 else 'take'} part in {team.name}"
         hint = f"there: pro0 host leave {team.name}; or give one up: pro0 host leave {team.name} --machine {others[0]}"

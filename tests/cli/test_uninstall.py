@@ -20,6 +20,7 @@ from pro0.web.running import ServerLock
 from tests.cli.conftest import Pro0, become, make, seat, tree
 from tests.conftest import Result
 from tests.repositories import commit, git, repository_in
+from tests.sharing import founded, joined
 
 pytestmark = pytest.mark.usefixtures("scripts")
 SKILLS = (".claude", ".codex", ".gemini", ".config/opencode", ".pi/agent")
@@ -174,6 +175,29 @@ def test_nothing_is_removed_while_something_runs(
     assert refused.code == 4, refused
     assert [part in refused.err for part in running] == [True, True]
     assert (tree(person), tree(home)) == before
+
+
+@pytest.mark.parametrize(
+    ("here", "note", "command"),
+    [
+        ("made", "two still takes part in {}", "pro0 host leave {} --machine two"),
+        ("joined", "another machine made it, and this one takes part: leave it first", "pro0 host leave {}"),
+    ],
+)
+def test_a_team_that_machines_share_is_left_first(
+    here: str, note: str, command: str, pro0: Pro0, home: Path, project: Path, tmp_path: Path, database: str
+) -> None:
+    """And till then no other team is touched, though it comes first."""
+    made = founded(home if here == "made" else tmp_path / "home-one", database)
+    joined(made, "two", home if here == "joined" else None)
+    tasks.create(make(home, "aaa", project), [Draft(title="keep me")])
+    before = tree(home)
+    shown = pro0("uninstall", "--show")
+    assert shown.code == 0, shown
+    assert [words.format(made.name) in " ".join(shown.out.split()) for words in (note, command)] == [True, True]
+    refused = pro0("uninstall", "--yes")
+    assert (refused.code, command.format(made.name) in refused.err) == (4, True), refused
+    assert tree(home) == before
 
 
 def test_what_others_put_there_stays(used: Context, pro0: Pro0, home: Path, person: Path, tmp_path: Path) -> None:

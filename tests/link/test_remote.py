@@ -11,11 +11,16 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.agents import first_prompt
 from pro0.engine import hosts
+from pro0.engine.uninstall import uninstall
+from pro0.engine.uninstall.in_home import in_home
+from pro0.engine.uninstall.removing import refuse_while_running
+from pro0.errors import Refused
 from pro0.link import remote
 from pro0.link.remote import KILLED, LOST, NEVER, Order, Remote
 from pro0.model.runtime import Report, State
 from pro0.ops.identity import INCARNATION
 from pro0.store import paths
+from pro0.store.teams import Store
 from tests.agents import placed
 from tests.waiting import STUCK, wait_until
 
@@ -175,6 +180,28 @@ def test_it_ends_with_all_that_it_has_started(place: Path) -> None:
     up(session)
     assert remote.end(place, THERE, STUCK)
     assert not processes.proven(INCARNATION, [THERE])[THERE]
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["guarded", "left"])
+def test_pro0_is_not_taken_away_below_it(killed: bool, place: Path) -> None:
+    """Its guard does not end for a home that is gone, so only its end comes first (behaviour 3.29)."""
+    session, store = Remote(place, THERE), Store(place)
+    session.begin(order("sh", "-c", "trap '' TERM HUP; while :; do sleep 0.1; done"))
+    report = up(session)
+    if killed:
+        processes.signal_process(report.guard, signal.SIGKILL)
+        wait_until(lambda: not processes.alive(report.guard), STUCK, "its guard is gone")
+    with pytest.raises(Refused, match="bob runs here for another machine") as refused:
+        uninstall(store, Path.cwd(), lambda _: None)
+    assert refused.value.hint == (
+        f"end it at home: pro0 member shutdown bob -t alpha; or here: pro0 hosted end {THERE}"
+    )
+    trace = next(trace for trace in in_home(store) if trace.kind == "session")
+    assert (trace.name, trace.note) == ("bob", "it runs for another machine: end it first")
+    assert session.folder.exists()
+    assert remote.end(place, THERE, STUCK)
+    refuse_while_running(store)
+    assert [trace.kind for trace in in_home(store)] == ["home"]
 
 
 def test_a_folder_that_is_removed_takes_the_session_along(place: Path) -> None:

@@ -28,8 +28,9 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
     list. Entries in the settings of other programs, and the program itself, are named with the command for each.
 
     It is a verdict: without a terminal it is refused, exit 4, also with --yes, unless you let scripts give verdicts.
-    Refused while a team runs, exit 4, naming it. A worktree with files that are not committed, or with commits that are
-    not merged, stays and is named, exit 7. Nothing is committed, and no branch that is not merged is removed.
+    Refused while a team runs, or a session for another machine, and for a team that machines share, exit 4. A worktree
+    with files that are not committed, or with commits that are not merged, stays and is named, exit 7. Nothing is
+    committed, and no branch that is not merged is removed.
 
     --show --json prints a list of {kind, name, fate, note, command}; fate is removed, kept or yours.
 

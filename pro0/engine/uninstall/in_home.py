@@ -6,9 +6,10 @@ from pathlib import Path
 
 from pro0 import processes
 from pro0.config import USER_FILE
-from pro0.engine.cleanup import living_guard
+from pro0.engine import cleanup
+from pro0.engine.uninstall.guests import guests
 from pro0.engine.uninstall.trace import Trace, TraceFate
-from pro0.errors import Pro0Error
+from pro0.errors import Pro0Error, Refused
 from pro0.ops import ownership
 from pro0.ops.repair.evidence import entries
 from pro0.ops.team import needs
@@ -27,6 +28,8 @@ def in_home(store: Store) -> Iterator[Trace]:
         return
     for name in store.names():
         yield _team(store.team(name))
+    for guest in guests(store.home):
+        yield Trace("session", guest.name, TraceFate.REMOVED, "it runs for another machine: end it first", guest.end)
     for archive in store.archives():
         yield Trace("archive", str(archive.path), TraceFate.REMOVED, f"what is kept of {archive.name}")
     kept = list[Trace]()
@@ -51,7 +54,7 @@ def runs(team: TeamStore) -> bool:
     """Return True while a lead or a session of a team runs; raises StoreError when its files do not tell."""
     if team.documents.lease().holder() is not None:
         return True
-    guards = [guard for state in team.runtime.read().seats if (guard := living_guard(team, state))]
+    guards = [guard for state in team.runtime.read().seats if (guard := cleanup.living_guard(team, state))]
     return any(map(processes.alive, guards)) or bool(ownership.of_team(team, team.config.read().uid))
 
 
@@ -70,11 +73,14 @@ def projects(store: Store) -> list[Path]:
 
 def _team(team: TeamStore) -> Trace:
     if team.machine:
-        note = "another machine made it, and this one takes part"
+        note = "another machine made it, and this one takes part: leave it first"
         return Trace("team", team.name, TraceFate.KEPT, note, f"pro0 host leave {team.name}")
     try:
         if runs(team):
             return Trace("team", team.name, TraceFate.REMOVED, "it runs: stop it first", f"pro0 team stop {team.name}")
+        cleanup.refuse_if_shared(team)
+    except Refused as refused:
+        return Trace("team", team.name, TraceFate.KEPT, refused.message, refused.hint or "")
     except Pro0Error as error:
         return Trace("team", team.name, TraceFate.KEPT, error.message, f"pro0 doctor --repair -t {team.name}")
     unfinished = needs.unfinished(team)

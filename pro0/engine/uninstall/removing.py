@@ -7,6 +7,7 @@ from pathlib import Path
 from pro0.config import USER_FILE
 from pro0.engine import cleanup
 from pro0.engine.outcomes import Show
+from pro0.engine.uninstall.guests import guests
 from pro0.engine.uninstall.in_home import runs, served
 from pro0.engine.uninstall.trace import Trace, TraceFate
 from pro0.engine.uninstall.traces import traces
@@ -41,7 +42,10 @@ def uninstall(store: Store, here: Path, show: Show) -> list[Trace]:
 
 
 def refuse_while_running(store: Store) -> None:
-    """Raise Refused, naming the command that ends it, while a team, the page or a left-over process runs."""
+    """Raise Refused, naming what ends it, while a team, the page, another's session or a left-over process runs.
+
+    Also for a team that other machines share: none of them may be removed before all can be.
+    """
     store.check()
     if not store.home.exists():
         return
@@ -52,6 +56,13 @@ def refuse_while_running(store: Store) -> None:
         verb = "runs" if len(running) == 1 else "run"
         hint = " && ".join(f"pro0 team stop {name}" for name in running)
         raise Refused(f"{', '.join(running)} still {verb}", code=ErrorCode.LIVE_SESSIONS, hint=hint)
+    for team in map(store.team, store.names()):
+        cleanup.refuse_if_joined(team)
+        cleanup.refuse_if_shared(team)
+    if guest := next(guests(store.home), None):
+        raise Refused(
+            f"{guest.name} runs here for another machine", code=ErrorCode.LIVE_SESSIONS, hint=f"end it {guest.end}"
+        )
     if served(store):
         text, hint = "`pro0 web` serves the page of this home", "end it with Ctrl+C where it runs"
         raise Refused(text, code=ErrorCode.IN_USE, hint=hint)

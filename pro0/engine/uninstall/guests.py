@@ -1,0 +1,53 @@
+"""Sessions that run here for teams of other machines."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from pro0 import processes
+from pro0.decoding import decode
+from pro0.model.runtime import Report
+from pro0.ops.context import TEAM
+from pro0.ops.identity import INCARNATION
+from pro0.ops.repair.evidence import entries
+from pro0.store.paths import HOSTED_LAUNCH, HOSTED_REPORT, HOSTS
+
+
+class Guest(NamedTuple):
+    """A member of another machine's team whose session runs here; `member` and `team` are "" while nothing tells."""
+
+    there: str
+    member: str
+    team: str
+
+    @property
+    def name(self) -> str:
+        """Return what a person calls it."""
+        return self.member or f"the session {self.there}"
+
+    @property
+    def end(self) -> str:
+        """Return what ends it: its team at home knows it, and the command here is for a home that is gone."""
+        here = f"here: pro0 hosted end {self.there}"
+        return f"at home: pro0 member shutdown {self.member} -t {self.team}; or {here}" if self.team else here
+
+
+def guests(home: Path) -> Iterator[Guest]:
+    """Yield the sessions of other machines whose guard or processes live."""
+    places = {place.name: place for place in entries(home / HOSTS) if not place.name.startswith(".")}
+    of_sessions = processes.proven(INCARNATION, list(places)) if places else {}
+    guarded = processes.called_with({str(place / HOSTED_LAUNCH): there for there, place in places.items()})
+    for there, place in places.items():
+        report, group = _report(place), of_sessions[there]
+        if group or there in guarded or (report and processes.alive(report.guard)):
+            teams = [team for process in group if (team := processes.variables(process, (TEAM,)).get(TEAM))]
+            yield Guest(there, report.agent_id if report else "", teams[0] if report and teams else "")
+
+
+def _report(place: Path) -> Report | None:
+    with suppress(OSError, msgspec.MsgspecError, ValueError):
+        return decode((place / HOSTED_REPORT).read_bytes(), Report)
+    return None
