@@ -149,13 +149,19 @@ class Guest(Repository):
                 self._forget(self._find(self._tree))
             if len(self.all()) > 1:
                 return
-            if left := self._left():
+            if left := self.left():
                 text = f"{self.checkout} keeps {', '.join(left)}, with commits that are not home"
                 raise Kept(text, code=ErrorCode.KEPT, hint="push them to where they belong, then remove it")
             shutil.rmtree(self.checkout)
         for folder in (self._tree.parent, self.checkout.parent):
             with suppress(OSError):
                 folder.rmdir()
+
+    def left(self) -> tuple[str, ...]:
+        """Return the branches, tags and stashes with commits that home does not have."""
+        names = self._git.run("for-each-ref", "--format=%(refname)").split()
+        own = (name for name in names if not name.startswith(NOBODYS))
+        return tuple(name.removeprefix(HEADS) for name in own if self._beyond(name))
 
     def _serve(self, service: str) -> NoReturn:
         words, variables = self._git.command(service, str(self.checkout))
@@ -176,16 +182,19 @@ class Guest(Repository):
         start = f"{HEADS}{branch}" if self.has(branch) else f"{SENT}{self._tree.name}"
         return self._git.run("rev-parse", "--verify", f"{start}^{{commit}}")
 
-    def _left(self) -> tuple[str, ...]:
-        """Return the branches, tags and stashes with commits that home does not have."""
-        names = self._git.run("for-each-ref", "--format=%(refname)").split()
-        own = (name for name in names if not name.startswith(NOBODYS))
-        return tuple(name.removeprefix(HEADS) for name in own if self._beyond(name))
-
     def _beyond(self, commit: str, tip: str = "") -> str:
-        """Return a commit of a history that home does not have, "" for none; home has all of `tip` too."""
-        sent_refs = self._git.run("for-each-ref", "--format=^%(objectname)", SENT, HOME).split()
-        return self._git.run("rev-list", "--max-count=1", commit, *sent_refs, *([f"^{tip}"] if tip else []))
+        return beyond_home(self._git, commit, tip)
+
+
+def takes_code(git: Git) -> bool:
+    """Return True for a repository to which another machine has sent code."""
+    return bool(git.run("for-each-ref", "--count=1", SENT))
+
+
+def beyond_home(git: Git, commit: str, tip: str = "") -> str:
+    """Return a commit of a history that home does not have, "" for none; home has all of `tip` too."""
+    sent_refs = git.run("for-each-ref", "--format=^%(objectname)", SENT, HOME).split()
+    return git.run("rev-list", "--max-count=1", commit, *sent_refs, *([f"^{tip}"] if tip else []))
 
 
 def _why(error_text: str) -> str:

@@ -9,6 +9,7 @@ from pro0.git import Git
 from pro0.worktrees.aside import pending_patches
 from pro0.worktrees.contents import repositories_in, unsaved
 from pro0.worktrees.repository import Repository
+from pro0.worktrees.travels import beyond_home, takes_code
 
 
 def work_in(path: Path) -> str:
@@ -32,7 +33,10 @@ def work_in(path: Path) -> str:
             return "it is in the middle of `git am`"
         if unsaved(path):
             return "it has files that are not committed"
-        if not Git(trees[0].path).succeeds("merge-base", "--is-ancestor", tree.head, "HEAD"):
+        git = Git(trees[0].path)
+        if takes_code(git):  # nobody merges there: what counts is what home has
+            return "it has commits that are not home" if beyond_home(git, tree.head) else ""
+        if not git.succeeds("merge-base", "--is-ancestor", tree.head, "HEAD"):
             return f"its commits are not merged into {trees[0].path}"
     except Pro0Error as error:
         return error.message

@@ -13,10 +13,12 @@ from pro0.model.task import Draft
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.rules.words.skill import SKILL
+from pro0.store import paths
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store
 from pro0.web.running import ServerLock
+from pro0.worktrees.travels import Guest
 from tests.cli.conftest import Pro0, become, make, seat, tree
 from tests.conftest import Result
 from tests.repositories import commit, git, repository_in
@@ -135,6 +137,75 @@ def test_a_worktree_that_holds_work_stays_as_it_is(
     branches = git(project, "branch", "--list", "teams/*")
     assert "teams/alpha/busy" in branches
     assert "teams/alpha/idle" not in branches
+
+
+@pytest.fixture
+def guest(home: Path, project: Path) -> Path:
+    """The worktree here of a member of another machine's team, as that machine has sent it."""
+    repository_in(project)
+    repository, tree = paths.guest(home, "theirs-1/bob")
+    tree.parent.mkdir(parents=True)
+    there = Guest(repository, tree)
+    git(project, "push", "-q", str(repository), "HEAD:refs/pro0/sent/bob")
+    return there.make("teams/theirs/bob").path
+
+
+def test_a_guests_worktree_goes_when_all_of_it_is_home(guest: Path, pro0: Pro0, home: Path) -> None:
+    assert fates(pro0)["worktree", str(guest)] == "removed"
+    done = pro0("uninstall", "--yes")
+    assert done.code == 0, done
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("work", [dirty, unmerged, nested, orphaned])
+def test_a_guests_worktree_that_holds_work_stays_as_it_is(
+    work: Callable[[Path], None], guest: Path, pro0: Pro0, home: Path
+) -> None:
+    work(guest)
+    refs = ("for-each-ref", "--format=%(refname) %(objectname)")
+    before = tree(guest), git(home / "code" / "theirs-1.git", *refs)
+    assert fates(pro0)["worktree", str(guest)] == "kept"
+    done = pro0("uninstall", "--yes")
+    assert (done.code, str(guest) in done.err) == (7, True), done
+    assert (tree(guest), git(home / "code" / "theirs-1.git", *refs)) == before
+    assert sorted(path.name for path in home.iterdir()) == ["code", "worktrees"], "all else is gone"
+
+
+def branched(guest: Path, _: Path) -> None:
+    git(guest, "switch", "-q", "-c", "aside")
+    commit(guest, "new", "mine\n")
+    git(guest, "switch", "-q", "teams/theirs/bob")
+
+
+def grown(guest: Path, elsewhere: Path) -> None:
+    git(guest, "worktree", "add", "-q", "--detach", str(elsewhere))
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [(branched, "it keeps aside, with commits that are not home"), (grown, "it has the worktree")],
+    ids=["branch", "worktree"],
+)
+def test_a_guests_repository_stays_for_what_else_it_holds(
+    work: Callable[[Path, Path], None], words: str, guest: Path, pro0: Pro0, home: Path, tmp_path: Path
+) -> None:
+    work(guest, tmp_path / "elsewhere")
+    repository = home / "code" / "theirs-1.git"
+    assert fates(pro0)["repository", str(repository)] == "kept"
+    assert words in pro0("uninstall", "--show").out
+    done = pro0("uninstall", "--yes")
+    assert (done.code, f"{repository} stays: {words}" in done.err) == (7, True), done
+    assert not guest.exists()
+    assert [path.name for path in home.iterdir()] == ["code"], "all else is gone"
+    assert git(repository, "for-each-ref", "--format=%(refname)")
+
+
+def test_a_repository_into_which_nothing_was_sent_goes(pro0: Pro0, home: Path) -> None:
+    (home / paths.CODE / "theirs-1.git").mkdir(parents=True)
+    (home / paths.CODE / "theirs-2.git").write_text("")
+    paths.guest(home, "theirs-1/bob")[1].mkdir(parents=True)
+    assert pro0("uninstall", "--yes").code == 0
+    assert not home.exists()
 
 
 def test_a_branch_that_is_not_merged_is_named(used: Context, pro0: Pro0, project: Path) -> None:

@@ -14,8 +14,9 @@ from pro0.ops import ownership
 from pro0.ops.repair.evidence import entries
 from pro0.ops.team import needs
 from pro0.ops.trust import agreed_projects
+from pro0.ops.work import guests as guests_code
 from pro0.store import health
-from pro0.store.paths import SERVER_LOCK, web, worktrees
+from pro0.store.paths import CODE, SERVER_LOCK, web, worktrees
 from pro0.store.removal import home as whole_home
 from pro0.store.teams import Store, TeamStore
 from pro0.worktrees.work import work_in
@@ -38,6 +39,10 @@ def in_home(store: Store) -> Iterator[Trace]:
         trace = Trace("worktree", str(path), TraceFate.KEPT if work else TraceFate.REMOVED, work)
         kept += [trace] * bool(work)
         yield trace
+    for repository in entries(store.home / CODE):
+        if work := guests_code.work_of(store.home, repository):
+            kept.append(Trace("repository", str(repository), TraceFate.KEPT, work))
+            yield kept[-1]
     for path in whole_home.others(store.home, USER_FILE):
         kept.append(Trace("file", str(path), TraceFate.KEPT, "pro0 did not make it"))
         yield kept[-1]

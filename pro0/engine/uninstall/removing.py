@@ -14,6 +14,7 @@ from pro0.engine.uninstall.traces import traces
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.ops.repair import repair_home
 from pro0.ops.work import checkouts
+from pro0.ops.work import guests as guests_code
 from pro0.sessions.tmux import socket
 from pro0.store.removal import home as whole_home
 from pro0.store.removal import trees
@@ -83,6 +84,7 @@ def _home(store: Store, show: Show) -> list[str]:
     store.sweep()
     for folder in list(checkouts.left_over(store)):
         kept += [path for path in checkouts.clear(folder, None, show, save=False) if path not in kept]
+    kept += guests_code.clear(store.home, show)
     if store.names():
         raise Refused(
             f"{store.names()[0]} was started meanwhile", code=ErrorCode.CONFLICT, hint="pro0 uninstall --show"

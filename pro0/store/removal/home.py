@@ -44,15 +44,13 @@ def foreign(home: Path) -> Iterator[Path]:
 def remove(home: Path, settings: str) -> bool:
     """Remove what is pro0's, under the home's lock, and return True when the home is gone; no team is there any more.
 
-    Worktrees are removed one by one before it: the folder of those that stay, stays, with their repositories.
+    Worktrees and the repositories of guests are removed one by one before it: the folder of those that stay, stays.
     """
     try:
         with locked(home, "uninstall"):
             spared = {*others(home, settings), home / LOCK}
-            if trees.entries(home / WORKTREES):
-                spared.add(home / CODE)
             for path in trees.entries(home):
-                if path.name == WORKTREES:
+                if path.name in (WORKTREES, CODE):
                     with suppress(OSError):
                         path.rmdir()
                 elif path not in spared:
