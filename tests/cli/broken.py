@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pro0.model.message import MessageType, Notice
 from pro0.model.runtime import Process, Report, State
 from pro0.model.task import Changes, Draft
+from pro0.model.usage import SessionUsage
 from pro0.ops.context import Context, clock
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members
@@ -45,6 +46,9 @@ def world(home: Path, project: Path) -> Context:
     )
     paths = team.team.paths
     File(paths.sessions, paths.report(known.incarnation), Report).create(report)
+    with team.team.usage.change("test") as used:
+        entry = SessionUsage(agent_id="w1", incarnation=known.incarnation, agent="claude", input_tokens=7)
+        used.value = replace(used.value, sessions=(entry,))
     members.members(team)
     port_base(team.team, "w1")
     make(home, "beta", project / "elsewhere")
@@ -70,6 +74,7 @@ def files(home: Path) -> dict[str, Path]:
         "runtime": team / "runtime.json",
         "environment": team / "environment.json",
         "ports": team / "ports.json",
+        "usage": team / "usage.json",
         "report": next(path for path in sorted((team / "sessions").glob("*.json"))),
         "tasks": home / "tasks" / "alpha" / "tasks.json",
         "archive": home / "tasks" / "alpha" / "archive" / "000001.json",
@@ -141,4 +146,4 @@ BREAKS: dict[str, Break] = {
 }
 LOSSLESS = ("bad UTF-8", "wrong types", "5000 digits", "garbage behind", "unknown key", "a key twice")
 """What breaks a file without making any of its objects unreadable."""
-MAY_BE_MISSING = ("report", "comments", "environment", "ports")
+MAY_BE_MISSING = ("report", "comments", "environment", "ports", "usage")

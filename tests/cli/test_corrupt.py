@@ -35,6 +35,7 @@ READ_BY = {
     "environment": "team resume",
     "report": "",
     "ports": "",
+    "usage": "team cost",
     "tasks": TASKS,
     "archive": "task list --archived|task list --all|task show 6|task reopen 6|task create x --blocked-by 6",
     "history": "task show 2|task update 2 --title y",

@@ -11,6 +11,7 @@ import pytest
 
 from pro0 import processes
 from pro0.errors import Pro0Error
+from pro0.model.usage import SessionUsage, UsageBook
 from pro0.ops.repair.repair import repair
 from pro0.ops.tasks import tasks
 from tests.crash import starts, worlds
@@ -22,7 +23,7 @@ TRIALS = {"test": 8, SOAK: 400}
 FILES = (
     *("teams/alpha/config.json", "teams/alpha/wanted.json", "teams/alpha/runtime.json", "tasks/alpha/tasks.json"),
     *("tasks/alpha/archive/000001.json", "tasks/alpha/task-3/history/000001.json", "tasks/alpha/task-2/comments.json"),
-    *("mailboxes/alpha/human/messages.json", "mailboxes/alpha/human/archive/000001.json"),
+    *("mailboxes/alpha/human/messages.json", "mailboxes/alpha/human/archive/000001.json", "teams/alpha/usage.json"),
 )
 
 
@@ -32,6 +33,8 @@ def everything(home: Path) -> None:
     starts.turn(World(home, "w"), 1)
     with worlds.small_archive():
         tasks.fail(World(home, "w").member("w1"), "2")
+    with World(home, "w").human().team.usage.change("test") as used:
+        used.value = UsageBook(sessions=(SessionUsage(agent_id="w1", incarnation="inc-w1", agent="claude"),))
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ def _unreadable(team: TeamStore) -> Iterator[Finding]:
         team.permissions,
         team.announced,
         team.ports,
+        team.usage,
     )
     yield from map(_finding, filter(None, (trouble(document) for document in (*singles, team.tasks))))
     listed = readable(team.tasks)

@@ -103,11 +103,13 @@ def _wishes(work: RepairWork) -> None:
 
 
 def _environment(work: RepairWork) -> None:
+    """Repair what no other document can tell."""
     mend_plainly(work, work.context.team.environment)
     mend_plainly(work, work.context.team.troubles)
     mend_plainly(work, work.context.team.permissions)
     mend_plainly(work, work.context.team.announced)
     mend_plainly(work, work.context.team.ports)
+    mend_plainly(work, work.context.team.usage)
 
 
 def _tasks(work: RepairWork) -> None:
