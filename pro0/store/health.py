@@ -17,9 +17,9 @@ from pro0.decoding import decode
 from pro0.model import ids
 from pro0.store import atomic
 from pro0.store.lock import holder
-from pro0.store.paths import ARCHIVES, ASIDE, CONFIG, LAUNCH, LEASE, LOCK, NEW, TRASH
+from pro0.store.paths import ARCHIVES, ASIDE, LAUNCH, LEASE, LOCK, NEW, TRASH
 from pro0.store.removal import archive
-from pro0.store.root import SESSIONS
+from pro0.store.root import SESSIONS, TEAMS
 
 STALE = 60.0
 """Seconds after which no live writer owns a temporary file or a launch file."""
@@ -66,7 +66,7 @@ def walk(*tops: Path) -> Iterator[tuple[Path, os.stat_result]]:
             for name in sorted(inside + names):
                 with suppress(OSError):
                     yield Path(base, name), Path(base, name).lstat()
-            if Path(base).name == SESSIONS and Path(base).with_name(CONFIG).exists():
+            if Path(base).name == SESSIONS and Path(base).parent.parent.name == TEAMS:
                 inside.clear()
 
 

@@ -153,14 +153,20 @@ def test_links_in_the_place_of_folders(home: Path) -> None:
 
 
 def test_what_an_agent_has_for_a_session_is_its_own(home: Path) -> None:
-    """Gemini CLI has a home of links there; a team may be called as the folder of sessions is."""
-    for team in ("alpha", "sessions"):
-        put(home / "teams" / team / "config.json")
+    """Gemini CLI has a home of links there; a team may be called as the folder of sessions is.
+
+    A team in a database has no config.json here, and that of another one may be lost.
+    """
+    put(home / "teams" / "alpha" / "config.json")
+    teams = {"alpha", "beta", "sessions"}
+    for team in teams:
         own = home / "teams" / team / "sessions" / "i-1" / "home"
-        own.mkdir(parents=True, mode=0o755)
+        own.mkdir(parents=True)
+        put(own / "settings.json", 0o644)
         (own / "link").symlink_to(home / "tasks")
         (home / "teams" / team / "link").symlink_to(home / "tasks")
-    assert set(health.linked(home)) == {home / "teams" / team / "link" for team in ("alpha", "sessions")}
+    assert set(health.linked(home)) == {home / "teams" / team / "link" for team in teams}
+    assert "settings.json" not in {entry.path.name for entry in health.loose(home)}
     assert "home" not in {path.name for path, _ in health.walk(home / "teams")}
     (home / "teams" / "alpha" / "sessions" / "i-2").symlink_to(home / "tasks")
     assert home / "teams" / "alpha" / "sessions" / "i-2" in list(health.linked(home))
