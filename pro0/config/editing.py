@@ -10,7 +10,7 @@ from pro0.config.table import SETTINGS, Setting
 from pro0.errors import BadInput, ErrorCode, NotFound
 from pro0.rules.spelling import nearest
 
-_REMARK = re.compile(r"""(?<=[^"'#])[ \t]+#[^"']*$""")
+_REMARK = re.compile(r"[ \t]+#.*")
 
 
 def value_of(name: str, text: str) -> object:
@@ -39,22 +39,46 @@ def with_value(text: str, path: Path, name: str, value: object) -> str:
     lines = _lines(text, path, name)
     row = _row(name)
     at = next((index for index, line in enumerate(lines) if row.match(line)), len(lines))
-    remark = _REMARK.search(lines[at]) if at < len(lines) else None
+    usual_end = (_split(lines[0])[1] if lines else "") or "\n"
+    earlier_lines = [line if _split(line)[1] else line + usual_end for line in lines[:at]]
     later_lines = [line for line in lines[at + 1 :] if not row.match(line)]
-    new_line = f"{name}: {_yaml(value)}{remark[0] if remark else ''}"
-    return _checked(text, "\n".join([*lines[:at], new_line, *later_lines]) + "\n", path, name, value)
+    old, end = _split(lines[at]) if at < len(lines) else ("", "")
+    new_line = f"{name}: {_yaml(value)}{_remark(old)}{end or usual_end}"
+    return _checked(text, "".join([*earlier_lines, new_line, *later_lines]), path, name, value)
 
 
 def without_value(text: str, path: Path, name: str) -> str:
     """Return the file's text without one setting; raises BadInput if only a person can edit it."""
     remaining = [line for line in _lines(text, path, name) if not _row(name).match(line)]
-    return _checked(text, "".join(f"{line}\n" for line in remaining), path, name, None)
+    return _checked(text, "".join(remaining), path, name, None)
 
 
 def _lines(text: str, path: Path, name: str) -> list[str]:
+    """Return the lines with their ends; raises BadInput for JSON."""
     if is_json(text):
         raise _refusal(path, name)
-    return text.splitlines()
+    return text.splitlines(keepends=True)
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Return a line's text and its end."""
+    body = "".join(line.splitlines())
+    return body, line.removeprefix(body)
+
+
+def _remark(line: str) -> str:
+    """Return the comment behind a line's value, with the spaces before it; "" for none."""
+    import yaml
+
+    end = 0
+    try:
+        for token in yaml.scan(line, yaml.SafeLoader):
+            if not isinstance(token, yaml.BlockEndToken | yaml.StreamEndToken):
+                end = token.end_mark.index
+    except yaml.YAMLError:
+        return ""  # its value ends on a later line
+    remark = _REMARK.fullmatch(line[end:])
+    return remark[0] if remark else ""
 
 
 def _row(name: str) -> re.Pattern[str]:

@@ -31,7 +31,7 @@ def change(path: Path, name: str, value: str | None) -> str:
         settings_file.drop(path, name)
     else:
         settings_file.put(path, name, value)
-    return path.read_text() if path.exists() else ""
+    return path.read_bytes().decode() if path.exists() else ""
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,20 @@ def change(path: Path, name: str, value: str | None) -> str:
         ("bell", None, WRITTEN, WRITTEN),
         ("bell", None, "", ""),
         ("maxTeammates", "7", "maxTeammates: lots\nbell: true\n", "maxTeammates: 7\nbell: true\n"),
+        ("maxTeammates", "4", "maxTeammates: 3  # don't raise", "maxTeammates: 4  # don't raise\n"),
+        ("maxTeammates", "4", "maxTeammates:  # 'how' many\n", "maxTeammates: 4  # 'how' many\n"),
+        ("taskAgent", "pi", 'taskAgent: "a # b"  # no "c"\n', 'taskAgent: pi  # no "c"\n'),
+        ("taskAgent", "pi", "taskAgent: 'it''s # b'\n", "taskAgent: pi\n"),
+        ("taskAgent", "pi", "taskAgent: a#b\n", "taskAgent: pi\n"),
+        ("passEnvironment", "A", "passEnvironment: [B, C] # '\n", """passEnvironment: ["A"] # '\n"""),
+        ("maxTeammates", "4", "# mine\r\nmaxTeammates: 3\r\nbell: true", "# mine\r\nmaxTeammates: 4\r\nbell: true"),
+        ("bell", "off", "# mine\r\nmaxTeammates: 3", "# mine\r\nmaxTeammates: 3\r\nbell: false\r\n"),
+        ("maxTeammates", None, "# mine\r\nmaxTeammates: 3\r\nbell: true", "# mine\r\nbell: true"),
     ],
 )
 def test_one_value_changes_and_nothing_else(name: str, value: str | None, before: str, after: str, path: Path) -> None:
     path.parent.mkdir()
-    path.write_text(before)
+    path.write_bytes(before.encode())
     assert change(path, name, value) == after
     said = config.load(path.parent, None, {}, {})
     if name == "maxTeammates" and value:
