@@ -60,7 +60,7 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
 
 
-def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> None:
+def replace(folder: int, name: str, data: bytes, *, durable: bool = True, mode: int = FILE_MODE) -> None:
     """Replace one file whole: afterwards it holds `data`, or, after an error, its old content.
 
     One error comes after the rename and says so: the file is replaced, but a power failure may undo it.
@@ -70,6 +70,8 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> Non
     descriptor = os.open(temporary, flags, FILE_MODE, dir_fd=folder)
     try:
         try:
+            if mode != FILE_MODE:
+                os.fchmod(descriptor, mode)
             _write_all(descriptor, data)
             if durable:
                 os.fsync(descriptor)

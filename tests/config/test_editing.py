@@ -1,5 +1,6 @@
 """`pro0 config set` and `unset`: one value changes, and nothing else that the person wrote."""
 
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -94,6 +95,15 @@ def test_no_value_of_a_setting_is_refused_before_anything_is_made(path: Path) ->
     with pytest.raises(BadInput, match="maxTeammates must be a whole number from 1 to 100, not 'many'"):
         change(path, "maxTeammates", "many")
     assert not path.parent.exists()
+
+
+def test_a_file_keeps_its_mode(path: Path) -> None:
+    """A checkout may be shared by a group; a new file is the person's alone."""
+    assert change(path, "bell", "false")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o664)
+    assert change(path, "bell", "true")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o664
 
 
 def test_a_file_behind_a_link_stays_behind_it(path: Path, tmp_path: Path) -> None:

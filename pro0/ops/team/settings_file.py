@@ -1,5 +1,6 @@
 """Change one setting in a person's settings file."""
 
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +31,12 @@ def _change(path: Path, edit: Callable[[str], str]) -> None:
     try:
         with folder_locked(real.parent) as folder:
             # Read under the lock: else of two changes at once the later one would undo the other.
-            atomic.replace(folder, real.name, edit(config.text_of(path)).encode())
+            after = edit(config.text_of(path)).encode()
+            atomic.replace(folder, real.name, after, mode=_mode(real))
     except OSError as error:
         translate(error, real)
+
+
+def _mode(path: Path) -> int:
+    """Return the mode of a settings file: one in a project may be for others too; a new one is the person's alone."""
+    return stat.S_IMODE(path.stat().st_mode) if path.exists() else atomic.FILE_MODE
