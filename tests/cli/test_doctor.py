@@ -408,6 +408,27 @@ def test_a_team_that_has_lost_everything_works_again(pro0: Pro0, home: Path, pro
     assert team.team.report(known.incarnation) is not None
 
 
+@pytest.mark.parametrize("name", ["roles.json", "trusted.json", "proofs.json", "pin.json", "web/devices.json"])
+def test_a_damaged_document_of_the_home_is_named_with_a_next_step(
+    name: str, pro0: Pro0, home: Path, team: Context
+) -> None:
+    """Nothing else can tell what was in it, so it is not repaired; all else is looked at."""
+    path = home / name
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.write_text("{broken")
+    for words in ((), ("--repair",)):
+        called = pro0("doctor", "--json", *words)
+        assert called.code == 1, called
+        found = {row["name"]: row for row in json.loads(called.out)["checks"]}
+        assert found[path.name]["what"].startswith(f"{path} is corrupt")
+        assert not [row for row in found.values() if "see: pro0 doctor" in row["mend"]]
+        assert {"home", "locks", "team alpha"} <= found.keys()
+        assert path.read_text() == "{broken"
+    away = found[path.name]["mend"].partition("move it away: ")[2]
+    subprocess.run(away, shell=True, check=True)
+    assert pro0("doctor").code == 0
+
+
 @pytest.mark.parametrize(
     ("command", "missing"),
     [

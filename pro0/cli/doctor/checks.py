@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from pro0.ops.team import project
 from pro0.sessions.iterm2 import it2
 from pro0.sessions.starting import surroundings
 from pro0.store import paths
+from pro0.store.mending import MENDABLE
 from pro0.terminals.ghostty import Ghostty
 from pro0.terminals.library import VERSION, how_to_mend, library
 
@@ -77,15 +79,21 @@ def settings(home: Path, folder: Path) -> Iterator[Check]:
         config = trust.settings(home, project.root(folder), os.environ)
         waiting = trust.withheld(home, project.root(folder))
     except Pro0Error as error:
-        mend = error.hint or "correct it; `pro0 config` shows them all"
+        mend = _next_step(error) or "correct it; `pro0 config` shows them all"
         yield Check("settings", Health.FAIL, error.message, mend)
         return
     waiting_text = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
     yield Check("settings", Health.OK, f"can be read{waiting_text}")
-    yield _verdicts(home, config)
+    with suppress(Pro0Error):  # the checks of the home name a damaged PIN
+        yield _verdicts(home, config)
     yield from _hooks(home, project.root(folder))
     for name, definition in sorted(config.agents.items()):
         yield _installed(defined(name, definition))
+
+
+def _next_step(error: Pro0Error) -> str:
+    """Return what to do about an error; that of a damaged file sends people to the doctor, who are here."""
+    return "see the check of that file below" if error.code in MENDABLE else error.hint or ""
 
 
 def _hooks(home: Path, folder: Path) -> Iterator[Check]:
@@ -196,7 +204,7 @@ def _installed(adapter: Adapter) -> Check:
     try:
         program = look(adapter, proofs.known(paths.home(os.environ)))
     except Pro0Error as error:
-        return Check(name, Health.FAIL, error.message, error.hint or "")
+        return Check(name, Health.FAIL, error.message, _next_step(error))
     if not program.path:
         return Check(name, Health.OK, "not installed, which only members that run it would need")
     if program.missing:

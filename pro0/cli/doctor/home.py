@@ -1,20 +1,28 @@
 """The checks of `pro0 doctor` on the home: owner, modes, disk, locks, and what belongs to no team."""
 
 import os
+import shlex
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pro0.cli.doctor.checks import Check, Health
+from pro0.model.caller import Pin
+from pro0.model.home import Consent, Devices, Proofs, Roles
+from pro0.model.stored import Document
 from pro0.ops.repair import repair_home
 from pro0.ops.work import checkouts
 from pro0.store import health
+from pro0.store.files import File
+from pro0.store.mending import MENDABLE, trouble
+from pro0.store.paths import ASIDE, DEVICES, PIN, PROOFS, ROLES, TRUSTED, web
 from pro0.store.teams import Store
 
 NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afpfs", "webdav", "9p", "fuse.sshfs", "ncpfs"})
 """File systems whose locks and renames are not to be trusted."""
 REPAIR = "pro0 doctor --repair"
+DOCUMENTS: dict[str, type[Document]] = {ROLES: Roles, TRUSTED: Consent, PROOFS: Proofs, PIN: Pin}
 LOW = 256 << 20
 TOO_LOW = 4 << 20
 """Bytes that are free, below which a person is warned, and below which writing will fail."""
@@ -33,6 +41,7 @@ def home(store: Store, team: str | None) -> Iterator[Check]:
         yield Check("home", Health.FAIL, f"{folder} is not a folder", "choose another PRO0_HOME")
         return
     yield _owner(folder)
+    yield from _documents(folder)
     yield from _disk(folder)
     tops = health.folders(folder, team)
     yield from _modes(folder, *tops)
@@ -56,6 +65,19 @@ def _owner(folder: Path) -> Check:
     if mode & 0o077:
         return Check("home", Health.WARN, f"{folder} has mode {mode:04o}", f"chmod 700 {folder}, or: {REPAIR}")
     return Check("home", Health.OK, f"{folder}, mode {mode:04o}")
+
+
+def _documents(folder: Path) -> Iterator[Check]:
+    """Name the home's own documents that cannot be used; nothing else tells what was in one, so none is repaired."""
+    kinds: dict[Path, type[Document]] = {folder / name: kind for name, kind in DOCUMENTS.items()}
+    kinds[web(folder) / DEVICES] = Devices
+    for path, kind in kinds.items():
+        error = trouble(File(path.parent, path.name, kind, absent=kind)) if os.path.lexists(path) else None
+        if error:
+            away = shlex.join(("mv", str(path), f"{path}{ASIDE}away"))
+            mend = f"put a good copy in its place, or move it away: {away}"
+            mend = mend if error.code in MENDABLE else error.hint or ""
+            yield Check(path.name, Health.FAIL, error.message, mend)
 
 
 def _disk(folder: Path) -> Iterator[Check]:
