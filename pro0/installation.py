@@ -46,16 +46,23 @@ def about() -> str:
 def of_prefix(prefix: Path, source: Path | None = None, origin: Callable[[], str] = str) -> Installation:
     """Return how an environment was made, by its place; with the clone that it runs, and whence it was installed."""
     by = _installer(prefix, source)
-    pip = f"{prefix / 'bin' / 'python'} -m pip"
+    pip = f"{shlex.quote(str(prefix / 'bin' / 'python'))} -m pip"
     if source and prefix.is_relative_to(source):
-        return Installation(by, f"{pip} install -e '{source}[{{}}]'", f"rm -r {shlex.quote(str(source))}")
-    place = origin()
+        add = f"{_braced(pip)} install -e {shlex.quote(_braced(str(source)) + '[{}]')}"
+        return Installation(by, add, f"rm -r {shlex.quote(str(source))}")
+    place = _braced(origin())
     wanted = f"'pro0[{{}}] @ {place}'" if place else "'pro0[{}]'"
     if by == "pipx":
-        return Installation(by, f"pipx inject {prefix.name} {wanted}", f"pipx uninstall {prefix.name}")
+        name = shlex.quote(prefix.name)
+        return Installation(by, f"pipx inject {_braced(name)} {wanted}", f"pipx uninstall {name}")
     if by == "uv":
         return Installation(by, f"uv tool install {wanted}", "uv tool uninstall pro0")
-    return Installation(by, f"{pip} install {wanted}", f"{pip} uninstall pro0")
+    return Installation(by, f"{_braced(pip)} install {wanted}", f"{pip} uninstall pro0")
+
+
+def _braced(text: str) -> str:
+    """Return a text as `format` takes it for itself, whatever braces are in it."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _installer(prefix: Path, source: Path | None) -> str:

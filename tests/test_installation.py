@@ -20,6 +20,22 @@ CLONE = Path("/src/pro0")
         ("/opt/x/.local/share/pipx/venvs/p", None, "pipx", "pipx inject p 'pro0[web]'", "pipx uninstall p"),
         ("/opt/x/env", None, "pip", "/bin/python -m pip install 'pro0[web]'", "-m pip uninstall pro0"),
         ("/src/pro0/.venv", CLONE, "the clone /src/pro0", "install -e '/src/pro0[web]'", "rm -r /src/pro0"),
+        (
+            "/my env",
+            None,
+            "pip",
+            "'/my env/bin/python' -m pip install 'pro0[web]'",
+            "'/my env/bin/python' -m pip uninstall pro0",
+        ),
+        (
+            "/e{1}",
+            None,
+            "pip",
+            "'/e{1}/bin/python' -m pip install 'pro0[web]'",
+            "'/e{1}/bin/python' -m pip uninstall pro0",
+        ),
+        ("/pipx/venvs/p{}", None, "pipx", "pipx inject 'p{}' 'pro0[web]'", "pipx uninstall 'p{}'"),
+        ("/a {b}/.venv", Path("/a {b}"), "the clone /a {b}", "install -e '/a {b}[web]'", "rm -r '/a {b}'"),
         ("/opt/x/env", CLONE, "pip, of the clone /src/pro0", "install 'pro0[web]'", "-m pip uninstall pro0"),
     ],
 )
@@ -37,6 +53,7 @@ def test_how_it_was_installed(prefix: str, source: Path | None, by: str, add: st
         ('{"url": "file:///d/pro0-0.2.0.whl", "archive_info": {}}', " @ file:///d/pro0-0.2.0.whl"),
         ('{"url": "https://h/p", "vcs_info": {"vcs": "git", "commit_id": "0"}}', " @ git+https://h/p"),
         ('{"url": "file:///it\'s", "dir_info": {}}', " @ file:///it%27s"),
+        ('{"url": "file:///a{b}", "dir_info": {}}', " @ file:///a{b}"),
         *((odd, "") for odd in ("", "[]", "{", '{"vcs_info": 3}', '{"vcs_info": {"vcs": "git"}}')),
     ],
 )
