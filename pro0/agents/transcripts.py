@@ -3,8 +3,9 @@
 import os
 import stat
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Annotated, TypeVar
 
 import msgspec
 
@@ -22,6 +23,9 @@ NOTE = 200
 
 WORDS = 4000
 """The longest last words kept of one turn, in characters; the end counts."""
+
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A moment with its zone; a line with another one is not decodable, since it is neither before nor after a start."""
 
 Line = TypeVar("Line")
 

@@ -1,15 +1,20 @@
 """The lead's log: one JSON object a line."""
 
 import os
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from typing import TypeVar
 
 from pro0.errors import Pro0Error
+from pro0.model.runtime import SeatState
 from pro0.model.stored import iso
 from pro0.ops.context import clock
 from pro0.store import atomic, journal
 from pro0.store.files import translate
 from pro0.store.paths import LEAD_LOG
 from pro0.store.teams import TeamStore
+
+T = TypeVar("T")
 
 
 def reason(error: Exception) -> str:
@@ -33,3 +38,28 @@ class Log:
         line = {"at": iso(clock()), "pid": os.getpid(), "event": event, **details}
         with suppress(OSError):  # a full disk is no reason to leave a team without its lead
             journal.append(self._folder, LEAD_LOG, line)
+
+
+class SessionNet:
+    """Catches what the files of one session make fail, so that the others are looked at; it logs each error once."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._known: dict[str, str] = {}
+
+    def look(self, state: SeatState, look: Callable[[], T]) -> T | None:
+        """Return what a look at one session finds, None when it fails."""
+        try:
+            found = look()
+        except Exception as error:  # noqa: BLE001 - an agent writes its files itself, and must not stop the team
+            why = reason(error)
+            if self._known.get(state.incarnation) != why:
+                self._log.write("trouble", agent=state.agent_id, incarnation=state.incarnation, why=why)
+            self._known[state.incarnation] = why
+            return None
+        self._known.pop(state.incarnation, None)
+        return found
+
+    def keep(self, incarnations: Collection[str]) -> None:
+        """Forget all other sessions."""
+        self._known = {name: why for name, why in self._known.items() if name in incarnations}

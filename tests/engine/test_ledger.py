@@ -27,6 +27,7 @@ class Meter:
     def __init__(self, name: str) -> None:
         self.tokens = 0
         self.cost: float | None = None
+        self.broken = False
         state = SeatState(
             agent_id=name, generation=1, incarnation=f"inc-{name}", state=State.IDLE, since=clock(), started_at=clock()
         )
@@ -34,6 +35,8 @@ class Meter:
         self.watched = WatchedSession(replace(TOY, usage=self.used), state, session_view, Memory())
 
     def used(self, _sight: SessionView, _memory: Memory) -> Usage | None:
+        if self.broken:
+            raise TypeError("can't count these")
         return Usage(output_tokens=self.tokens, cost_usd=self.cost) if self.tokens else None
 
 
@@ -56,6 +59,20 @@ def test_a_session_that_has_ended_is_counted_to_its_end(alpha: Crew) -> None:
     ledger.look([second.watched], 0.0)
     ledger.look([], 0.0)
     assert counted(alpha.team) == {"w1": 25, "w2": 25}
+
+
+def test_a_transcript_that_cannot_be_counted_stops_no_other(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent writes it itself: what was counted of it stays, and the limit of the team counts all of the others."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    ledger, broken, whole = Ledger(alpha.team), Meter("w1"), Meter("w2")
+    broken.tokens = whole.tokens = 10
+    broken.cost = whole.cost = 1.0
+    assert ledger.look([broken.watched, whole.watched], 9.0) == pytest.approx(2.0)
+    broken.broken, whole.tokens, whole.cost = True, 30, 3.0
+    for _ in range(2):
+        assert ledger.look([broken.watched, whole.watched], 9.0) == pytest.approx(4.0)
+    assert counted(alpha.team) == {"w1": 10, "w2": 30}
+    assert alpha.log().count("TypeError: can't count these") == 1
 
 
 def test_what_two_leads_write_down_is_kept(home: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> None:

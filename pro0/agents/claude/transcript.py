@@ -11,7 +11,7 @@ import msgspec
 from pro0.agents import turn_end
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, decoded, head, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, Moment, decoded, head, last_words, shortened, tail
 from pro0.decoding import decoder
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
@@ -42,7 +42,7 @@ class _Message(msgspec.Struct):
 class _Line(msgspec.Struct, rename="camel"):
     type: str
     uuid: str = ""
-    timestamp: datetime | None = None
+    timestamp: Moment | None = None
     request_id: str = ""
     is_sidechain: bool = False
     is_meta: bool = False

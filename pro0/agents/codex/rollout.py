@@ -5,7 +5,7 @@ import os
 import re
 import uuid
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, head, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, Moment, head, last_words, shortened, tail
 from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
@@ -22,6 +22,8 @@ from pro0.rules.screens.words import Words
 
 _ID = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 _CANDIDATES = 20
+_LAST_YEAR = datetime(MAXYEAR, 1, 1, tzinfo=UTC).timestamp()
+"""An id may tell of a later moment, which no `datetime` holds."""
 _ROLLOUT = "rollout"
 
 
@@ -53,7 +55,7 @@ class _Payload(msgspec.Struct):
 
 class _Line(msgspec.Struct):
     type: str
-    timestamp: datetime
+    timestamp: Moment
     payload: _Payload
 
 
@@ -193,7 +195,8 @@ def creation_time(session: str) -> datetime | None:
         id = uuid.UUID(session)
     except ValueError:
         return None
-    return datetime.fromtimestamp((id.int >> 80) / 1000, UTC) if id.version == 7 else None
+    seconds = (id.int >> 80) / 1000
+    return datetime.fromtimestamp(seconds, UTC) if id.version == 7 and seconds < _LAST_YEAR else None
 
 
 def _begun(session_view: SessionView) -> Path | None:

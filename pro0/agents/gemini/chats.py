@@ -12,7 +12,7 @@ from pro0.agents.adapter import SessionView
 from pro0.agents.gemini import conversations, home
 from pro0.agents.gemini.memory import begins_with, has_answered, name_of, of_session, session_of
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, changed, decoded, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, Moment, changed, decoded, last_words, shortened, tail
 from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
@@ -35,7 +35,7 @@ class _Line(msgspec.Struct, rename={"calls": "toolCalls"}):
 
     id: str = ""
     type: str = ""
-    timestamp: datetime | None = None
+    timestamp: Moment | None = None
     content: msgspec.Raw = msgspec.Raw(b'""')
     tokens: _Tokens | None = None
     model: str = ""

@@ -10,7 +10,7 @@ import msgspec
 from pro0.agents.adapter import SessionView
 from pro0.agents.bridge import reports
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, decoded, last_words, tail
+from pro0.agents.transcripts import FAR, Moment, decoded, last_words, tail
 from pro0.decoding import decoder
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
@@ -47,7 +47,7 @@ class _Part(msgspec.Struct):
 
 class _Line(msgspec.Struct):
     id: str = ""
-    timestamp: datetime | None = None
+    timestamp: Moment | None = None
     message: _Message | None = None
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from pro0.agents import adapter_of, first_prompt, limited
 from pro0.agents.adapter import Adapter, Memory, SessionView
 from pro0.engine.background.differing import Differences
 from pro0.engine.background.words import OVER, began_with, last_words, left_running
-from pro0.engine.log import Log
+from pro0.engine.log import Log, SessionNet
 from pro0.engine.opening.environment import member_environment, of_agent
 from pro0.errors import Pro0Error
 from pro0.model.decision import Seen
@@ -46,6 +47,7 @@ class AgentStates:
     def __init__(self, team: TeamStore, backend: Backend, log: Log) -> None:
         self._team = team
         self._differences = Differences(log)
+        self._net = SessionNet(log)
         self._backend = backend
         self._watched: dict[str, WatchedSession] = {}
         self._readings: dict[str, Reading] = {}
@@ -102,22 +104,28 @@ class AgentStates:
         current_screens = self._screens(list(self._watched.values()))
         now = clock()
         for incarnation, watched in self._watched.items():
-            sources = _sources(watched, current_screens.get(incarnation))
-            reading = combine(self._readings.get(incarnation), sources)
-            if reading is not None:
-                self._differences.note(watched.state, sources, reading)
-                before = self._seen.get(incarnation)
-                screen = current_screens.get(incarnation)
-                if all(source.source in DRAWN for source in sources):  # an agent's own word counts its prompt in
-                    reading = _until_begun(watched, reading, before, screen)
-                self._readings[incarnation] = reading
-                words = last_words(watched.adapter, watched.session_view, watched.memory, reading, before, screen)
-                running = self._left_running(watched, reading, before)
-                self._seen[incarnation] = replace(_sighting(reading, before, now), words=words, running=running)
+            screen = current_screens.get(incarnation)
+            self._net.look(watched.state, partial(self._renew_one, watched, screen, now))
         self._differences.keep(self._watched)
+        self._net.keep(self._watched)
         self._readings = {i: reading for i, reading in self._readings.items() if i in self._watched}
         self._began_with = {i: programs for i, programs in self._began_with.items() if i in self._watched}
         self._memories = {i: memory for i, memory in self._memories.items() if i in self._watched}
+
+    def _renew_one(self, watched: WatchedSession, screen: Screen | None, now: datetime) -> None:
+        incarnation = watched.state.incarnation
+        sources = _sources(watched, screen)
+        reading = combine(self._readings.get(incarnation), sources)
+        if reading is None:
+            return
+        self._differences.note(watched.state, sources, reading)
+        before = self._seen.get(incarnation)
+        if all(source.source in DRAWN for source in sources):  # an agent's own word counts its prompt in
+            reading = _until_begun(watched, reading, before, screen)
+        words = last_words(watched.adapter, watched.session_view, watched.memory, reading, before, screen)
+        running = self._left_running(watched, reading, before)
+        self._readings[incarnation] = reading
+        self._seen[incarnation] = replace(_sighting(reading, before, now), words=words, running=running)
 
     def _left_running(self, watched: WatchedSession, reading: Reading, before: Seen | None) -> tuple[str, ...]:
         """Return the programs left running by a turn; looked for once, at its end."""

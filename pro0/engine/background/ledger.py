@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from msgspec.structs import asdict, replace
 
 from pro0.engine.background.agent_states import WatchedSession
+from pro0.engine.log import Log, SessionNet
 from pro0.model.usage import SessionUsage, Usage
 from pro0.ops.context import clock
 from pro0.ops.team.costs import spent
@@ -22,6 +23,7 @@ class Ledger:
 
     def __init__(self, team: TeamStore) -> None:
         self._team = team
+        self._net = SessionNet(Log(team))
         self._next = 0.0
         self._known: dict[str, SessionUsage] | None = None
         self._living: dict[str, WatchedSession] = {}
@@ -40,6 +42,7 @@ class Ledger:
             if self._team.documents.database:
                 self._known = None  # leads of other machines have written since
             due += self._living.values()
+        self._net.keep(self._living)
         self._note({entry.incarnation: entry for entry in map(self._entry, due) if entry})
         return spent(self._entries().values()) if limit else 0.0
 
@@ -60,7 +63,8 @@ class Ledger:
         if not (read := watched.adapter.usage):
             return None
         earlier = self._earlier(watched)
-        usage = read(replace(watched.session_view, earlier=earlier), watched.memory)
+        view = replace(watched.session_view, earlier=earlier)
+        usage = self._net.look(watched.state, lambda: read(view, watched.memory))
         return _of(watched, earlier, usage) if usage else None
 
     def _earlier(self, watched: WatchedSession) -> tuple[str, ...]:
