@@ -58,15 +58,19 @@ HIDDEN = [
 """Lines that do more than a command of pro0, or something else."""
 
 
-def verdicts(cases: list[tuple[dict[str, object], str, str]]) -> list[str]:
-    """Return the verdict of the bridge on each case, all from one node."""
+def verdicts(cases: list[tuple[dict[str, object], str, str]], home: Path | None = None) -> list[str]:
+    """Return the verdict of the bridge on each case, all from one node of a person with that home."""
     given = [(settings, tool, {"command": what, "path": what}) for settings, tool, what in cases]
     program = (
         f"import {{ judge }} from {json.dumps(resources.PI_BRIDGE.as_uri())};"
         f"console.log(JSON.stringify({json.dumps(given)}.map((one) => judge(...one))))"
     )
     done = subprocess.run(
-        ["node", "--input-type=module", "--no-warnings", "-e", program], capture_output=True, timeout=STUCK, check=True
+        ["node", "--input-type=module", "--no-warnings", "-e", program],
+        env=os.environ | ({"HOME": str(home)} if home else {}),
+        capture_output=True,
+        timeout=STUCK,
+        check=True,
     )
     result: list[str] = json.loads(done.stdout)
     return result
@@ -82,7 +86,7 @@ def settings(mode: str) -> dict[str, object]:
 def test_what_runs_without_asking() -> None:
     modes = (ASK, EDITS, PLAN, BYPASS, DELEGATES)
     cases = [(mode, tool, what) for tool, what in VERDICTS for mode in modes]
-    got = verdicts([(settings(mode), tool, what) for mode, tool, what in cases])
+    got = verdicts([(settings(mode) | {"home": "/home/ann/.pro0"}, tool, what) for mode, tool, what in cases])
     expected = [verdict for row in VERDICTS.values() for verdict in row]
     assert dict(zip(cases, got, strict=True)) == dict(zip(cases, expected, strict=True))
 
@@ -95,18 +99,25 @@ def test_nothing_hides_behind_a_command_of_pro0() -> None:
 
 @node
 def test_what_is_written_below_the_home_of_pro0_is_asked(tmp_path: Path) -> None:
-    """What is written there could answer for the person."""
-    home = tmp_path / "home"
+    """What is written there could answer for the person; pi reads some letters of a path in ways of its own."""
+    home = tmp_path / "my home"
     home.mkdir()
     (tmp_path / "link").symlink_to(home)
+    (tmp_path / "new").symlink_to("link/teams/a/new")
+    (tmp_path / "circle").symlink_to("circle")
     below = [home, home / "teams/a/sessions/i/answers/6b", tmp_path / "link/permissions.json", home / "x/../y"]
-    beside = [tmp_path / "x", tmp_path / "homes", home / "../x", tmp_path / "link/../x"]
-    modes = (EDITS, PLAN, BYPASS)
-    cases = [(mode, tool, str(path)) for path in (*below, *beside) for mode in modes for tool in ("write", "edit")]
-    got = verdicts([(settings(mode) | {"home": str(home)}, tool, path) for mode, tool, path in cases])
+    below += [tmp_path / "new", tmp_path / "circle/../link/x"]
+    if (other_case := home.with_name("MY HOME")).exists():
+        below.append(other_case / "x")
+    as_pi_reads = ["~/my home/x", "@~/my home/x", f"@{home}/x", f"{tmp_path}/my\u00a0home/x", (home / "x").as_uri()]
+    beside = [tmp_path / "x", tmp_path / "my homes", home / "../x", tmp_path / "link/../x", tmp_path / "circle"]
+    beside += [Path("~"), Path("~/x"), Path("@x"), Path("~other/my home"), Path("file:x")]
+    modes, places = (EDITS, PLAN, BYPASS), [*map(str, below), *as_pi_reads, *map(str, beside)]
+    cases = [(mode, tool, path) for path in places for mode in modes for tool in ("write", "edit")]
+    got = verdicts([(settings(mode) | {"home": str(home)}, tool, path) for mode, tool, path in cases], tmp_path)
     of_beside = {EDITS: "allow", PLAN: "plan", BYPASS: "allow"}
     expected = of_beside | {EDITS: "ask"}
-    inside = {str(path) for path in below}
+    inside = {*map(str, below), *as_pi_reads}
     for (mode, tool, path), verdict in zip(cases, got, strict=True):
         assert verdict == (expected if path in inside else of_beside)[mode], (mode, tool, path)
 

@@ -4,8 +4,11 @@
 // PRO0_BRIDGE names the session's folder: bridge.json (settings, read once), state.json (written here), inbox/ and
 // answers/ (taken here). A question is answered in pi's dialog or by a file in answers/, whichever comes first.
 
-import { mkdirSync, readFileSync, readdirSync, realpathSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { mkdirSync, readFileSync, readdirSync, readlinkSync, realpathSync, renameSync } from "node:fs";
+import { statSync, unlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const READING = ["read", "grep", "find", "ls"];
 const EDITING = ["edit", "write"];
@@ -115,20 +118,40 @@ export function judge({ mode, delegates, commands, home }, tool, input) {
   return "ask";
 }
 
-// true for a path below a folder, whatever links lead there
+// true for a path below a folder, whatever links lead there, also in other letters where case does not count
 function isBelow(folder, path) {
-  const real = resolved(resolve(String(path)));
-  const home = resolved(folder);
-  return real === home || real.startsWith(home + sep);
+  const [name, identity] = [resolved(folder), identityOf(folder)];
+  return [String(path), expanded(String(path))].some((one) => {
+    const real = resolved(resolve(one));
+    if (real === name || real.startsWith(name + sep)) return true;
+    return identity !== "" && [real, ...above(real)].some((place) => identityOf(place) === identity);
+  });
 }
 
-function resolved(path) {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(resolved(parent), path.slice(parent.length).replace(sep, ""));
-  }
+// a path as pi's tools read it; some versions read less into it, so the path as it stands counts too
+function expanded(path) {
+  const plain = path.replace(/[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g, " ").replace(/^@/, "");
+  if (plain.startsWith("file://")) return attempt(() => fileURLToPath(plain)) ?? plain;
+  return plain === "~" || plain.startsWith("~/") ? homedir() + plain.slice(1) : plain;
+}
+
+function resolved(path, links = 40) {
+  const real = attempt(() => realpathSync(path));
+  const parent = dirname(path);
+  if (real !== undefined || parent === path) return real ?? path;
+  const target = links > 0 ? attempt(() => readlinkSync(path)) : undefined; // a write follows a link to nothing yet
+  const place = resolved(parent, links);
+  return target === undefined ? join(place, basename(path)) : resolved(resolve(place, target), links - 1);
+}
+
+function above(path) {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...above(parent)];
+}
+
+function identityOf(path) {
+  const status = attempt(() => statSync(path, { bigint: true }));
+  return status ? `${status.dev} ${status.ino}` : "";
 }
 
 // The one pro0 command run by a line; empty when the line runs anything else too.
@@ -149,8 +172,8 @@ function described(input) {
 
 function attempt(act) {
   try {
-    act();
+    return act();
   } catch {
-    // the folder is gone, or another writer was faster: the next call tries again
+    return undefined; // the folder is gone, or another writer was faster: the next call tries again
   }
 }
