@@ -292,10 +292,41 @@ def test_what_only_talks_to_the_team_is_not_asked_for() -> None:
     allowed = json.loads(call("claude").files["settings.json"])["permissions"]["allow"]
     assert {"mcp__pro0", *(f"Bash({line}:*)" for line in lines)} <= set(allowed)
     bash = json.loads(call("opencode").env[opencode.CONTENT])["permission"]["bash"]
-    assert bash == {"*": "ask", **{f"{line}*": "allow" for line in lines}}
+    assert bash == {"*": "ask", **{f"{line}*": "allow" for line in lines}, "pro0 *>*": "ask", "pro0 *<*": "ask"}
     policy = tomllib.loads(call("gemini").files["policy.toml"].decode())["rule"]
     assert lines in [rule.get("commandPrefix") for rule in policy]
     assert json.loads(call("pi").files["bridge.json"])["commands"] == list(own_tools.COMMANDS)
+
+
+def judged_by_opencode(rules: dict[str, str], command: str) -> str:
+    """Return what opencode decides about a command and its redirections: * is any text, the last rule counts."""
+    matching = [
+        verdict
+        for pattern, verdict in rules.items()
+        if re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), command, re.DOTALL)
+    ]
+    return matching[-1]
+
+
+@pytest.mark.parametrize("mode", ["ask", "edits", "plan"])
+def test_opencode_asks_before_a_command_of_pro0_writes_a_file(mode: str) -> None:
+    """The text that it would write is the agent's own: that of a task, of mail."""
+    made = call("opencode", mode=PermissionMode(mode))
+    rules = json.loads(made.env[opencode.CONTENT])["permission"]["bash"]
+    verdicts = {
+        "pro0 inbox": "allow",
+        "pro0 send bob 'it is done;\nsee below'": "allow",
+        "pro0 task show 3": "allow",
+        "pro0 inbox > .git/hooks/pre-commit": "ask",
+        "pro0 task show 3 >> ~/.bashrc": "ask",
+        "pro0 inbox 2>x": "ask",
+        "pro0 inbox\\\n&>x": "ask",
+        "pro0 send bob - < secret": "ask",
+        "pro0 send bob - <<E >x\ntext\nE": "ask",
+        "> x pro0 inbox": "ask",
+        "ls": "ask",
+    }
+    assert {command: judged_by_opencode(rules, command) for command in verdicts} == verdicts
 
 
 @pytest.mark.parametrize(

@@ -95,12 +95,14 @@ def _permissions(brief: Brief) -> layers.Settings:
         "*": "ask",
         **_READING,
         "edit": _EDIT[brief.mode],
-        "bash": {"*": "ask", **commands},
+        "bash": {"*": "ask", **commands, **_REDIRECTED},
         "external_directory": {f"{brief.folder}/*": "allow"},
         **own_tools_allowed,
     }
 
 
+_REDIRECTED = {"pro0 *>*": "ask", "pro0 *<*": "ask"}
+"""A redirection is part of the text that a rule is matched with; what `>` writes is the agent's own text."""
 _READING: layers.Settings = {
     "read": {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"},
     **dict.fromkeys(("grep", "glob", "list", "lsp", "skill", "todowrite", "question"), "allow"),
