@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
 from pro0.agents.codex import server, starter
 from pro0.agents.codex.websocket import WebSocket
@@ -70,6 +71,19 @@ def test_a_line_begins_a_turn(view: SessionView, serve: Serve) -> None:
     assert server.deliver(view, LINE)
     assert server.deliver(msgspec.structs.replace(view, session=""), "again"), "a session that no file names yet"
     assert served.said == [LINE, "again"]
+
+
+@pytest.mark.parametrize("letter", ["x", '"', "\x01"], ids=["plain", "quotes", "what JSON writes longest"])
+def test_a_session_with_a_long_first_prompt_has_its_channel(letter: str, view: SessionView, serve: Serve) -> None:
+    """The prompt is a word of the client, and that is in the file that says where the server is."""
+    served = serve(asks=True)
+    prompt = letter * first_prompt.IN_ARGV
+    for name, data in server.settings(view.folder, (), ("codex", "--", prompt)).items():
+        Path(view.folder, name).write_bytes(data)
+    (entry,) = server.asked(view) or ()
+    assert server.reply(view, entry.key, answer(Choice.ALLOW))
+    assert server.deliver(view, LINE)
+    assert served.said == [LINE]
 
 
 def test_a_session_without_a_server_takes_its_line_by_keys(view: SessionView) -> None:

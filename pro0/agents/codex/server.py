@@ -51,6 +51,8 @@ class CodexServer(msgspec.Struct, omit_defaults=True):
 
 
 _SERVER = decoder(CodexServer)
+_WHOLE = 1 << 20
+"""Bytes of its file at most: it holds the first prompt, of which JSON makes six times as much."""
 
 
 def address(folder: str) -> str:
@@ -179,7 +181,7 @@ def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool
 
 @contextmanager
 def _connected(session_view: SessionView, patience: float = PATIENCE) -> Iterator[ServerClient]:
-    server = value(Path(session_view.folder, starter.FILE), _SERVER)
+    server = value(Path(session_view.folder, starter.FILE), _SERVER, _WHOLE)
     if server is None:
         raise ServerRefused("it has no server")
     connection = connect(server.socket, patience)
