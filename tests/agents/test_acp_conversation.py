@@ -8,13 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pro0.agents.acp import messages
-from pro0.agents.acp.conversation import WAITING, AcpConversation
+from pro0.agents.acp.conversation import AcpConversation
 from pro0.agents.acp.leave import OPEN
 from pro0.agents.acp.opening import AcpSetting
+from pro0.agents.acp.waiting import WAITING
 from pro0.agents.bridge.reports import STATES
 from pro0.errors import EnvironmentMissing
 from pro0.model.need import Choice
 from pro0.model.runtime import State
+from pro0.rules.words.prompts import ready_line, unread_line
 
 SESSION = "s"
 OFFERED = (("yes", "allow_once"), ("ever", "allow_always"), ("no", "reject_once"))
@@ -201,6 +203,29 @@ def test_a_line_about_mail_that_was_read_since_begins_no_turn(talk: Talk) -> Non
     assert talk.prompts()[3:] == ["You have 3 unread messages: run `pro0 inbox`"]
 
 
+def test_a_line_that_is_out_of_date_begins_no_turn(talk: Talk) -> None:
+    """Each turn costs: of several lines about mail, and of several about tasks, the newest counts."""
+    for number in (1, 2, 3):
+        talk.it.prompt("mail", unread_line(number))
+        talk.it.prompt("mail", ready_line(number))
+    talk.it.prompt("person", unread_line(1))
+    for _ in range(9):
+        talk.end() if talk.it.turning else None
+    assert talk.prompts()[1:] == [unread_line(3), ready_line(3), unread_line(1)]
+
+
+def test_what_a_person_typed_outlasts_mail(talk: Talk) -> None:
+    """And what finds no room is said to be lost."""
+    talk.it.prompt("person", "and then fix the bug")
+    for number in range(2 * WAITING):
+        talk.it.prompt("mail", f"letter {number}")
+    assert "letter 0" in [text for text in talk.shown if "no room" in text][0]
+    for _ in range(2 * WAITING):
+        talk.end() if talk.it.turning else None
+    letters = [f"letter {number}" for number in range(WAITING + 1, 2 * WAITING)]
+    assert talk.prompts()[1:] == ["and then fix the bug", *letters]
+
+
 @pytest.mark.parametrize(("choice", "option"), [("allow", "yes"), ("always", "ever"), ("deny", "no")])
 def test_an_answer_is_told_in_the_agents_own_words(talk: Talk, choice: str, option: str) -> None:
     key = talk.ask()
@@ -365,6 +390,23 @@ def test_what_it_cost_since_it_was_opened() -> None:
     talk.update("usage_update", "old", used=1, size=2, cost={"amount": 2.5, "currency": "USD"})
     talk.update("usage_update", "old", used=1, size=2, cost={"amount": 9, "currency": "EUR"})
     assert talk.it.cost == 0.5
+
+
+def test_what_a_session_cost_that_could_not_be_loaded_is_not_taken_off() -> None:
+    """Its load may fail after it has told its cost; the new session begins at nothing."""
+    talk = Talk(session="old", lost="who you were")
+    talk.answer("initialize", protocolVersion=1, agentCapabilities={"loadSession": True})
+    talk.update("usage_update", "old", used=1, size=2, cost={"amount": 5.0, "currency": "USD"})
+    talk.hear({"id": talk.asked("session/load")["id"], "error": {"code": -32002, "message": "gone"}})
+    talk.answer("session/new", sessionId=SESSION)
+    talk.update("usage_update", used=1, size=2, cost={"amount": 0.2, "currency": "USD"})
+    assert talk.it.cost == 0.2
+
+
+def test_a_message_over_the_limit_is_said_to_be_too_long(talk: Talk) -> None:
+    """It may be a request whose agent waits for the answer for ever."""
+    talk.it.hear(None)
+    assert talk.shown[-1] == "not understood: a message: longer than the 4 MiB that pro0 reads; Esc stops the turn"
 
 
 JSON = st.recursive(

@@ -5,9 +5,7 @@ Nothing here touches a process or a terminal. The state comes from the protocol 
 begins or ends.
 """
 
-from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 import msgspec
 
@@ -16,15 +14,13 @@ from pro0.agents.acp.leave import OPEN, Leave, Leaves
 from pro0.agents.acp.messages import AcpFailure, AcpMessage, Id, Stopped
 from pro0.agents.acp.news import Drawn, ToldNews, news_of
 from pro0.agents.acp.opening import AcpOpening, AcpSetting, result_of
+from pro0.agents.acp.waiting import Sender, WaitingPrompts
 from pro0.agents.bridge.reports import BridgeReport, Settled
 from pro0.agents.transcripts import WORDS, shortened
 from pro0.decoding import decode, decoder
 from pro0.model.need import Choice
-from pro0.rules.words import prompts
+from pro0.wire import LINE_LIMIT
 
-Sender = Literal["person", "mail"]
-WAITING = 64
-"""Prompts that wait for the end of a turn, at most."""
 _MESSAGE = decoder(AcpMessage)
 
 
@@ -42,10 +38,9 @@ class AcpConversation:
         self._opening = AcpOpening(setting, self._request, show, self._opened)
         self._send = send
         self._show = show
-        self._unread = unread
+        self._waiting = WaitingPrompts(unread)
         self._asked: dict[int, Callable[[AcpMessage], None]] = {}
         self._number = 0
-        self._prompts: deque[tuple[Sender, str]] = deque()
         self._turn: int | None = None
         self._strange = ""
         self._error = ""
@@ -59,6 +54,7 @@ class AcpConversation:
         self.cost = 0.0
         """US dollars that the session has cost since it was opened here, as its agent says."""
         self._before = 0.0
+        """What it had cost before, as told while it was loaded."""
 
     def begin(self) -> None:
         """Say the first word."""
@@ -94,11 +90,9 @@ class AcpConversation:
         return report
 
     def prompt(self, sender: Sender, text: str) -> None:
-        """Begin a turn, after the present one; the same line of mail waits once."""
-        if (sender, text) not in self._prompts or sender == "person":
-            self._prompts.append((sender, text))
-        while len(self._prompts) > WAITING:
-            self._prompts.popleft()
+        """Begin a turn, after the present one."""
+        if dropped := self._waiting.add(sender, text):
+            self._show(Drawn("note", f"no room for what waits longest: {shortened(dropped)}"))
         if self.turning:
             self._show(Drawn("note", "this goes to it when its turn is over"))
         self._next_turn()
@@ -145,8 +139,10 @@ class AcpConversation:
         try:
             message = _MESSAGE.decode(line or b"")
         except (msgspec.MsgspecError, ValueError, RecursionError):
-            if line is None or line.strip():
-                self._is_strange("no message", (line or b"").decode(errors="replace"))
+            if line is None:
+                self._is_strange("a message", f"longer than the {LINE_LIMIT >> 20} MiB that pro0 reads; Esc stops the turn")
+            elif line.strip():
+                self._is_strange("no message", line.decode(errors="replace"))
             return
         try:
             self._take(message)
@@ -248,28 +244,25 @@ class AcpConversation:
 
     def _opened(self, first: str) -> None:
         self._turns, self._strange = int(self._opening.went_on), ""
+        if not self._opening.went_on:
+            self._before = 0.0
         if first:
-            self._prompts.appendleft(("mail", first))
+            self._waiting.add_first(first)
         self._next_turn()
 
     def _next_turn(self) -> None:
         if not self.opened or self.turning:
             return
-        while self._prompts and self._is_late(*self._prompts[0]):
-            self._prompts.popleft()
+        while self._waiting.drop_late():
             self._show(Drawn("note", "its mail is read meanwhile"))
-        if not self._prompts:
+        if (next_prompt := self._waiting.take()) is None:
             return
-        sender, text = self._prompts.popleft()
+        sender, text = next_prompt
         self._show(Drawn("person" if sender == "person" else "mail", text))
         params = {"sessionId": self._session, "prompt": [messages.text(text)]}
         self._error, self._strange, self._told = "", "", []
         self._turns += 1
         self._turn = self._request("session/prompt", params, self._stopped)
-
-    def _is_late(self, sender: Sender, text: str) -> bool:
-        """Return True for a line about mail that was read since: a turn for nothing costs as much as any other."""
-        return sender == "mail" and prompts.is_unread_line(text) and not self._unread()
 
     def _stopped(self, message: AcpMessage) -> None:
         self._turn, self._strange, self.last_words = None, "", "".join(self._told)
