@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pro0.agents import adapter_named
 from pro0.errors import Pro0Error
-from pro0.model.runtime import ENDED, State
+from pro0.model.runtime import State
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings
 from pro0.rules import desktop
@@ -107,7 +107,7 @@ class Viewer:
             self._arrived = []
         self._ring(self._reporter.news)
         self._panes.meet(self._reporter.news)
-        self._on_board = self._on_board or not self._panes.shown
+        self._on_board = self._on_board or not (self._panes.shown and self._reporter.news.status)
 
     def _recall(self, pane: Pane) -> None:
         """Get the last screen of a member that ended before this view came."""
@@ -218,6 +218,7 @@ class Viewer:
                 self._reporter.do(partial(self._fetch, act, id))
             case ViewRequest(act="view", target=name):
                 self._on_board = False
+                self._panes.meet(self._reporter.news)  # a line may be younger than the panes
                 self._panes.show(name)
             case ViewRequest(act="key", text=text):
                 self._on_board = False
@@ -280,20 +281,12 @@ class Viewer:
         rows = [*(pane.rows or self._nothing(pane))[:room]]
         rows += [""] * (room - len(rows))
         news = self._reporter.news
-        rows.append(bar(news.members, pane.name, columns, notice or self._over(pane), news.needs))
+        rows.append(bar(news.members, pane.name, columns, notice or self._panes.notice(), news.needs))
         fits = pane.cursor and pane.cursor[0] < columns and pane.cursor[1] < room
         return rows, pane.cursor if fits else None
 
     def _nothing(self, pane: Pane) -> list[str]:
         return ["", f"  {DIM}{pane.nothing}{RESET}"]
-
-    def _over(self, pane: Pane) -> str:
-        """Return a notice when a member has no terminal. An ended member's notice names the restart command."""
-        if pane.connection:
-            return ""
-        member = self._reporter.news.member(pane.name)
-        restart = f": pro0 member restart {pane.name}" if member and member.state in ENDED else ""
-        return f"{pane.name} has no terminal now{restart}"
 
 
 def _errand(context: Context, act: str, target: str, text: str) -> Callable[[], str]:

@@ -26,6 +26,8 @@ class Pane:
         """True when the agent does not read typed input."""
         self.wanted = False
         """True when somebody asked to show this pane."""
+        self.gone = False
+        """True when the team has no such member any more."""
         self._incarnation = ""
         self._size = self._last = (0, 0)
         self._watched = False
@@ -99,6 +101,12 @@ class Pane:
             self.connection.close()
         self.connection, self._incarnation = None, ""
         self.cursor, self.modes = None, ()
+
+    def let_go(self) -> None:
+        """Close the connection for good: there is no such member any more."""
+        self.leave()
+        self.gone = True
+        self.nothing = f"{self.name} is not there any more"
 
     def _learn(self, kind: bytes, values: Mapping[str, object]) -> None:
         if kind == protocol.FRAME:

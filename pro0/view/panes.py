@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from pro0.model.runtime import ENDED
+from pro0.view.bar import HINT
 from pro0.view.news import News
 from pro0.view.pane import Pane
 
@@ -16,13 +17,13 @@ class Panes:
         self._recall = recall
         self._panes: dict[str, Pane] = {}
         self._news = News()
-        self._name = ""
+        self._shown: Pane | None = None
         self._recalled: set[tuple[str, datetime | None]] = set()
 
     @property
     def shown(self) -> Pane | None:
-        """Return the pane that is shown, None in a team of nobody."""
-        return self._panes.get(self._name)
+        """Return the pane that is shown, also of a member that is gone; None while the team has had nobody."""
+        return self._shown
 
     def named(self, name: str) -> Pane | None:
         """Return the pane of one member."""
@@ -33,29 +34,31 @@ class Panes:
         return {pane.connection.fileno(): pane for pane in self._panes.values() if pane.connection}
 
     def meet(self, news: News) -> None:
-        """Connect to all current sessions."""
+        """Connect to all current sessions. A shown member that is gone stays on the screen and takes no key."""
         self._news = news
         names = [member.agent_id for member in news.members]
         for gone in self._panes.keys() - set(names):
-            self._panes.pop(gone).leave()
+            self._panes.pop(gone).let_go()
         for name in names:
             pane = self._panes.setdefault(name, Pane(name))
             incarnation, socket = news.sockets.get(name, ("", ""))
             if socket:
                 pane.meet(incarnation, socket)
                 pane.fit(*self._size)
-        if self._name not in self._panes:
-            self.show(names[0] if names else "")
+        if names and not self._shown:  # never in place of one that is gone: it would get what is typed for that one
+            self.show(names[0])
         self._recall_shown()
 
     def show(self, name: str) -> None:
-        """Show another pane."""
-        if self.shown:
-            self.shown.unwatch()
-        self._name = name
-        if self.shown:
-            self.shown.watch(*self._size)
-            self._recall_shown()
+        """Show another pane; for a member that is not there, one that says so."""
+        if self._shown:
+            self._shown.unwatch()
+        self._shown = self._panes.get(name)
+        if self._shown is None:
+            self._shown = Pane(name)
+            self._shown.let_go()
+        self._shown.watch(*self._size)
+        self._recall_shown()
 
     def show_wanted(self) -> bool:
         """Show the pane that somebody asked for; return True if there was one."""
@@ -69,7 +72,8 @@ class Panes:
         """Show the next or previous pane, in the order of members."""
         order = [member.agent_id for member in self._news.members if member.agent_id in self._panes]
         if order:
-            at = order.index(self._name) if self._name in order else 0
+            name = self._shown.name if self._shown else ""
+            at = order.index(name) if name in order else min(-step, 0)
             self.show(order[(at + step) % len(order)])
 
     def fit(self, columns: int, lines: int) -> None:
@@ -83,9 +87,21 @@ class Panes:
         for pane in self._panes.values():
             pane.leave()
 
+    def notice(self) -> str:
+        """Return what is to be said of a shown member without a terminal: that it is gone, or how it comes back."""
+        pane = self._shown
+        if pane is None or pane.connection:
+            return ""
+        if pane.gone:
+            return f"{pane.name} is gone: {HINT}"
+        member = self._news.member(pane.name)
+        restart = f": pro0 member restart {pane.name}" if member and member.state in ENDED else ""
+        return f"{pane.name} has no terminal now{restart}"
+
     def _recall_shown(self) -> None:
         """Ask once for each end for the last screen of the shown member."""
-        pane, member = self.shown, self._news.member(self._name)
+        pane = self._shown
+        member = self._news.member(pane.name) if pane and not pane.gone else None
         if pane is None or member is None or pane.connection or pane.rows or member.state not in ENDED:
             return
         end = (member.agent_id, member.since)

@@ -1,4 +1,6 @@
-"""What a pane says while it has no rows."""
+"""Which pane is shown, and what it says while it has no rows."""
+
+import pytest
 
 from pro0.model.runtime import State
 from pro0.view.pane import Pane
@@ -20,3 +22,51 @@ def test_nothing_untrue_is_said_of_one_that_has_ended_while_its_screen_is_looked
     assert panes.shown.nothing == "w1 has shown nothing"
     asked[0].remember(["Traceback: boom"])
     assert panes.shown.rows == ["Traceback: boom"]
+
+
+def panes_of(*names: str) -> Panes:
+    panes = Panes((80, 24), lambda _pane: None)
+    panes.meet(news(*map(member, names)))
+    return panes
+
+
+def test_one_that_goes_stays_on_the_screen_and_no_other_takes_its_place() -> None:
+    """What a person types for it would reach that other one."""
+    panes = panes_of("w1", "w2")
+    panes.show("w2")
+    gone = panes.shown
+    assert gone
+    gone.rows = ["the last words"]
+    panes.meet(news(member("w1")))
+    assert (panes.shown, gone.gone, gone.rows) == (gone, True, ["the last words"])
+    assert panes.notice() == "w2 is gone: Shift+↑↓ switch · Ctrl+T board"
+    panes.meet(news(member("w1"), member("w2")))
+    assert (panes.shown, panes.named("w2") is gone) == (gone, False), "one of the same name is another member"
+    panes.show("w2")
+    assert panes.shown is panes.named("w2")
+
+
+@pytest.mark.parametrize(("step", "then"), [(1, "w1"), (-1, "w3")])
+def test_from_one_that_is_gone_a_step_leads_to_the_first_or_the_last(step: int, then: str) -> None:
+    panes = panes_of("w1", "w2", "w3", "w4")
+    panes.show("w4")
+    panes.meet(news(*map(member, ("w1", "w2", "w3"))))
+    panes.step(step)
+    assert panes.shown
+    assert panes.shown is panes.named(then)
+
+
+def test_one_that_is_not_there_is_shown_as_such() -> None:
+    panes = panes_of("w1", "w2")
+    panes.show("ghost")
+    panes.meet(news(member("w1"), member("w2")))
+    assert panes.shown
+    assert (panes.shown.name, panes.shown.gone) == ("ghost", True)
+    assert panes.shown.nothing == "ghost is not there any more"
+
+
+def test_who_looks_at_a_team_of_nobody_sees_the_first_that_comes() -> None:
+    panes = panes_of()
+    assert panes.shown is None
+    panes.meet(news(member("w1"), member("w2")))
+    assert panes.shown is panes.named("w1")
