@@ -37,6 +37,8 @@ HELP = (
 )
 NO_ROOM = "no room to ask: Space shows all of it"
 """Said in place of a question that the terminal cannot show whole."""
+GONE = "the line that was chosen is gone: the key again is for this one"
+"""Said in place of an act on a line that has come where another was."""
 _PAGE = 3
 """Lines of the board that are no part of its list."""
 _STEPS = {"up": -1, "k": -1, "wheel-up": -3, "down": 1, "j": 1, "wheel-down": 3}
@@ -48,6 +50,8 @@ class BoardView:
 
     def __init__(self) -> None:
         self._chosen, self._number = ("", ""), 0
+        self._held: tuple[str, str] | None = None
+        """The line that was last seen as the chosen one: keys act on no other, wherever it stands by now."""
         self._prompt: Prompt | None = None
         self._unfolded = False
         self._words = ""
@@ -58,11 +62,11 @@ class BoardView:
 
     def open(self) -> None:
         """Choose the first line: what waits for the person, if anything does."""
-        self._chosen = ("", "")
+        self.choose("")
 
     def choose(self, part: str) -> None:
         """Choose the first line of a part."""
-        self._chosen = (part, "")
+        self._chosen, self._held = (part, ""), None
 
     def press(self, key: Key, news: News) -> ViewRequest | None:
         """Act on a key; return a request to the view, if any."""
@@ -74,7 +78,7 @@ class BoardView:
         item = lines.items[self._at(lines)] if lines.items else None
         match key.name:
             case "escape" | "ctrl-c" if self._words:
-                self._words = ""
+                self._seek("")
             case "escape" | "ctrl-c":
                 return ViewRequest("back")
             case "q":
@@ -84,7 +88,7 @@ class BoardView:
             case "?":
                 return ViewRequest("help")
             case "f":
-                self._unfolded = not self._unfolded
+                self._fold()
             case name if name in FIELDS:
                 self._prompt = FIELDS[name]._replace(line=Line("@", 1) if name == "@" else Line(self._sought(name)))
             case name if item:
@@ -94,7 +98,7 @@ class BoardView:
     def rows(self, news: News, columns: int, lines: int, notice: str) -> list[str]:
         """Return the rows of the board, with a header and a footer; only what is seen is drawn."""
         listing = self._lines(news)
-        at = listing.places[self._at(listing)] if listing.items else 0
+        at = listing.places[self._hold(listing)] if listing.items else 0
         self._room = columns, lines
         head, foot = [_head(news, columns, self._words), *([""] if lines > 2 * _PAGE else [])], self._foot(notice)
         self._page = room = max(lines - len(head) - len(foot), 1)
@@ -123,8 +127,14 @@ class BoardView:
 
     def _at(self, lines: BoardRows) -> int:
         """Return the number of the chosen line; when it is gone, of the one in its place."""
-        self._number = lines.number(*self._chosen, self._number)
+        self._number = lines.number(*(self._held or self._chosen), self._number)
         return self._number
+
+    def _hold(self, lines: BoardRows) -> int:
+        """Return the number of the chosen line, which is seen now and held from then on."""
+        number = self._at(lines)
+        self._held = self._held or _key(lines.items[number])
+        return number
 
     def _moves(self, name: str, lines: BoardRows) -> bool:
         """Choose another line, and return True for a key that does."""
@@ -144,9 +154,15 @@ class BoardView:
             place = 0 if name in ("g", "home") else last_place
         else:
             return False
-        chosen = lines.items[max(0, min(last_place, place))]
-        self._chosen = (chosen.part, chosen.id)
+        self._held = self._chosen = _key(lines.items[max(0, min(last_place, place))])
         return True
+
+    def _seek(self, words: str) -> None:
+        """Look for words: another line may be chosen meanwhile, but the one that was is again when they are gone."""
+        self._words, self._held = words, None
+
+    def _fold(self) -> None:
+        self._unfolded, self._held = not self._unfolded, None
 
     def _sought(self, name: str) -> str:
         return self._words if name == "/" else ""
@@ -169,18 +185,22 @@ class BoardView:
 
     def _act(self, name: str, item: Item, news: News) -> ViewRequest | None:
         wish = asked(name, item, news)
+        if wish and self._held and self._held != _key(item):
+            self._held = self._chosen = _key(item)
+            return ViewRequest("say", text=GONE)
         if isinstance(wish, Prompt):
             self._prompt = wish
             return None
         if wish and wish.act == "unfold":
-            self._unfolded = not self._unfolded
+            self._fold()
             return None
         return wish
 
     def _type(self, prompt: Prompt, key: Key, news: News) -> ViewRequest | None:
         if key.name in ("escape", "ctrl-c") or (key.name == "ctrl-d" and not prompt.line.text):
             self._prompt = None
-            self._words = "" if prompt.act == "find" else self._words
+            if prompt.act == "find":
+                self._seek("")
             return None
         if prompt.at_once and not self._is_whole(prompt):
             self._prompt = None
@@ -194,8 +214,13 @@ class BoardView:
         line = _completed(prompt.line, news) if key.name == "tab" else prompt.line.press(key)
         self._prompt = prompt._replace(line=line)
         if prompt.act == "find":
-            self._words = line.text
+            self._seek(line.text)
         return None
+
+
+def _key(item: Item) -> tuple[str, str]:
+    """Return by what a line is known again at another look."""
+    return item.part, item.id
 
 
 def _question(prompt: Prompt, columns: int) -> list[str]:

@@ -15,7 +15,7 @@ from pro0.ops.mail.messages import Letter
 from pro0.ops.team.status import LeadStatus, MemberStatus, TeamStatus
 from pro0.rules.needs import needs
 from pro0.view.bar import bar
-from pro0.view.board import HELP, KEYS, BoardView
+from pro0.view.board import GONE, HELP, KEYS, BoardView
 from pro0.view.drawing import columns_of, plain
 from pro0.view.items import WAITS, Item
 from pro0.view.keys import Key
@@ -140,6 +140,46 @@ def test_the_arrows_and_tab_choose() -> None:
     assert chosen(board) == "task-2"
     board.open()
     assert chosen(board) == "w2"
+
+
+def needing(*needs: Need) -> News:
+    look = news(member("w1"))
+    assert look.status
+    return structs.replace(look, status=replace(look.status, attention=needs))
+
+
+HOOKS = [
+    replace(need(NeedKind.HOOK, name, f"{name} crashed"), command=f"pro0 seen {name}") for name in ("hook1", "hook2")
+]
+
+
+def test_a_key_acts_on_the_line_that_was_seen_as_the_chosen_one() -> None:
+    """Of the first line after Ctrl+T too: what comes above it moves it, and takes no key for it."""
+    board, (first, later) = BoardView(), HOOKS
+    board.open()
+    board.rows(needing(first), 80, 20, "")
+    assert board.press(Key(b"a", "a"), needing(later, first)) == ViewRequest("seen", "hook1")
+    assert any(row.startswith("› hook1 ") for row in _plain(board, needing(later, first)))
+
+
+def test_no_key_acts_on_a_line_that_has_come_where_another_was() -> None:
+    board, (first, later) = BoardView(), HOOKS
+    board.rows(needing(first, later), 80, 20, "")
+    look = needing(later)
+    assert any(row.startswith("› hook2 ") for row in _plain(board, look))
+    assert board.press(Key(b"a", "a"), look) == ViewRequest("say", text=GONE)
+    assert board.press(Key(b"a", "a"), look) == ViewRequest("seen", "hook2")
+
+
+def test_what_the_person_finds_or_unfolds_is_no_line_that_has_gone() -> None:
+    board = BoardView()
+    press(board, *W1)
+    assert chosen(board) == "w1"
+    press(board, "/", *"judge", "enter")
+    assert chosen(board) == "task-3"
+    assert press(board, "a") is None
+    press(board, "escape", "escape")
+    assert chosen(board) == "w1", "it is chosen again after the search"
 
 
 W1 = ["tab", "down", "down"]
