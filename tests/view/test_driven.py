@@ -80,6 +80,24 @@ def test_focus_shows_a_member_in_the_view(alpha: Crew, tmp_path: Path) -> None:
         person.sees(lambda rows: chosen(rows) == "here is w2")
 
 
+def test_no_member_brings_itself_before_a_person_who_types(alpha: Crew, tmp_path: Path) -> None:
+    """What the person typed on would reach it."""
+    told = tmp_path / "told"
+    asks = f"read x; {PRO0} member focus w2 > {told}.now 2>&1; echo $? >> {told}.now; mv {told}.now {told}; exec cat"
+    alpha.spawn(program("w1", ECHO), SeatDraft(name="w2", agent="command", argv=("sh", "-c", asks)))
+    with Person(tmp_path, ATTACH) as person:
+        person.sees(lambda rows: chosen(rows) == "here is w1" and "w2 running" in rows[-1])
+        person.press("S-Down", "Enter", "S-Up")
+        wait_until(told.exists, SECONDS, "w2 has its answer")
+        assert told.read_text() == (
+            "pro0: w2 may not show a member: only a person may, who types there\n"
+            "hint: to read: pro0 member peek w2\n4\n"
+        )
+        person.type("hello")
+        person.press("Enter")
+        person.sees("got hello")
+
+
 def test_focus_opens_the_view_where_nobody_watches(alpha: Crew, tmp_path: Path) -> None:
     """What needs you names it: an agent without a channel is answered where it asks."""
     alpha.spawn(program("w1", ECHO), program("w2", ECHO))

@@ -8,7 +8,8 @@ from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import say
 from pro0.cli.team import attaching
-from pro0.errors import NotFound
+from pro0.errors import ErrorCode, NotFound, Refused
+from pro0.model.caller import Who
 from pro0.ops.team import members
 from pro0.ops.team.machines import nothing_to_show
 
@@ -19,6 +20,8 @@ from pro0.ops.team.machines import nothing_to_show
 def focus(name: str, team: str | None) -> None:
     """Bring a member's pane to the front, in the terminal that shows the team, or show it in this one.
 
+    Only a person may: what the person types goes to the pane that is shown.
+
     \b
     Examples:
       pro0 member focus w1
@@ -26,6 +29,9 @@ def focus(name: str, team: str | None) -> None:
     from pro0.engine.places import backend_of, shown_at
 
     context = here(team)
+    if context.caller.who is not Who.HUMAN:
+        text = f"{context.caller.agent_id} may not show a member: only a person may, who types there"
+        raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint=f"to read: pro0 member peek {name}")
     config, roster = context.team.config.read(), members.members(context)
     agent_id = roster.find(name).agent_id
     state = roster.state(agent_id)
