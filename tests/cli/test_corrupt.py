@@ -266,6 +266,17 @@ def test_other_teams_work_beside_a_corrupt_one(pro0: Pro0, home: Path, team: Con
     assert "broken" in listed.err
 
 
+@pytest.mark.parametrize("shown", [(), ("--json",), ("-o", "name")], ids=["table", "json", "names"])
+def test_other_teams_are_listed_beside_one_whose_place_is_corrupt(
+    shown: tuple[str, ...], pro0: Pro0, home: Path, team: Context, tmp_path: Path
+) -> None:
+    (make(home, "a-broken", tmp_path / "elsewhere").team.paths.team / "store.json").write_bytes(b"{")
+    listed = pro0("team", "list", *shown)
+    assert listed.code == (0 if "name" in shown else 5)
+    assert "alpha" in listed.out
+    assert ("store.json is corrupt" in listed.err) == (listed.code == 5)
+
+
 def test_the_only_team_that_could_be_meant_is_corrupt(pro0: Pro0, team: Context) -> None:
     team.team.config.path.write_bytes(b"{")
     assert pro0("task", "list").code == 5

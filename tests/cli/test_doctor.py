@@ -40,8 +40,11 @@ def no_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr("pro0.cli.doctor.command.machine", lambda: iter(()))
 
 
+Starting = Callable[[dict[str, str]], subprocess.Popen[bytes]]
+
+
 @pytest.fixture
-def start() -> Iterator[Callable[[dict[str, str]], subprocess.Popen[bytes]]]:
+def start() -> Iterator[Starting]:
     """Start a program that does nothing, with these variables; it is ended at the end."""
     started: list[subprocess.Popen[bytes]] = []
 
@@ -235,6 +238,35 @@ def test_one_team_only(pro0: Pro0, home: Path, team: Context, tmp_path: Path) ->
     assert team.team.tasks.path.read_bytes() == b"{"
     assert pro0("doctor", "-t", "nobody").code == 3
     assert pro0("doctor", "-t", "../x").code == 2
+
+
+@pytest.mark.parametrize("repair", [(), ("--repair",)], ids=["look", "repair"])
+@pytest.mark.parametrize("only", [(), ("-t", "beta")], ids=["all", "that team"])
+def test_a_team_whose_place_cannot_be_read_hides_nothing_else(
+    only: tuple[str, ...],
+    repair: tuple[str, ...],
+    pro0: Pro0,
+    home: Path,
+    team: Context,
+    tmp_path: Path,
+    start: Starting,
+) -> None:
+    """behaviour 4.3: store.json says where its documents are; nobody guesses, so no repair makes it anew."""
+    beta = make(home, "beta", tmp_path / "elsewhere").team
+    stop(team)
+    left = start(
+        {"PRO0_HOME": str(home), "PRO0_TEAM": "beta", "PRO0_TEAM_UID": beta.config.read().uid, "PRO0_AGENT_ID": "w1"}
+    )
+    pointer = beta.paths.team / "store.json"
+    pointer.write_bytes(b"{")
+    called = pro0("doctor", "--json", "--yes", *only, *repair)
+    assert called.code == 1, called
+    checks = json.loads(called.out)["checks"]
+    [row] = [row for row in checks if row.get("team") == "beta"]
+    assert (row["name"], row["state"], row["mend"]) == ("team beta", "fail", "put a good copy in its place")
+    assert f"{pointer} is corrupt" in row["what"]
+    assert [row["name"] for row in checks if row.get("team") == "alpha"] == ([] if only else ["team alpha"])
+    assert (pointer.read_bytes(), left.poll()) == (b"{", None), "whether that team is stopped is not known"
 
 
 def test_a_stopped_holder_of_a_lock_is_named(pro0: Pro0, team: Context) -> None:

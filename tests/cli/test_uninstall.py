@@ -315,9 +315,10 @@ def test_another_users_file_stops_it(used: Context, pro0: Pro0, home: Path) -> N
     assert tree(home) == before
 
 
-def test_a_team_that_cannot_be_read_stops_it(used: Context, pro0: Pro0, home: Path) -> None:
+@pytest.mark.parametrize("document", ["runtime.json", "store.json"])
+def test_a_team_that_cannot_be_read_stops_it(document: str, used: Context, pro0: Pro0, home: Path) -> None:
     """Whether it runs is not known then, and nobody guesses."""
-    (used.team.paths.team / "runtime.json").write_text("{")
+    (used.team.paths.team / document).write_text("{")
     before = tree(home)
     assert fates(pro0)["team", "alpha"] == "kept"
     refused = pro0("uninstall", "--yes")

@@ -138,6 +138,9 @@ def test_another_team_with_a_worker_of_that_name_keeps_its_own(field: Field) -> 
         assert Git(tree, {"GIT_COMMITTER_DATE": when} if when else {}).attempt(*words)[0] == 0
         git(field.crew.project, "worktree", "remove", str(tree))
     assert field.kept() == ["teams/t1/task-8"]
+    damaged = teams.create(field.crew.store, THE_HUMAN, teams.Home("a-damaged", field.crew.project)).team
+    (damaged.paths.team / "store.json").write_text("{")
+    assert field.kept() == ["teams/t1/task-8"], "a damaged team hides no branch"
     beta = teams.create(field.crew.store, THE_HUMAN, teams.Home("beta", field.crew.project)).team
     beta.mailbox("t1").make()
     with beta.runtime.change("a test") as change:

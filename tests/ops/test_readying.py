@@ -152,14 +152,15 @@ def test_teams_that_ask_at_once_get_different_ports(home: Path, project: Path) -
 
 def test_another_teams_damage_keeps_nobody_from_its_ports(home: Path, project: Path) -> None:
     """While nobody can tell which members are wanted, all keep theirs."""
-    alpha, beta, gamma = [make(home, name, project) for name in ("alpha", "beta", "gamma")]
-    for context in (alpha, beta, gamma):
+    alpha, beta, gamma, delta = [make(home, name, project) for name in ("alpha", "beta", "gamma", "delta")]
+    for context in (delta, alpha, beta, gamma):
         seat(context, "w1")
         port_base(context.team, "w1")
+    (delta.team.paths.team / "store.json").write_text("{")
     alpha.team.ports.path.write_text("{")
     beta.team.wanted.path.write_text("{")
     seat(gamma, "w2")
-    taken = {port_base(beta.team, "w1"), port_base(gamma.team, "w1")}
+    taken = {port_base(beta.team, "w1"), port_base(gamma.team, "w1"), delta.team.ports.read().ranges["w1"]}
     assert port_base(gamma.team, "w2") not in taken | {0}
     with pytest.raises(StoreError, match="corrupt"):
         port_base(alpha.team, "w1")

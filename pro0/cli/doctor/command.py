@@ -17,6 +17,7 @@ from pro0.cli.doctor.checks import Check, Health, machine, settings
 from pro0.cli.output import json_option, line, live, table, write, write_json
 from pro0.errors import BadInput, ErrorCode, NotFound, Refused
 from pro0.ops import trust
+from pro0.store.paths import TeamPaths
 
 if TYPE_CHECKING:
     from pro0.cli.doctor.repairs import Done
@@ -87,7 +88,7 @@ def doctor(
 
 def _raise_unless_known(team: str | None) -> None:
     """Raise BadInput for an impossible team name, NotFound for a team that does not exist."""
-    if team is not None and not store().team(team).paths.team.exists():
+    if team is not None and not TeamPaths(store().home, team).team.exists():
         raise NotFound(f"there is no team {team}", hint="list them: pro0 team list")
 
 
@@ -100,7 +101,7 @@ def _all(team: str | None, look: Callable[[str], None]) -> Iterator[Check]:
     for name in home_store.names():
         if team in (None, name):
             look(f"team {name}")
-            yield from checks_team.team(home_store.team(name))
+            yield from checks_team.named(home_store, name)
 
 
 def _of_host(name: str, look: Callable[[str], None]) -> Iterator[Check]:

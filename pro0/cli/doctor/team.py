@@ -21,7 +21,18 @@ from pro0.store import health
 from pro0.store.mending import MENDABLE, trouble
 from pro0.store.paths import LEASE
 from pro0.store.places.folder import Folder
-from pro0.store.teams import TeamStore
+from pro0.store.teams import Store, TeamStore
+
+
+def named(store: Store, name: str) -> Iterator[Check]:
+    """Check the team of a name; of one that does not tell where its documents are, yield only that."""
+    try:
+        found = store.team(name)
+    except Pro0Error as error:
+        mend = "put a good copy in its place" if error.code in MENDABLE else error.hint or ""
+        yield Check(f"team {name}", Health.FAIL, error.message, mend, name)
+        return
+    yield from team(found)
 
 
 def team(team: TeamStore) -> Iterator[Check]:

@@ -28,7 +28,7 @@ from pro0.cli.output import (
 )
 from pro0.cli.team import needs
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
-from pro0.model.caller import Who
+from pro0.model.caller import Caller, Who
 from pro0.model.runtime import ENDED, Phase
 from pro0.model.team import placed
 from pro0.ops.context import Context
@@ -69,10 +69,7 @@ def list_teams(archived: bool, as_json: bool, output: str | None) -> None:
         for name in names:
             write(name)
         return
-    contexts = [Context(store().team(name), asking, vouch=by_terminal) for name in names]
-    for context in contexts:
-        veiled(context)
-    looks, trouble = _looks(contexts)
+    looks, trouble = _looks(names, asking)
     if as_json:
         write_json(looks)
     elif looks:
@@ -228,11 +225,13 @@ def _print_line(look: TeamStatus) -> None:
     write(json_text(look, indent=0))
 
 
-def _looks(contexts: list[Context]) -> tuple[list[TeamStatus], list[Pro0Error]]:
+def _looks(names: list[str], asking: Caller) -> tuple[list[TeamStatus], list[Pro0Error]]:
     looks: list[TeamStatus] = []
     trouble: list[Pro0Error] = []
-    for context in contexts:
+    for name in names:
         try:
+            context = Context(store().team(name), asking, vouch=by_terminal)
+            veiled(context)
             looks.append(look_at(context))
         except Pro0Error as error:
             trouble.append(error)

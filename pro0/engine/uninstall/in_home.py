@@ -28,7 +28,7 @@ def in_home(store: Store) -> Iterator[Trace]:
     if not store.home.exists():
         return
     for name in store.names():
-        yield _team(store.team(name))
+        yield _team(store, name)
     for guest in guests(store.home):
         yield Trace("session", guest.name, TraceFate.REMOVED, "it runs for another machine: end it first", guest.end)
     for archive in store.archives():
@@ -76,7 +76,11 @@ def projects(store: Store) -> list[Path]:
     return sorted(path for path in project_folders if path.is_dir())
 
 
-def _team(team: TeamStore) -> Trace:
+def _team(store: Store, name: str) -> Trace:
+    try:
+        team = store.team(name)
+    except Pro0Error as error:
+        return Trace("team", name, TraceFate.KEPT, error.message, "pro0 doctor")
     if team.machine:
         note = "another machine made it, and this one takes part: leave it first"
         return Trace("team", team.name, TraceFate.KEPT, note, f"pro0 host leave {team.name}")

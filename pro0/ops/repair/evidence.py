@@ -18,7 +18,7 @@ from pro0.store.files import File
 from pro0.store.keys import repeated
 from pro0.store.mending import T
 from pro0.store.paths import DOCUMENT, HOME_VARIABLE, HOSTED, LAUNCH
-from pro0.store.teams import TeamStore
+from pro0.store.teams import Store, TeamStore
 
 _TASK = re.compile(rb'"task-(\d{1,9})"')
 
@@ -54,6 +54,13 @@ def certain(file: File[T]) -> T | None:
     except Pro0Error as error:
         if error.code == StoreError.code:
             raise
+    return None
+
+
+def opened(store: Store, name: str) -> TeamStore | None:
+    """Return a team, None while it does not tell where its documents are: that must not hide another team."""
+    with suppress(Pro0Error):
+        return store.team(name)
     return None
 
 

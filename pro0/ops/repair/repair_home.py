@@ -16,7 +16,7 @@ from pro0.model.runtime import Phase, Process
 from pro0.model.team import Wish
 from pro0.ops import ownership
 from pro0.ops.context import clock
-from pro0.ops.repair.evidence import carriers, readable
+from pro0.ops.repair.evidence import carriers, opened, readable
 from pro0.processes import table
 from pro0.processes.arguments import arguments
 from pro0.sessions.tmux import socket as tmux_socket
@@ -106,7 +106,8 @@ def left_sockets(store: Store) -> list[Path]:
     """Return sockets of dead tmux servers without a team; none while any team's uid is unknown."""
     living_sockets = set()
     for name in store.names():
-        config = readable(store.team(name).config)
+        team = opened(store, name)
+        config = readable(team.config) if team else None
         if config is None:
             return []
         living_sockets.add(tmux_socket.name_of(config.uid))
@@ -128,7 +129,9 @@ def stopped(team: TeamStore) -> bool:
 
 
 def _is_over(store: Store, name: str, uid: str) -> bool:
-    team = store.team(name)
+    team = opened(store, name)
+    if team is None:
+        return False
     if not os.path.lexists(team.paths.team):
         return True
     config = readable(team.config)

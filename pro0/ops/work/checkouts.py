@@ -7,7 +7,7 @@ from pathlib import Path
 from pro0.errors import Pro0Error
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.task import Task
-from pro0.ops.repair.evidence import entries
+from pro0.ops.repair.evidence import entries, opened
 from pro0.rules.lead import dispatch
 from pro0.store.paths import CODE, trees_of, worktrees
 from pro0.store.teams import Store, TeamStore
@@ -41,7 +41,8 @@ def unmerged(team: TeamStore, project: Path) -> list[str]:
         with suppress(Pro0Error):
             found = {*leavings.of_a_team(repository, team.name, _members(team), team.config.read().created_at)}
             for name in Store(team.paths.home).names() if found - named else ():
-                others |= set() if name == team.name else _named(Store(team.paths.home).team(name))
+                other = None if name == team.name else opened(Store(team.paths.home), name)
+                others |= _named(other) if other else set()
             named |= found - others
         return [branch for branch in repository.unmerged(named) if branch in named]
     return []

@@ -1,14 +1,16 @@
 """Ports: each member of this home gets a range of its own, so that servers in two worktrees do not collide."""
 
 from contextlib import suppress
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from pro0.errors import Pro0Error
+from pro0.ops.repair.evidence import opened
 from pro0.store.files import translate
 from pro0.store.lock import locked
-from pro0.store.paths import PORTS
-from pro0.store.teams import Store, TeamStore
+from pro0.store.paths import PORTS, TeamPaths
+from pro0.store.teams import Store, TeamStore, ports_of
 
 PORT_BASE = "PRO0_PORT_BASE"
 """The variable with the first port of a member's range."""
@@ -29,10 +31,8 @@ def port_base(team: TeamStore, agent_id: str) -> int:
     try:
         # The home's lock keeps two teams from giving the same range; the team's own lock keeps the file whole.
         with locked(home, why):
-            other_teams = [
-                other_team for name in Store(home).names() if (other_team := Store(home).team(name)).name != team.name
-            ]
-            taken = {base for other_team in other_teams for base in _used(other_team).values()}
+            others = [name for name in Store(home).names() if name != team.name]
+            taken = {base for name in others for base in _used_of(home, name).values()}
             with team.ports.change(why) as change:
                 if first_port := change.value.ranges.get(agent_id):
                     return first_port
@@ -45,6 +45,15 @@ def port_base(team: TeamStore, agent_id: str) -> int:
                 return ranges.get(agent_id, 0)
     except OSError as error:
         translate(error, team.paths.team / PORTS)
+
+
+def _used_of(home: Path, name: str) -> dict[str, int]:
+    """Return the ranges of another team, of all its members while nobody can tell where its documents are."""
+    if team := opened(Store(home), name):
+        return _used(team)
+    with suppress(Pro0Error):
+        return ports_of(TeamPaths(home, name)).read().ranges
+    return {}
 
 
 def _used(team: TeamStore) -> dict[str, int]:
