@@ -26,17 +26,17 @@ ENDING = 3
 """Seconds for open conversations when the server ends."""
 
 
-def serve(home: Path, options: ServeOptions, ready: Callable[[str], None]) -> None:
-    """Serve until a signal comes; `ready` is told the address. Raises Refused when the page is served already.
+def serve(home: Path, options: ServeOptions, ready: Callable[[str], None], say: Callable[[str], None]) -> None:
+    """Serve until a signal comes; `ready` is told the address, `say` that it is another than before.
 
-    Raises BadInput for options by which it could not be served.
+    Raises Refused when the page is served already, BadInput for options by which it could not be served.
     """
     options.check()
     lock = ServerLock(home)
     if not lock.take():
         raise Refused(f"the page is served already: {served_at(home)}", code=ErrorCode.IN_USE, hint="pro0 web pair")
     try:
-        listener = _listener(home, options)
+        listener = _listener(home, options, say)
         address = address_of(home, options, listener.getsockname()[1])
         lock.sign(address.url)
         page = Page(address)
@@ -65,7 +65,7 @@ def address_of(home: Path, options: ServeOptions, port: int) -> PageAddress:
     return PageAddress(home, port, frozenset(hosts), frozenset(origins), url, secure=elsewhere, local=not elsewhere)
 
 
-def _listener(home: Path, options: ServeOptions) -> socket.socket:
+def _listener(home: Path, options: ServeOptions, say: Callable[[str], None]) -> socket.socket:
     """Return a listening socket: on the port asked for, else on that of the last time, else on a free one."""
     known = devices.known(home).port
     for port in [options.port] if options.port else [known, 0] if known else [0]:
@@ -74,8 +74,13 @@ def _listener(home: Path, options: ServeOptions) -> socket.socket:
         except OSError as error:
             reason = error.strerror or str(error)
             continue
-        if not options.port:
+        if not (options.port or known):
             devices.keep_port(home, listener.getsockname()[1])
+        elif known and not port:  # the known one stays remembered: browsers know the page, and their pairing, by it
+            say(
+                f"pro0: port {known}, where the page was last, cannot be had ({reason}): "
+                f"paired browsers find the page there again once it is free and pro0 web starts anew"
+            )
         return listener
     raise EnvironmentMissing(f"port {options.port} cannot be had: {reason}", hint="leave --port out for a free one")
 

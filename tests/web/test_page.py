@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -164,6 +165,22 @@ def test_killed_it_comes_back_at_the_same_place_for_the_same_devices(serve: Serv
     server.end(signal.SIGKILL)
     again = serve()
     assert again.url.partition("#")[0] == server.url.partition("#")[0]
+    assert browser.rpc().result("home.show")["device"]["id"] == browser.id
+
+
+def test_a_port_that_is_taken_once_is_not_given_up(serve: Serve) -> None:
+    """Paired browsers know the page by its port: another one is for this once, and said."""
+    server = serve()
+    browser = Browser(server.url)
+    browser.pair()
+    server.end()
+    port = int(browser.host.rpartition(":")[2])
+    with socket.create_server(("127.0.0.1", port)):
+        meanwhile = serve()
+        assert Browser(meanwhile.url).base != browser.base
+        _, _, said = meanwhile.end()
+    assert f"pro0: port {port}, where the page was last, cannot be had" in said
+    assert Browser(serve().url).base == browser.base
     assert browser.rpc().result("home.show")["device"]["id"] == browser.id
 
 

@@ -18,7 +18,7 @@ def serve_page(options: ServeOptions | None = None, *, open_it: bool) -> None:
     require_libraries()
     from pro0.web.serve import serve
 
-    serve(store().home, options or ServeOptions(), lambda url: show(url, open_it=open_it))
+    serve(store().home, options or ServeOptions(), lambda url: show(url, open_it=open_it), say)
     write("the page is closed; your teams go on")
 
 
