@@ -17,15 +17,18 @@ from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.cli.doctor.checks import Health, machine
+from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Hosted, Phase
 from pro0.model.task import Claim
-from pro0.model.team import Wish
-from pro0.ops.context import Context, clock, new_id
+from pro0.model.team import PermissionMode, Wish
+from pro0.ops.context import Context, clock, in_process, new_id
+from pro0.ops.team import costs, teams
 from pro0.processes import mark
 from pro0.store.files import File
 from pro0.store.lease import Lease
+from pro0.store.teams import Store
 from tests.cli.broken import files, world
-from tests.cli.conftest import Pro0, become, make, tree
+from tests.cli.conftest import Pro0, become, make, seat, tree
 from tests.faults import KILLS, count, in_child
 from tests.waiting import STUCK, wait_until
 
@@ -490,6 +493,37 @@ def test_what_another_machine_runs_is_no_damaged_report(pro0: Pro0, team: Contex
     before = [row for row in rows(pro0) if row["state"] == "fail"]
     assert repaired(pro0) == []
     assert (before, store.elsewhere()) == ([], [incarnation])
+
+
+def losses(pro0: Pro0) -> dict[str, str]:
+    """What the person is told of losses, by document."""
+    needs = json.loads(pro0("needs", "-t", "alpha", "--json").out)
+    return {need["subject"]: need["why"] for need in needs if need["kind"] == "losses"}
+
+
+def test_limits_outlive_the_documents_that_set_them(pro0: Pro0, home: Path, project: Path) -> None:
+    """The log tells them; what nobody tells is named, and taken for the least."""
+    home_of = teams.Home(name="alpha", project=project, permission_mode=PermissionMode.EDITS, worktrees=True)
+    team = teams.create(Store(home), THE_HUMAN, home_of)
+    seat(team, "w1")
+    costs.limit(replace(team, vouch=in_process), 5)
+    with team.team.environment.change("test") as change:
+        change.value = replace(change.value, variables={"A": "b"})
+    for document in (team.team.wanted, team.team.environment):
+        document.path.write_bytes(b"")
+    config = team.team.config.path
+    config.write_bytes(config.read_bytes()[:40])
+    assert pro0("doctor", "--repair").code == 0
+    desired = team.team.wanted.read()
+    assert (desired.max_cost, [seat.permission_mode for seat in desired.seats]) == (5.0, [PermissionMode.PLAN])
+    assert team.team.config.read().permission_mode is PermissionMode.EDITS
+    told = losses(pro0)
+    assert (
+        told["wanted.json"] == "of w1 all but its name, agent and role, its outside, its stop, its remove, its outbox"
+    )
+    assert "its worktrees" in told["config.json"]
+    assert "permissionMode" not in told["config.json"]
+    assert told["environment.json"] == "its variables, its reserved"
 
 
 def test_tasks_that_a_repair_could_not_keep_are_named_until_they_are_seen(

@@ -9,7 +9,7 @@ from pro0.model.message import Notice
 from pro0.model.runtime import Exit, Failure, Phase, Refusal, Report, Runtime, SeatState, State
 from pro0.model.stored import Process
 from pro0.model.task import Archived, Awaiting, Claim, Status, Task, TaskList, Wait
-from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
+from pro0.model.team import Member, PermissionMode, Seat, TeamConfig, Wanted, Wish
 from pro0.rules.repair import rebuilding
 from pro0.rules.repair.rebuilding import RISKY, TeamFacts
 from pro0.rules.repair.salvage import Remains, recover
@@ -162,20 +162,72 @@ CONFIG = TeamConfig(
 
 
 def test_seats_come_from_whoever_knows_them() -> None:
-    """Their own remains first, then config.json, then the sessions; a program that nobody knows is no program."""
-    facts = replace(KNOWN, config=CONFIG, runtime=Runtime(seats=(state("w1"), state("w2"))))
-    kept = seat("w4", prompt="kept", generation=5)
-    made = rebuilding.desired(remains(seats=[kept], max_cost=3.0), facts)
+    """Their own remains first, then config.json, then the sessions; a program that nobody knows is no program.
+
+    Nobody else knows their permissions, which may have been the least.
+    """
+    facts = replace(KNOWN, config=CONFIG, runtime=Runtime(seats=(state("w1"), state("w2", worktree="/w2"))))
+    kept, least = seat("w4", prompt="kept", generation=5), PermissionMode.PLAN
+    damaged = remains(seats=[kept], max_cost=3.0)
+    made = rebuilding.desired(damaged, facts)
+    assert damaged.lost == [f"of {agent_id} all but its name, agent and role" for agent_id in ("w1", "w3", "w2")]
     assert rebuilding.desired(remains(outbox=[DEBT]), facts).outbox == (DEBT,)
     assert made == Wanted(
         max_cost=3.0,
         seats=(
             kept,
-            Seat(agent_id="w1", name="W One", agent="claude", generation=2, role="dev"),
-            Seat(agent_id="w3", name="M", agent="command", generation=1),
-            Seat(agent_id="w2", name="w2", agent="command", generation=2),
+            Seat(agent_id="w1", name="W One", agent="claude", generation=2, role="dev", permission_mode=least),
+            Seat(agent_id="w3", name="M", agent="command", generation=1, permission_mode=least),
+            Seat(agent_id="w2", name="w2", agent="command", generation=2, permission_mode=least, worktree=True),
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("lost", "mode"),
+    [({"permission_mode"}, PermissionMode.PLAN), ({"gate", "host"}, PermissionMode.PLAN), ({"role"}, None)],
+)
+def test_a_member_whose_limits_are_lost_may_only_plan(lost: set[str], mode: PermissionMode | None) -> None:
+    (made,) = rebuilding.desired(remains({"w1": lost}, seats=[seat("w1")]), KNOWN).seats
+    assert made == seat("w1", permission_mode=mode)
+
+
+LIMIT = {"event": "team.limit", "usd": "5"}
+
+
+@pytest.mark.parametrize(
+    ("events", "limit"),
+    [
+        ((), 0.0),
+        ((LIMIT, {"event": "team.limit", "usd": "0.25"}, {"event": "x", "usd": "7"}), 0.25),
+        ((LIMIT, {"event": "team.limit", "usd": "0"}), 0.0),
+        ((LIMIT, {"event": "team.limit", "usd": "1e+09"}), 1e9),
+        ((LIMIT, {"event": "team.limit"}, {"event": "team.limit", "usd": "nan"}), 5.0),
+        (({"event": "team.limit", "usd": "9e+999"},), 1e9),
+    ],
+)
+def test_a_limit_of_cost_is_remembered_by_its_event(events: tuple[dict[str, str], ...], limit: float) -> None:
+    facts = replace(KNOWN, events=events)
+    assert rebuilding.desired(remains(), facts).max_cost == limit
+    assert rebuilding.desired(remains(max_cost=3.0), facts).max_cost == 3.0
+
+
+WISHES = ["its wish", "its paused", "its maxCost", "its outside", "its stop", "its remove", "its seats", "its outbox"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        (KNOWN, ()),
+        (replace(KNOWN, events=({"event": "team.create"},)), ("its paused", "its maxCost")),
+        (replace(KNOWN, runtime=Runtime()), ("its wish", "its seats")),
+        (replace(KNOWN, config=TeamConfig(name="alpha", created_at=T0)), ("its seats",)),
+    ],
+)
+def test_wishes_that_nobody_knows_are_named(facts: TeamFacts, told: tuple[str, ...]) -> None:
+    cut = recover(b"", Wanted)
+    rebuilding.desired(cut, facts)
+    assert cut.lost == [name for name in WISHES if name not in told]
 
 
 def test_a_seat_of_which_something_is_left_is_not_made_anew() -> None:
@@ -261,6 +313,31 @@ def test_what_a_config_still_says_wins() -> None:
 def test_a_config_of_which_nothing_is_left() -> None:
     made = rebuilding.config(remains(), replace(KNOWN, new_uid="new", project="/here"))
     assert made == TeamConfig(name="alpha", created_at=at(9), uid="new", project="/here")
+
+
+CUT_CONFIG = b'{"schemaVersion": 1, "revision": 2, "name": "alpha", "leadAgentId": "lead", "perm'
+UNTOLD = ["its planApproval", "its windows", "its layout", "its panesPerWindow", "its worktrees"]
+
+
+@pytest.mark.parametrize(
+    ("permission", "mode", "named"),
+    [
+        ({"permission": "bypass"}, PermissionMode.BYPASS, []),
+        ({"permission": "plan"}, PermissionMode.PLAN, []),
+        ({"permission": "all"}, PermissionMode.PLAN, ["its permissionMode"]),
+        ({}, PermissionMode.PLAN, ["its permissionMode"]),
+    ],
+)
+def test_a_permission_mode_that_nobody_knows_is_the_least(
+    permission: dict[str, str], mode: PermissionMode, named: list[str]
+) -> None:
+    """An event of an earlier version tells none."""
+    cut = recover(CUT_CONFIG, TeamConfig)
+    made = rebuilding.config(cut, replace(KNOWN, events=(EVENT | permission,)))
+    assert (made.permission_mode, cut.lost) == (mode, ["its createdAt", *named, *UNTOLD])
+    odd = recover(b'{"name": "alpha", "permissionMode": "odd"}', TeamConfig)
+    assert rebuilding.config(odd, replace(KNOWN, events=(EVENT | permission,))).permission_mode is mode
+    assert odd.lost == ['its permissionMode ("odd")']
 
 
 def report(agent_id: str, incarnation: str = "i", **fields: object) -> Report:

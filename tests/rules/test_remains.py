@@ -312,6 +312,19 @@ def test_single_fields_are_found_in_pieces() -> None:
     assert ("paused" in fields, lost) == (False, ['its paused ("odd")'])
 
 
+def test_fields_that_every_such_document_has_are_missed_in_pieces() -> None:
+    """A null, an empty list and a value that stands there in another shape are no fields that are missing."""
+    whole = text(Wanted(paused=True)).encode()
+    cut = recover(whole[: whole.index(b'"remove"')], Wanted)
+    assert cut.missing == {"remove": "remove", "seats": "seats", "outbox": "outbox"}
+    assert recover(whole.replace(b'"seats": []', b'"seats": ['), Wanted).missing == {}
+    assert recover(b'{"wish": "stop"}', Wanted).missing == {}, "it is whole, so that what is not there has its default"
+    odd = recover(b'{"paused": "odd", [', Wanted)
+    assert (odd.missing["paused"], odd.lost) == ("", ['its paused ("odd")'])
+    odd.name_missing(("wish", "stop"))
+    assert odd.lost[1:] == ["its maxCost", "its outside", "its remove", "its seats", "its outbox"]
+
+
 def test_the_first_value_that_can_be_read_counts() -> None:
     data = b'{"nextId": oops,\n "nextId": 4,\n "nextId": 5, ['
     assert kept(data)[0]["next_id"] == 4

@@ -53,6 +53,7 @@ def mend_plainly(work: RepairWork, file: File[T]) -> None:
     """Repair a document from its own remains alone."""
 
     def build(remains: Remains[T], _bad: Bad) -> T:
+        remains.name_missing()
         fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in remains.fields.items()}
         return file.kind(**fields)
 

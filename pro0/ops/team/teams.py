@@ -87,6 +87,7 @@ def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) 
     context = Context(store.create(config, desired, environment, url=home.store), caller, vouch=vouch)
     # The event holds everything needed to rebuild a lost config.json.
     details = {"project": config.project, "uid": config.uid, "mode": config.mode, "reason": config.mode_reason}
+    details |= {"permission": config.permission_mode.value}
     details |= {"tmux": config.inside_tmux, "iterm2": config.iterm2_session, "sockets": config.sockets}
     context.team.log_event(context.now(), caller.agent_id, "team.create", **details)
     return context

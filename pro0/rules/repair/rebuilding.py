@@ -4,6 +4,7 @@ A lost value becomes the least harmful one. A task of unknown state has failed u
 counts only with a report of its guard. A team with a wish to stop is not started.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from itertools import groupby
@@ -16,7 +17,7 @@ from pro0.model import ids
 from pro0.model.runtime import ENDED, Phase, Report, Runtime, SeatState, State
 from pro0.model.stored import Stored
 from pro0.model.task import SETTLED, Status, Task, TaskList, TaskSegment
-from pro0.model.team import Member, Seat, TeamConfig, Wanted, Wish
+from pro0.model.team import Member, PermissionMode, Seat, TeamConfig, Wanted, Wish
 from pro0.rules.repair.salvage import Remains
 from pro0.rules.repair.soundness import lowest_next_id
 from pro0.rules.tasks import archive
@@ -25,6 +26,9 @@ S = TypeVar("S", bound=Stored)
 
 RISKY = frozenset({"status", "claim", "awaiting", "requires", "run", "dependencies", "parent", "assignee"})
 """Risky fields: a task with one of them lost may not run before a person has looked at it."""
+_AMOUNT = re.compile(r"\d+(\.\d+)?(e[+-]\d+)?")
+LIMITS = frozenset({"permission_mode", "gate"})
+"""Fields that limit a member: one with such a field lost may only read and plan."""
 LOST_TITLE = "(its title could not be read)"
 
 
@@ -74,13 +78,14 @@ def desired(remains: Remains[Wanted], facts: TeamFacts) -> Wanted:
     A member with nothing left but a mailbox gets no seat: nobody knows its program.
     """
     fields = remains.fields | {"outbox": tuple(remains.fields.get("outbox", ()))}
-    seats = _by_agent(fields.pop("seats", []))
+    seats = {id: _limited(seat, remains.damaged) for id, seat in _by_agent(fields.pop("seats", [])).items()}
     configured = {member.agent_id: member for member in facts.config.members} if facts.config else {}
     states = {state.agent_id: state for state in facts.runtime.seats} if facts.runtime else {}
     for agent_id in dict.fromkeys((*configured, *states)):
         if agent_id not in seats:
-            generation = states[agent_id].generation if agent_id in states else 1
-            seats[agent_id] = _seat(agent_id, configured.get(agent_id), generation)
+            seats[agent_id] = _seat(agent_id, configured.get(agent_id), states.get(agent_id))
+            remains.lost.append(f"of {agent_id} all but its name, agent and role")
+    _name_missing_wishes(remains, facts)
     if "wish" not in fields:
         stopped = facts.runtime is not None and facts.runtime.phase is not Phase.RUNNING
         fields["wish"] = Wish.STOP if stopped else Wish.RUN
@@ -88,13 +93,14 @@ def desired(remains: Remains[Wanted], facts: TeamFacts) -> Wanted:
         # The log tells the last word on a pause.
         pauses = [event["event"] for event in facts.events if event.get("event") in ("team.pause", "team.unpause")]
         fields["paused"] = pauses[-1:] == ["team.pause"]
+    fields.setdefault("max_cost", _last_limit(facts.events))
     return Wanted(seats=tuple(seats.values()), **fields)
 
 
 def config(remains: Remains[TeamConfig], facts: TeamFacts) -> TeamConfig:
     """Rebuild the team's config; missing values come from the event of its creation."""
     fields = remains.fields | {"name": facts.name}
-    creation = next((event for event in facts.events if event.get("event") == "team.create"), {})
+    creation = _creation(facts)
     seats = facts.wanted.seats if facts.wanted else ()
     for name, value in (("uid", facts.new_uid), ("project", facts.project), ("mode", "headless")):
         fields[name] = fields.get(name) or creation.get(name) or value
@@ -102,6 +108,13 @@ def config(remains: Remains[TeamConfig], facts: TeamFacts) -> TeamConfig:
     for name, key in (("mode_reason", "reason"), *places):
         fields[name] = fields.get(name) or creation.get(key) or ""
     fields.setdefault("created_at", facts.now)
+    told = {"name", "lead_agent_id", "members"}
+    told |= {"uid", "project", "mode", "mode_reason", "inside_tmux", "iterm2_session", "sockets"} if creation else set()
+    if "permission_mode" in remains.missing:
+        known = creation.get("permission") in {*PermissionMode}
+        fields["permission_mode"] = PermissionMode(creation["permission"]) if known else PermissionMode.PLAN
+        told |= {"permission_mode"} if known else set()
+    remains.name_missing(told)
     members = {member.agent_id: member for member in fields.pop("members", [])}
     states = {state.agent_id: state for state in facts.runtime.seats} if facts.runtime else {}
     for seat in seats:
@@ -217,10 +230,45 @@ def _by_agent(objects: Iterable[S]) -> dict[str, S]:
     return {id: value for id, value in by_id.items() if ids.NAME.fullmatch(id) and id not in (ids.HUMAN, ids.ALL)}
 
 
-def _seat(agent_id: str, member: Member | None, generation: int) -> Seat:
-    """Return a seat as config.json knows it. A `command` seat without its program cannot restart by itself."""
+def _creation(facts: TeamFacts) -> Mapping[str, str]:
+    """Return the event of a team's creation, an empty one when the log does not reach back to it."""
+    return next((event for event in facts.events if event.get("event") == "team.create"), {})
+
+
+def _last_limit(events: Iterable[Mapping[str, str]]) -> float:
+    """Return the cost limit that the log tells last, 0 for none."""
+    said = [event.get("usd", "") for event in events if event.get("event") == "team.limit"]
+    amounts = [float(text) for text in said if _AMOUNT.fullmatch(text)]
+    return min(amounts[-1], 1e9) if amounts else 0.0
+
+
+def _name_missing_wishes(remains: Remains[Wanted], facts: TeamFacts) -> None:
+    """Name the wishes that neither the other files nor the log tell."""
+    told = {"seats"} if facts.config or facts.runtime else set()
+    told |= {"wish"} if facts.runtime else set()
+    told |= {"paused", "max_cost"} if _creation(facts) else set()
+    remains.name_missing(told)
+
+
+def _limited(seat: Seat, damaged: Mapping[str, set[str]]) -> Seat:
+    return replace(seat, permission_mode=PermissionMode.PLAN) if damaged.get(seat.agent_id, set()) & LIMITS else seat
+
+
+def _seat(agent_id: str, member: Member | None, state: SeatState | None) -> Seat:
+    """Return a seat as config.json and its session know it, with the least permissions.
+
+    A `command` seat without its program cannot restart by itself.
+    """
     name, agent, role = (member.name, member.agent, member.category) if member else (agent_id, "", "")
-    return Seat(agent_id=agent_id, name=name, agent=agent or "command", generation=generation, role=role)
+    return Seat(
+        agent_id=agent_id,
+        name=name,
+        agent=agent or "command",
+        generation=state.generation if state else 1,
+        role=role,
+        permission_mode=PermissionMode.PLAN,
+        worktree=bool(state and state.worktree),
+    )
 
 
 def _member(seat: Seat, state: SeatState | None) -> Member:

@@ -4,7 +4,7 @@ Our files have one value a line, and no JSON text holds a raw line break. So the
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Generic, TypeVar, cast, get_args, get_origin
 
 import msgspec
@@ -37,6 +37,12 @@ class Remains(msgspec.Struct, Generic[D]):
     lost: list[str]
     damaged: dict[str, set[str]]
     """The lost fields of incomplete objects, by the object's id."""
+    missing: dict[str, str] = {}
+    """The fields that such a document has and that cannot be read here, with their keys; "" for one named as lost."""
+
+    def name_missing(self, told: Collection[str] = ()) -> None:
+        """Name the missing fields as lost, but for those that other files tell."""
+        self.lost += [f"its {key}" for field, key in self.missing.items() if key and field not in told]
 
 
 def version(data: bytes) -> int:
@@ -64,6 +70,7 @@ def recover(data: bytes, kind: type[D]) -> Remains[D]:
         _from_pieces(data, kind, salvaged)
     for name in ("schema_version", "revision"):
         salvaged.fields.pop(name, None)
+        salvaged.missing.pop(name, None)
     return salvaged
 
 
@@ -117,6 +124,7 @@ def _field(field: msgspec.structs.FieldInfo, value: object, remains: Remains[D])
         remains.fields[field.name] = convert(value, field.type)
     except UNREADABLE:
         remains.lost.append(f"its {field.encode_name} ({_short(value)})")
+        remains.missing[field.name] = ""
 
 
 def _from_pieces(data: bytes, kind: type[D], remains: Remains[D]) -> None:
@@ -127,10 +135,19 @@ def _from_pieces(data: bytes, kind: type[D], remains: Remains[D]) -> None:
             remains.fields[field.name] = _all(data, spans, item, remains, rest)
             if cut := _cut_off(rest, item, remains):
                 remains.fields[field.name].append(cut)
-    remainder = bytes(rest)
+    remainder, optional = bytes(rest), kind.__struct_config__.omit_defaults
     for field in msgspec.structs.fields(kind):
-        if not _items_of(field.type) and (value := _value(remainder, field.encode_name)) is not None:
+        value = None if _items_of(field.type) else _value(remainder, field.encode_name)
+        if value is not None:
             _field(field, value, remains)
+        elif not (optional and field.default is not msgspec.NODEFAULT) and not _stands_empty(remainder, field):
+            remains.missing[field.name] = field.encode_name
+
+
+def _stands_empty(data: bytes, field: msgspec.structs.FieldInfo) -> bool:
+    """Return True when a field stands there as null, or as the list whose objects were found before."""
+    empty = rb"\[" if _items_of(field.type) else rb"null\b"
+    return bool(re.search(rb'(?<!\\)"' + re.escape(field.encode_name.encode()) + rb'"\s*:\s*' + empty, data))
 
 
 def _all(data: bytes, spans: list[tuple[int, int]], kind: type[S], remains: Remains[D], rest: bytearray) -> list[S]:
