@@ -19,7 +19,7 @@ from pro0.model.stored import SCHEMA_VERSION, Document
 from pro0.store import atomic
 from pro0.store.files import SIZE_LIMIT, File, encode, newer, translate
 from pro0.store.lock import locked
-from pro0.store.paths import ASIDE
+from pro0.store.paths import ASIDE, MOVED
 
 T = TypeVar("T", bound=Document)
 
@@ -45,9 +45,7 @@ class Mend(Generic[T]):
 
     def put(self, value: T, now: datetime) -> str | None:
         """Move the bad file aside and put a document in its place; return the bad file's new name."""
-        name = set_aside(self._folder, self._name, now)
-        atomic.replace(self._folder, self._name, encode(msgspec.structs.replace(value, revision=value.revision + 1)))
-        return name
+        return put(self._folder, self._name, encode(msgspec.structs.replace(value, revision=value.revision + 1)), now)
 
 
 def trouble(file: File[Any]) -> Pro0Error | None:
@@ -78,12 +76,16 @@ def remnant(file: File[Any]) -> Bad | None:
 
 
 def look(folder: int, name: str) -> Bad:
-    """Return the entry behind a name in an open folder; for a missing file, the bytes last moved aside."""
+    """Return the entry behind a name in an open folder.
+
+    For a missing file these are the bytes that a repair has moved aside and not replaced. Those that an earlier repair
+    has replaced are old: the team has gone on since.
+    """
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        earlier = _aside(folder, name)
-        return Bad(_bytes(folder, earlier[-1]) if earlier else b"", 0, "missing")
+        moved = _aside(folder, name, MOVED)
+        return Bad(_bytes(folder, moved[-1]) if moved else b"", 0, "missing")
     if stat.S_ISREG(status.st_mode):
         return Bad(_bytes(folder, name), status.st_size, f"{status.st_size} bytes")
     if stat.S_ISLNK(status.st_mode):
@@ -91,12 +93,27 @@ def look(folder: int, name: str) -> Bad:
     return Bad(b"", 0, "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file")
 
 
+def put(folder: int, name: str, data: bytes | None, now: datetime) -> str | None:
+    """Move a bad file aside and put these bytes in its place, or nothing; return its new name, None for no file."""
+    aside = set_aside(folder, name, now)
+    if data is not None:
+        atomic.replace(folder, name, data)
+    else:
+        with suppress(FileNotFoundError):  # set_aside may have renamed it
+            os.unlink(name, dir_fd=folder)
+    if aside is None or not aside.startswith(f"{name}{MOVED}"):
+        return aside
+    lasting = _unused(folder, aside.replace(MOVED, ASIDE, 1))
+    os.rename(aside, lasting, src_dir_fd=folder, dst_dir_fd=folder)
+    return lasting
+
+
 def set_aside(folder: int, name: str, now: datetime) -> str | None:
     """Give a bad file a name no program reads; return that name, or None when there is no file."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        return None
+        return next(reversed(_aside(folder, name, MOVED)), None)
     for copy in _aside(folder, name):
         if os.path.samestat(status, os.stat(copy, dir_fd=folder, follow_symlinks=False)):
             return copy
@@ -104,6 +121,7 @@ def set_aside(folder: int, name: str, now: datetime) -> str | None:
     try:
         os.link(name, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except (OSError, NotImplementedError):  # a folder, or a file system without second names
+        new = _unused(folder, f"{name}{MOVED}{now:%Y%m%dT%H%M%SZ}")
         os.rename(name, new, src_dir_fd=folder, dst_dir_fd=folder)
     os.fsync(folder)
     return new
@@ -120,8 +138,8 @@ def move_aside(path: Path, now: datetime) -> Path | None:
     return None
 
 
-def _aside(folder: int, name: str) -> list[str]:
-    return sorted(file for file in os.listdir(folder) if file.startswith(f"{name}{ASIDE}"))
+def _aside(folder: int, name: str, mark: str = ASIDE) -> list[str]:
+    return sorted(file for file in os.listdir(folder) if file.startswith(f"{name}{mark}"))
 
 
 def _unused(folder: int, name: str) -> str:

@@ -495,6 +495,21 @@ def test_what_another_machine_runs_is_no_damaged_report(pro0: Pro0, team: Contex
     assert (before, store.elsewhere()) == ([], [incarnation])
 
 
+def test_a_document_that_is_gone_is_not_made_of_what_an_earlier_repair_replaced(pro0: Pro0, team: Context) -> None:
+    """A deleted task stays deleted, and what was done is not done again: what is gone is named."""
+    for name in ("one", "two", "three"):
+        pro0("task", "create", name)
+    path = team.team.tasks.path
+    path.write_bytes(path.read_bytes() + b"x")
+    assert "kept: 3 tasks" in pro0("doctor", "--repair").out
+    pro0("task", "delete", "1")
+    pro0("task", "complete", "2")
+    path.unlink()
+    assert "kept: 0 tasks; lost: task-2, task-3" in pro0("doctor", "--repair").out
+    assert json.loads(pro0("task", "list", "--all", "--json").out) == []
+    assert pro0("task", "create", "four").out.startswith("task-4 ")
+
+
 def losses(pro0: Pro0) -> dict[str, str]:
     """What the person is told of losses, by document."""
     needs = json.loads(pro0("needs", "-t", "alpha", "--json").out)

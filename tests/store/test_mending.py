@@ -13,7 +13,7 @@ from pro0.model.task import TaskList
 from pro0.store import atomic, mending
 from pro0.store.files import File
 from pro0.store.mending import Bad
-from pro0.store.paths import ASIDE, LOCK
+from pro0.store.paths import ASIDE, LOCK, MOVED
 from tests.faults import count, fail_with, fault_at, in_child, kill_after, kill_before
 
 pytestmark = pytest.mark.usefixtures("no_sync")
@@ -44,6 +44,11 @@ def document(folder: Path) -> File[TaskList]:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != LOCK)
+
+
+def again(folder: Path) -> None:
+    bad(folder, "bytes")
+    mend(folder)
 
 
 def mend(folder: Path) -> str | None:
@@ -81,15 +86,17 @@ def test_what_there_is_in_place_of_a_document(tmp_path: Path, way: str, seen: Ba
     assert mending.remnant(document(tmp_path / "gone")) is None
 
 
-def test_of_a_missing_file_what_was_moved_aside_last(tmp_path: Path) -> None:
-    for name, data in (
-        (f"{FIRST}-2", b"second"),
-        (f"{FIRST}-3", b"third"),
-        (FIRST, b"first"),
-        (f"x{FIRST}", b"another's"),
-    ):
-        (tmp_path / name).write_bytes(data)
-    assert mending.remnant(document(tmp_path)) == Bad(b"third", 0, "missing")
+def test_of_a_missing_file_what_was_moved_aside_and_not_replaced(tmp_path: Path) -> None:
+    """What was replaced is old: of tasks.json it holds what was deleted since."""
+    moved = f"{NAME}{MOVED}20260102T030405Z"
+    for name in (FIRST, f"{FIRST}-2", f"x{moved}"):
+        (tmp_path / name).write_bytes(b"old, or another's")
+    assert mending.remnant(document(tmp_path)) == Bad(b"", 0, "missing")
+    (tmp_path / moved).write_bytes(b"first")
+    (tmp_path / f"{moved}-2").write_bytes(b"second")
+    assert mending.remnant(document(tmp_path)) == Bad(b"second", 0, "missing")
+    assert mend(tmp_path) == f"{FIRST}-2-2"
+    assert (tmp_path / f"{FIRST}-2-2").read_bytes() == b"second"
 
 
 def test_no_more_is_read_than_is_ever_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,6 +169,17 @@ def test_without_second_names_it_is_renamed(tmp_path: Path, error: Exception, mo
     bad(tmp_path, "bytes")
     assert mend(tmp_path) == FIRST
     assert (tmp_path / FIRST).read_bytes() == b"bad"
+    assert names(tmp_path) == [NAME, FIRST]
+    for number in range(1, len(count(lambda: again(tmp_path))) + 1):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        bad(tmp_path, "bytes")
+        in_child(lambda: mend(tmp_path), number, kill_after)
+        if not (tmp_path / NAME).exists():
+            assert mending.remnant(document(tmp_path)) == Bad(b"bad", 0, "missing")
+        mend(tmp_path)
+        assert b"bad" in [(tmp_path / name).read_bytes() for name in names(tmp_path)]
+        assert document(tmp_path).read() == replace(SOUND, revision=1)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Repair one mailbox: head and all segments together, under its lock; a segment is written first, as always."""
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -19,7 +18,7 @@ from pro0.store import atomic
 from pro0.store.files import File, encode, translate
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
-from pro0.store.mending import Bad, T, look, set_aside, trouble
+from pro0.store.mending import Bad, T, look, put, trouble
 from pro0.store.paths import ARCHIVE, DOCUMENT, segment
 
 _SEQ = re.compile(rb'"(?:seq|acked)"\s*:\s*(\d{1,12})(?!\d)')
@@ -94,9 +93,9 @@ def _rebuild(context: Context, box: Box, folder: int, state: MailboxState, say: 
     pieces, lost = _pieces(context, box, state, bad, parts)
     mailbox = rebuilt(pieces, context.now(), context.new_id)
     moved = _write_segments(context, folder, state, mailbox) if state.segments else []
-    moved += [set_aside(folder, box.head.path.name, context.now())]
     old = state.head.revision if state.head else 0
-    atomic.replace(folder, box.head.path.name, encode(msgspec.structs.replace(mailbox.head, revision=old + 1)))
+    head = encode(msgspec.structs.replace(mailbox.head, revision=old + 1))
+    moved += [put(folder, box.head.path.name, head, context.now())]
     return _tell(box, bad, [name for name in moved if name], mailbox, lost, say)
 
 
@@ -143,13 +142,11 @@ def _write_segments(context: Context, folder: int, state: MailboxState, mailbox:
         for number, messages in mailbox.segments.items():
             old = state.segments.get(number)
             if old is None or old.messages != messages:
-                moved.append(set_aside(archive, segment(number), context.now()))
-                atomic.replace(archive, segment(number), encode(Segment(revision=1, messages=messages)))
+                data = encode(Segment(revision=1, messages=messages))
+                moved.append(put(archive, segment(number), data, context.now()))
         for number in state.segments:
             if number not in mailbox.segments:
-                moved.append(set_aside(archive, segment(number), context.now()))
-                with suppress(FileNotFoundError):  # set_aside may have renamed it
-                    os.unlink(segment(number), dir_fd=archive)
+                moved.append(put(archive, segment(number), None, context.now()))
     return moved
 
 
