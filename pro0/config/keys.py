@@ -1,4 +1,8 @@
-"""Strict YAML loading: a repeated key in one mapping is an error. PyYAML alone would silently take the last."""
+"""Strict YAML loading: a repeated key in one mapping is an error, and so is half a character.
+
+PyYAML alone would silently take the last of the values. It would also keep the escapes of JSON as halves, which no file
+and no program takes.
+"""
 
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
@@ -11,8 +15,22 @@ SHOWN = 60
 
 
 def strict(loader: Any) -> Any:
-    """Return a loader class; it raises yaml's ConstructorError, with the place, for a repeated key."""
-    return type("Strict", (loader,), {"construct_mapping": _once(loader)})
+    """Return a loader class; it raises ConstructorError, with the place, for a repeated key or half a character."""
+    return type("Strict", (loader,), {"construct_mapping": _once(loader), "construct_scalar": _whole(loader)})
+
+
+def _whole(loader: Any) -> Any:
+    def construct_scalar(self: Any, node: "yaml.ScalarNode") -> object:
+        text = loader.construct_scalar(self, node)
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16") if isinstance(text, str) else text
+        except UnicodeDecodeError:
+            import yaml
+
+            complaint = "a text holds half a character (a lone surrogate)"
+            raise yaml.constructor.ConstructorError(None, None, complaint, node.start_mark) from None
+
+    return construct_scalar
 
 
 def _once(loader: Any) -> Any:

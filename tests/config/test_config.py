@@ -152,6 +152,12 @@ def test_comment_marks_inside_strings_stay(place: Place) -> None:
         place.load()
 
 
+def test_a_letter_in_two_halves_is_one(place: Place) -> None:
+    """As json.dumps writes it, which is JSON as it should be."""
+    place.user("// mine\n" + json.dumps({"worktree": {"setup": "echo \U0001f600"}}))
+    assert place.load().worktree["setup"] == "echo \U0001f600"
+
+
 @pytest.mark.parametrize(("given_ms", "ms"), [(0, 1000), (1, 1000), (999, 1000), (1000, 1000), (1001, 1001)])
 def test_the_poll_interval_is_raised_to_a_second(place: Place, given_ms: int, ms: int) -> None:
     """S004-108, NFR2: at most one look per second."""
@@ -258,6 +264,9 @@ BROKEN = {
     "bomb": "a: &a [x,x,x]\n"
     + "".join(f"{k}: &{k} [{','.join(['*' + j] * 9)}]\n" for j, k in itertools.pairwise("abcdefghi")),
     "not-utf-8": b"\xff\xfe\xfa",
+    "half-a-letter": 'worktree: {setup: "echo \\ud800"}\n',
+    "half-a-letter-in-a-hook": '{"hooks": {"TaskCompleted": ["echo \\ude00"]}}',
+    "half-a-letter-in-a-key": '"\\ud83d": 1\n',
     "nul": "enabled: \x00\n",
     "too-large": "# " + "x" * config.SIZE_LIMIT,
 }
