@@ -123,6 +123,19 @@ def test_what_is_typed_into_synchronised_panes_is_typed_into_each(home: Path, tm
         stage.leave()
 
 
+def test_each_byte_typed_from_elsewhere_arrives_as_it_is(home: Path, tmp_path: Path) -> None:
+    """So do the keys of a browser: Ctrl and a letter, arrows, Escape, and Alt with a letter."""
+    stage = TmuxStage(tmp_path)
+    try:
+        handle, record = stage.recorder()
+        for data in (b"\x03", b"\x1b[A", b"\x1b", "é \\ $".encode(), bytes(range(1, 256))):
+            before = record()
+            assert stage.backend.type(handle, data)
+            wait_until(lambda: record() == before + data, SECONDS, f"{data!r} arrives")  # noqa: B023
+    finally:
+        stage.leave()
+
+
 def test_nobody_has_typed_at_a_time_that_is_yet_to_come(home: Path, tmp_path: Path) -> None:
     """A clock that was put back by a day would else keep every line waiting for a day."""
     stage = TmuxStage(tmp_path)

@@ -10,7 +10,8 @@ from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check, surroundings
-from pro0.sessions.tmux.script import PaneRow, block, line, literal, ours, rows, word
+from pro0.sessions.tmux.pasting import UNTOUCHED
+from pro0.sessions.tmux.script import PaneRow, at_least, block, line, literal, ours, rows, word
 from pro0.sessions.tmux.windows import arrange, bring_up
 from tests.waiting import STUCK
 
@@ -75,16 +76,39 @@ def test_every_word_reaches_tmux_as_it_is(home: Path) -> None:
     """35: through the script's quoting, for a payload corpus and every byte a word may hold."""
     corpus = [*CORPUS, "".join(map(chr, range(32, 127)))]
     sets = [line(("set-option", "-g", f"@w{n}", text)) for n, text in enumerate(corpus)]
-    script = "\n".join([*sets, *(line(("show-options", "-gv", f"@w{n}")) for n in range(len(corpus)))])
+    asked = [line(("show-options", "-gv", f"@w{n}")) for n in range(len(corpus))]
+    assert told(*sets, *asked) == corpus
+
+
+def told(*script: str) -> list[str]:
+    """Return what a real server prints for the lines of a script."""
     done = subprocess.run(
         ["tmux", "-u", "-L", "words", "-f", "/dev/null", "start-server", ";", "source-file", "-"],
-        input=script,
+        input="\n".join(script),
         capture_output=True,
         text=True,
         timeout=STUCK,
     )
     assert done.stderr == ""
-    assert done.stdout.split("\n")[: len(corpus)] == corpus
+    return done.stdout.splitlines()
+
+
+BEFORE = ["3.2", "3.2a", "3.3a", "3.6b", "next-3.6", "2.9a", "1.8", "", "master"]
+NEWER = ["3.7", "3.7c", "3.7-rc", "next-3.7", "next-3.8", "3.8", "3.10", "3.10a", "3.70", "4.0", "next-4.0", "10.1"]
+
+
+def test_a_version_is_compared_by_its_numbers(home: Path) -> None:
+    """Compared as texts, 3.10 would come before 3.7, and next-3.6 after it."""
+    versions = [*BEFORE, *NEWER]
+    asked = [line(("display-message", "-p", f"{version}={at_least(3, 7, version)}")) for version in versions]
+    assert told(*asked) == [f"{version}={int(version in NEWER)}" for version in versions]
+
+
+def test_the_flag_that_keeps_bytes_is_given_where_the_server_has_it(home: Path) -> None:
+    """From tmux 3.7 on, pasted control bytes become letters without it; before, no server takes it."""
+    usage, has = told(line(("list-commands", "paste-buffer")), line(("display-message", "-p", UNTOUCHED)))
+    flags = usage.split("[-")[1].split("]")[0]
+    assert has == str(int("S" in flags)), usage
 
 
 @pytest.mark.parametrize(

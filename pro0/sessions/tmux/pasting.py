@@ -5,10 +5,12 @@ from itertools import count
 
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import quiet
-from pro0.sessions.tmux.script import TYPED, block, line, typed_since
+from pro0.sessions.tmux.script import TYPED, Command, at_least, block, line, typed_since, word
 
 _BLOCKED = "#{?pane_in_mode,#{?#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}},0,1},#{pane_input_off}}"
 _BUFFERS = count()
+UNTOUCHED = at_least(3, 7)
+"""The condition "paste-buffer takes -S": without it, such a server pastes Escape as the two letters `^[`."""
 
 
 def paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
@@ -34,8 +36,8 @@ def _unless(blocked: str, handle: Handle, put_in: str) -> str:
 
 def _put_in(handle: Handle, text: str, how: str) -> str:
     buffer = f"pro0-{handle.incarnation}-{next(_BUFFERS)}"
-    return line(
-        ("set-buffer", "-b", buffer, "--", text),
-        ("paste-buffer", how, "-d", "-b", buffer, "-t", handle.pane),
-        ("display-message", "-p", "sent"),
-    )
+    pasted: Command = (how, "-d", "-b", buffer, "-t", handle.pane)
+    sent: Command = ("display-message", "-p", "sent")
+    # In quotes, not in braces: an older server refuses the whole line for a flag that it does not know.
+    as_it_is, plain = (word(line(("paste-buffer", *flags, *pasted), sent)) for flags in (("-S",), ()))
+    return f"{line(('set-buffer', '-b', buffer, '--', text))} ; if-shell -F {word(UNTOUCHED)} {as_it_is} {plain}"

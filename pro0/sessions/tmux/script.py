@@ -58,6 +58,16 @@ def block(condition: str, pane: str, then: str, otherwise: str = "") -> str:
     return f"if-shell -F -t {word(pane)} {word(condition)} {{ {then} }}{alternative}"
 
 
+def at_least(major: int, minor: int, version: str = "#{version}") -> str:
+    """Return the condition "the server is of this version or a newer one"; numbers below 10.
+
+    tmux compares texts only, and 3.10 is newer than 3.7. A version can be "3.7c" or "next-3.8".
+    """
+    minors = f"{major}[.]([{minor}-9]|[1-9][0-9])"
+    majors = f"([{major + 1}-9]|[1-9][0-9]+)[.]"
+    return f"#{{m/r:^(next-)?({minors}|{majors}),{version}}}"
+
+
 def typed_since(pane: str, since: float) -> str:
     """Return the condition "a person has typed in a pane since this time", in whole seconds of this machine's clock.
 

@@ -21,6 +21,7 @@ from pro0.sessions.tmux.script import (
     WINDOW,
     Command,
     PaneRow,
+    at_least,
     line,
     literal,
     word,
@@ -168,7 +169,7 @@ def _with_main(target: str, layout: str) -> Iterator[Command]:
     """Yield what keeps the share of the main pane, also when a client attaches or the window is resized."""
     for side, old in zip(("width", "height"), _OLD_MAIN, strict=True):
         change = f"set-option -w -t {word(target)} main-pane-{side}"
-        yield ("if-shell", "-F", "#{>=:#{version},3.3}", f"{change} {_MAIN}", f"{change} {old}")
+        yield ("if-shell", "-F", at_least(3, 3), f"{change} {_MAIN}", f"{change} {old}")
     again = f'if-shell -F "#{{?window_zoomed_flag,0,1}}" "select-layout {layout}"'
     yield ("set-hook", "-w", "-t", target, "window-resized", again)
 
