@@ -41,7 +41,7 @@ class Account:
         if used == Usage():
             return
         folder = self._context.team.paths.agent_folder(self._context.caller.incarnation)
-        with atomic.folder(folder) as place:
+        with suppress(OSError), atomic.folder(folder) as place:  # the turn is paid: what it says of its task counts
             atomic.replace(place, USED, msgspec.json.encode(self._total), durable=False)
 
     @property

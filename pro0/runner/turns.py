@@ -25,7 +25,7 @@ from pro0.ops.team.members import task_identity
 from pro0.rules.lead.permissions import permission_mode
 from pro0.rules.runs.judging import Turn
 from pro0.store import atomic
-from pro0.store.files import add_links
+from pro0.store.files import add_links, translated
 
 ERRORS = "stderr.txt"
 MESSAGE = 64 * 1024
@@ -51,7 +51,8 @@ class Turns:
         self._agent_output = agent_output
         self._adapter = defined(options.agent, options.definition)
         self._folder = context.team.paths.agent_folder(context.caller.incarnation)
-        self._folder.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)
+        with translated(self._folder):
+            self._folder.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)
         # This session's environment, without the keys of other agents.
         self._environment = of_agent(Environment(variables=dict(os.environ)), self._adapter.passes)
         self.poll = min(options.poll, settings.poll_interval_ms / 1000)
@@ -65,6 +66,7 @@ class Turns:
         """Run one turn.
 
         `look` is called at changes and from time to time. It returns a reason to end the turn now, empty for none.
+        Raises StoreError, with nothing started, when the agent's files cannot be written.
         """
         reader = _OutputReader(self._adapter.turn)
         looked = ""
@@ -137,10 +139,11 @@ class Turns:
         return roster(self._context.team).find(self._context.caller.agent_id)
 
     def _write(self, call: Invocation) -> None:
-        with atomic.folder(self._folder) as folder:
-            for name, data in call.files.items():
-                atomic.replace(folder, name, data, durable=False)
-        add_links(self._folder, call.links)
+        with translated(self._folder):
+            with atomic.folder(self._folder) as folder:
+                for name, data in call.files.items():
+                    atomic.replace(folder, name, data, durable=False)
+            add_links(self._folder, call.links)
 
     def _take_in(self, reader: "_OutputReader", data: bytes) -> None:
         reader.take(data)

@@ -19,6 +19,7 @@ from pro0.store.places.folder import delete as delete
 from pro0.store.places.folder import exists as exists
 from pro0.store.places.folder import make_folder as make_folder
 from pro0.store.places.folder import translate as translate
+from pro0.store.places.folder import translated as translated
 
 if TYPE_CHECKING:
     from pro0.store.places.place import DocumentPlace, OpenPlace
