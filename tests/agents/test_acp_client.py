@@ -17,9 +17,13 @@ from msgspec.structs import replace
 
 from pro0.agents import defined
 from pro0.agents.acp.adapter import ACP, deliver, read_last_words, reply, stop, usage
+from pro0.agents.acp.program import AcpClient
+from pro0.agents.acp.start import USED, AcpStart
 from pro0.agents.adapter import Adapter, Brief, SessionView
 from pro0.agents.bridge import handing, reports
 from pro0.agents.memory import Memory
+from pro0.agents.turn_end import WORDS
+from pro0.errors import EnvironmentMissing
 from pro0.model.agent import Definition
 from pro0.model.message import Mailbox
 from pro0.model.need import Choice, PermissionAnswer
@@ -127,6 +131,62 @@ def test_the_life_of_a_session(session: Session, monkeypatch: pytest.MonkeyPatch
     assert spent
     assert spent.cost_usd == 0.25
     assert "• Read a file" in session.terminal.screen()
+
+
+def test_the_same_words_of_the_next_turn_are_words_of_their_own(session: Session) -> None:
+    """Else nobody is told of the second turn that ends with `Done.`."""
+    session.run("say Done.")
+    session.becomes(State.IDLE)
+    first = read_last_words(session.view, Memory())
+    assert first
+    assert deliver(session.view, "say Done.")
+    wait_until(lambda: read_last_words(session.view, Memory()) != first, STUCK, "the next turn has its words")
+    session.becomes(State.IDLE)
+    second = read_last_words(session.view, Memory())
+    assert second
+    assert (first.text, second.text) == ("Done.", "Done.")
+    assert first.id != second.id
+    assert deliver(session.view, "sleep 0")
+    wait_until(lambda: len(session.prompts()) == 3, STUCK, "a turn without words begins")
+    session.becomes(State.IDLE)
+    assert read_last_words(session.view, Memory()) == second
+
+
+def test_what_finds_no_room_is_written_later_and_before_the_end_of_its_turn(session: Session) -> None:
+    """A folder in the place of a file refuses it, as a full disk does."""
+    refusing = [session.folder / f"{name}.new" for name in (WORDS, USED)]
+    for place in refusing:
+        place.mkdir()
+    session.run("cost 0.25\nsay The answer is 42.")
+    session.shows("── idle")
+    assert session.read() is not State.IDLE, "its words are still missing"
+    refusing[0].rmdir()
+    wait_until(lambda: read_last_words(session.view, Memory()), STUCK, "its words are there")
+    assert session.read() is not State.IDLE, "its cost is still missing"
+    refusing[1].rmdir()
+    session.becomes(State.IDLE)
+    words, spent = read_last_words(session.view, Memory()), usage(session.view, Memory())
+    assert words
+    assert spent
+    assert (words.text, spent.cost_usd) == ("The answer is 42.", 0.25)
+
+
+def test_an_agent_is_not_started_where_nothing_can_be_handed_to_it(tmp_path: Path) -> None:
+    """Else it would run on below the guard, and the pane would show where our program broke."""
+    (tmp_path / reports.INBOX).write_bytes(b"")
+    with pytest.raises(EnvironmentMissing, match=r"cannot make .*inbox") as refused:
+        AcpClient(tmp_path, AcpStart(argv=("touch", str(tmp_path / "started")), server=("pro0",)))
+    assert refused.value.hint == "free some room, then `pro0 member restart`"
+    assert not (tmp_path / "started").exists()
+
+
+def test_why_the_client_cannot_begin_is_said_with_what_to_do(session: Session) -> None:
+    (session.folder / reports.INBOX).write_bytes(b"")
+    session.run("say hello", ends=True)
+    session.shows("the client ended with 6")
+    shown = session.terminal.screen()
+    assert "pro0: cannot make" in shown
+    assert "hint: free some room" in shown
 
 
 def test_mail_is_a_prompt_and_no_key(session: Session) -> None:

@@ -10,5 +10,6 @@ if __name__ == "__main__":
     try:
         sys.exit(program.run(Path(sys.argv[1])))
     except Pro0Error as error:
-        print(f"pro0: {error.message}", file=sys.stderr)  # noqa: T201
+        hint = f"\nhint: {error.hint}" if error.hint else ""
+        print(f"pro0: {error.message}{hint}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)

@@ -51,6 +51,7 @@ class AcpConversation:
         self.leaves = Leaves()
         self.last_words = ""
         """The agent's words of the last turn that is over."""
+        self.turns_over = 0
         self.cost = 0.0
         """US dollars that the session has cost since it was opened here, as its agent says."""
         self._before = 0.0
@@ -266,6 +267,7 @@ class AcpConversation:
 
     def _stopped(self, message: AcpMessage) -> None:
         self._turn, self._strange, self.last_words = None, "", "".join(self._told)
+        self.turns_over += 1
         for leave in [*self.leaves.open]:  # its turn is over, so nothing waits for the answer
             self._close(leave, None, elsewhere=False)
         try:

@@ -10,6 +10,7 @@ import msgspec
 from pro0.agents.acp.conversation import AcpConversation
 from pro0.agents.bridge.reports import ANSWERS, INBOX
 from pro0.decoding import decoder
+from pro0.errors import EnvironmentMissing
 from pro0.model.need import Choice
 
 PIPE = "acp.pipe"
@@ -30,13 +31,18 @@ class LeadOrders:
     """Takes what lies in the session's folder, each thing once."""
 
     def __init__(self, folder: Path) -> None:
+        """Raises EnvironmentMissing when it cannot make its places, as on a full disk."""
         self._folder = folder
-        for place in (INBOX, ANSWERS):
-            (folder / place).mkdir(mode=0o700, exist_ok=True)
-        with suppress(FileExistsError):
-            os.mkfifo(folder / PIPE, 0o600)
-        # Open for both, so that a lead that goes leaves no end of file behind.
-        self.descriptor = os.open(folder / PIPE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            for place in (INBOX, ANSWERS):
+                (folder / place).mkdir(mode=0o700, exist_ok=True)
+            with suppress(FileExistsError):
+                os.mkfifo(folder / PIPE, 0o600)
+            # Open for both, so that a lead that goes leaves no end of file behind.
+            self.descriptor = os.open(folder / PIPE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError as error:
+            hint = "free some room, then `pro0 member restart`"
+            raise EnvironmentMissing(f"cannot make {error.filename}: {error.strerror}", hint=hint) from error
 
     def follow(self, conversation: AcpConversation) -> None:
         """Do what was handed over since the last look."""

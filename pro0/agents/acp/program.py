@@ -49,7 +49,8 @@ class AcpClient:
         self._typed_for = ""
         """The request that was drawn when the present line was begun: an answer is for what its person saw."""
         self._told = BridgeReport()
-        self._words, self._cost = "", 0.0
+        self._turns_over, self._cost = 0, 0.0
+        self._orders = LeadOrders(folder)  # first: without it no agent should run
         self._child = Child(start.argv)
         setting = AcpSetting(
             cwd=str(Path.cwd()),
@@ -62,7 +63,6 @@ class AcpClient:
         )
         self._mailbox = start.mailbox
         self._conversation = AcpConversation(setting, self._child.send, self._sheet.add, self._unread)
-        self._orders = LeadOrders(folder)
         self._wake, ring = os.pipe()
         os.set_blocking(ring, False)
         signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
@@ -141,14 +141,15 @@ class AcpClient:
 
     def _keep(self, report: BridgeReport) -> None:
         """Write what the lead reads: last words and costs before the state that says that the turn is over."""
-        if self._conversation.last_words != self._words:
-            self._words = self._conversation.last_words
-            if words := last_words(self._words, str(time.time_ns()), source="protocol"):
-                self._write(turn_end.WORDS, words)
-        if self._conversation.cost != self._cost:
-            self._cost = self._conversation.cost
-            self._write(USED, Usage(cost_usd=self._cost))
-        if report != self._told and self._write(STATE, report):
+        turns_over, cost = self._conversation.turns_over, self._conversation.cost
+        if turns_over != self._turns_over:  # two turns may end with the same words
+            words = last_words(self._conversation.last_words, str(time.time_ns()), source="protocol")
+            if words is None or self._write(turn_end.WORDS, words):
+                self._turns_over = turns_over
+        if cost != self._cost and self._write(USED, Usage(cost_usd=cost)):
+            self._cost = cost
+        is_whole = (self._turns_over, self._cost) == (turns_over, cost)
+        if is_whole and report != self._told and self._write(STATE, report):
             self._told = report
 
     def _write(self, name: str, what: msgspec.Struct) -> bool:
