@@ -182,6 +182,44 @@ def test_a_line_that_comes_in_a_turn_is_not_kept_for_its_end(tmp_path: Path) -> 
     assert os.listdir(tmp_path / "inbox") == []
 
 
+ON_A_FULL_DISK = """
+import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
+const handlers = {};
+bridge({ on: (name, act) => { handlers[name] = act; }, sendUserMessage() {} });
+const state = () => JSON.parse(readFileSync(`${process.env.PRO0_BRIDGE}/state.json`, "utf8"));
+const full = `${process.env.PRO0_BRIDGE}/state.new`; // a folder in its place refuses what a full disk refuses
+const told = [];
+handlers.session_start({}, { sessionManager: { getSessionId: () => "one", getSessionFile: () => "/one.jsonl" } });
+handlers.agent_start();
+mkdirSync(full);
+const ui = { confirm: async () => true };
+told.push((await handlers.tool_call({ toolName: "bash", input: { command: "ls" } }, { hasUI: true, ui })) ?? "allowed");
+handlers.agent_end({ messages: [] });
+told.push(state().state);
+rmdirSync(full);
+const due = Date.now() + 60000;
+while (state().state !== "idle" && Date.now() < due) await new Promise((done) => setTimeout(done, 20));
+told.push(state().state, state().asks.length);
+handlers.session_shutdown();
+console.log(JSON.stringify(told));
+"""
+
+
+@node
+def test_a_state_that_found_no_room_is_written_later(tmp_path: Path) -> None:
+    """It beats the screen: else the member would work for ever; and what its person lets run runs meanwhile."""
+    (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
+    bridge = json.dumps(resources.PI_BRIDGE.as_uri())
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", f"import bridge from {bridge};{ON_A_FULL_DISK}"],
+        env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
+        capture_output=True,
+        timeout=STUCK,
+        check=True,
+    )
+    assert json.loads(done.stdout) == ["allowed", "working", "idle", 0]
+
+
 AGAIN = """
 function offered() {
   const handlers = {};

@@ -33,12 +33,21 @@ export default function (pi) {
     now.earlier = [...new Set([...(before.earlier ?? []), before.session])].filter(Boolean).slice(-MOST);
   });
   let timer;
+  let unwritten = false;
 
   function become(change) {
     Object.assign(now, change);
+    unwritten = true;
+    attempt(write);
+  }
+
+  // a full disk: the timer tries again
+  function write() {
+    if (!unwritten) return;
     const temporary = join(folder, "state.new");
     writeFileSync(temporary, JSON.stringify(now), { mode: 0o600 });
     renameSync(temporary, join(folder, "state.json"));
+    unwritten = false;
   }
 
   function handOver() {
@@ -55,10 +64,10 @@ export default function (pi) {
   if (lacking) throw new Error(now.note); // without the bridge pi would run every tool unasked
 
   pi.on("session_start", (_event, context) => {
-    for (const place of [inbox, answers]) mkdirSync(place, { recursive: true, mode: 0o700 });
+    for (const place of [inbox, answers]) attempt(() => mkdirSync(place, { recursive: true, mode: 0o700 }));
     const sessions = context.sessionManager;
     become({ state: "idle", session: sessions.getSessionId(), file: sessions.getSessionFile() ?? "", error: "" });
-    timer = setInterval(() => attempt(handOver), PAUSE);
+    timer = setInterval(() => [write, handOver].forEach(attempt), PAUSE);
   });
   pi.on("session_shutdown", () => clearInterval(timer));
   pi.on("agent_start", () => become({ state: "working", turns: now.turns + 1, error: "", note: "" }));
