@@ -1,5 +1,6 @@
 """The client's process: it runs the agent, draws the conversation, and takes what a person and the lead hand to it."""
 
+import math
 import os
 import selectors
 import signal
@@ -19,7 +20,7 @@ from pro0.agents.acp.opening import AcpSetting
 from pro0.agents.acp.orders import LeadOrders
 from pro0.agents.acp.sheet import Sheet, answers
 from pro0.agents.acp.start import SETTINGS, USED, AcpStart
-from pro0.agents.acp.typing import LineEditor
+from pro0.agents.acp.typing import Keystroke, LineEditor
 from pro0.agents.bridge.reports import STATE, BridgeReport
 from pro0.agents.own_tools import SERVER
 from pro0.agents.transcripts import last_words, value
@@ -31,6 +32,8 @@ from pro0.rules import mail
 
 LOOK = 2.0
 """Seconds between two looks for what the lead has handed over, if nobody rings."""
+ESCAPE = 0.05
+"""Seconds after which an Escape is the key: what it begins comes at once, in another read at most."""
 FAILED = 1
 
 
@@ -48,6 +51,8 @@ class AcpClient:
         """The request whose answers are drawn now."""
         self._typed_for = ""
         """The request that was drawn when the present line was begun: an answer is for what its person saw."""
+        self._settle_at = math.inf
+        """When an Escape that was typed is the key, by the monotonic clock."""
         self._told = BridgeReport()
         self._turns_over, self._cost = 0, 0.0
         self._orders = LeadOrders(folder)  # first: without it no agent should run
@@ -78,7 +83,8 @@ class AcpClient:
             try:
                 while self._child.open:
                     self._child.register(selector)
-                    self._turn({key.fd for key, _ in selector.select(LOOK)})
+                    patience = min(LOOK, max(0.0, self._settle_at - time.monotonic()))
+                    self._turn({key.fd for key, _ in selector.select(patience)})
             except EnvironmentMissing as error:
                 self._say(error.message)
                 self._child.end()
@@ -97,6 +103,9 @@ class AcpClient:
         # Keys first: what was typed was typed at what is drawn, not at what the agent says now.
         if 0 in ready:
             self._type()
+        elif time.monotonic() >= self._settle_at:
+            self._settle_at = math.inf
+            self._do(self._editor.settle())
         if self._wake in ready:
             os.read(self._wake, 64)
         self._orders.follow(self._conversation)
@@ -114,7 +123,11 @@ class AcpClient:
             raise EnvironmentMissing("its terminal is gone")
         if not self._editor.text:
             self._typed_for = self._asked
-        for act in self._editor.feed(keys):
+        self._do(self._editor.feed(keys))
+        self._settle_at = time.monotonic() + ESCAPE if self._editor.holds_escape else math.inf
+
+    def _do(self, acts: list[Keystroke]) -> None:
+        for act in acts:
             if act.kind == "stop":
                 self._conversation.cancel()
             else:

@@ -42,12 +42,24 @@ class LineEditor:
                 keys_left = keys_left[1:]
         return acts
 
+    @property
+    def holds_escape(self) -> bool:
+        """Return True when the last key was an Escape, which may also be the beginning of another key, or of a paste."""
+        return self._rest == "\x1b" and not self._pasting
+
+    def settle(self) -> list[Keystroke]:
+        """Take a held Escape for the key: nothing has followed it."""
+        if not self.holds_escape:
+            return []
+        self._rest = ""
+        return [Keystroke("stop")]
+
     def _escape(self, keys: str, acts: list[Keystroke]) -> str:
-        """Take in one sequence of a key; a lone Escape is one too. Return the keys after it."""
+        """Take in one sequence of a key, or keep its beginning. Return the keys after it."""
         if match := _SEQUENCE.match(keys):
             self._pasting = match[0] == _PASTE or (self._pasting and match[0] != _PASTED)
             return keys[match.end() :]
-        if len(keys) > 1 and _BEGUN.fullmatch(keys):  # the rest of it comes with the next keys
+        if _BEGUN.fullmatch(keys):  # the rest of it comes with the next keys
             self._rest = keys
             return ""
         if not self._pasting:
