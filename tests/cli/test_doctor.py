@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shlex
 import shutil
 import signal
 import socket
@@ -460,7 +461,7 @@ def test_a_damaged_document_of_the_home_is_named_with_a_next_step(
         assert {"home", "locks", "team alpha"} <= found.keys()
         assert path.read_text() == "{broken"
     away = found[path.name]["mend"].partition("move it away: ")[2]
-    subprocess.run(away, shell=True, check=True)
+    subprocess.run(shlex.split(away), check=True)
     assert pro0("doctor").code == 0
 
 

@@ -155,6 +155,12 @@ def test_a_file_is_read_in_one_go(place: Path) -> None:
     assert [call.name for call in calls] == ["open", "read", "read", "close"]
 
 
+def test_a_file_may_have_another_mode(place: Path) -> None:
+    with atomic.folder(place) as folder:
+        atomic.replace(folder, "file", NEW, mode=0o664)
+    assert (place / "file").stat().st_mode & 0o777 == 0o664
+
+
 def test_what_need_not_last_is_not_synced(place: Path) -> None:
     def quickly() -> None:
         with atomic.folder(place) as folder:

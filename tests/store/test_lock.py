@@ -147,6 +147,23 @@ def test_a_file_system_that_locks_no_folders(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("fcntl.flock", flock)
     with locked(tmp_path, "first"), pytest.raises(StoreError), locked(tmp_path, "second", patience=0):
         pass
+    with lock.folder_locked(tmp_path), lock.folder_locked(tmp_path):
+        pass  # nobody is kept out there
+
+
+def test_a_folder_alone_is_locked_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also against whoever takes the lock of that folder with its file."""
+    monkeypatch.setattr(lock, "PATIENCE", 0.01)
+    with lock.folder_locked(tmp_path) as folder:
+        assert os.path.samestat(os.fstat(folder), tmp_path.stat())
+        assert os.listdir(tmp_path) == []
+        with pytest.raises(StoreError, match=r"another process changes .*; gave up after 0\.01 s") as refused:
+            lock.folder_locked(tmp_path).__enter__()
+        assert (refused.value.code, refused.value.hint) == ("lock_timeout", lock.END_IT)
+        with pytest.raises(StoreError), locked(tmp_path, "second", patience=0):
+            pass
+    with lock.folder_locked(tmp_path):
+        pass
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])

@@ -16,7 +16,7 @@ from pro0.ops.repair.evidence import entries
 from pro0.store.paths import HOSTED_LAUNCH, HOSTED_REPORT, HOSTS
 
 
-class Guest(NamedTuple):
+class GuestSession(NamedTuple):
     """A member of another machine's team whose session runs here; `member` and `team` are "" while nothing tells."""
 
     there: str
@@ -35,7 +35,7 @@ class Guest(NamedTuple):
         return f"at home: pro0 member shutdown {self.member} -t {self.team}; or {here}" if self.team else here
 
 
-def guests(home: Path) -> Iterator[Guest]:
+def guests(home: Path) -> Iterator[GuestSession]:
     """Yield the sessions of other machines whose guard or processes live."""
     places = {place.name: place for place in entries(home / HOSTS) if not place.name.startswith(".")}
     of_sessions = processes.proven(INCARNATION, list(places)) if places else {}
@@ -44,7 +44,7 @@ def guests(home: Path) -> Iterator[Guest]:
         report, group = _report(place), of_sessions[there]
         if group or there in guarded or (report and processes.alive(report.guard)):
             teams = [team for process in group if (team := processes.variables(process, (TEAM,)).get(TEAM))]
-            yield Guest(there, report.agent_id if report else "", teams[0] if report and teams else "")
+            yield GuestSession(there, report.agent_id if report else "", teams[0] if report and teams else "")
 
 
 def _report(place: Path) -> Report | None:
