@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from pro0.agents import adapter_named
 from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import ErrorCode, Refused
 from pro0.model.need import Choice
+from pro0.model.runtime import State
 from pro0.model.task import Draft
 from pro0.ops import permissions, verdicts
 from pro0.ops.context import Context
@@ -15,6 +17,7 @@ from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.team import members, needs, plan_approval
 from pro0.rules.text import title as checked_title
+from pro0.view.reading import state_now
 
 _COMMANDS = {"plan": "member {word}-plan", "permission": "member answer"}
 """The commands of verdicts that are not about a task."""
@@ -142,6 +145,17 @@ def shutdown(context: Context, name: str, text: str) -> str:
     seat = members.shutdown(context, name)
     ensure_lead(context.team)
     return f"{seat.agent_id} is asked to shut down"
+
+
+def interrupting(context: Context, name: str, agent: str, *, confirmed: bool) -> bytes:
+    """Return the key that interrupts a member's turn, once confirmed a program's; Refused while it does anything else.
+
+    That key would end an idle shell.
+    """
+    state = state_now(context, name)
+    if state is not State.WORKING and not (state is State.RUNNING and confirmed):
+        raise Refused(f"{name} is {state}: there is no turn to interrupt" if state else f"{name} is not there")
+    return b"\x1b" if adapter_named(agent).interrupt else b"\x03"
 
 
 def _yes(text: str) -> bool:

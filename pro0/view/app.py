@@ -10,14 +10,12 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from pro0.agents import adapter_named
 from pro0.errors import Pro0Error
-from pro0.model.runtime import State
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings
 from pro0.rules import desktop
-from pro0.view.acts import ACTS, on_board
-from pro0.view.bar import bar, title
+from pro0.view.acts import ACTS, interrupting, on_board
+from pro0.view.bar import NOTICE, Notices, bar, title
 from pro0.view.board import HELP, BoardView
 from pro0.view.drawing import DIM, RESET, Canvas, wrapped
 from pro0.view.keys import Key, Keys
@@ -25,14 +23,12 @@ from pro0.view.news import News, Reporter
 from pro0.view.outer import Outer
 from pro0.view.pane import Pane
 from pro0.view.panes import Panes
-from pro0.view.reading import READS, last_screen, state_now
+from pro0.view.reading import READS, last_screen
 from pro0.view.scroll import Scroll
 from pro0.view.wishes import ViewRequest
 
 ESCAPE = 0.03
 """Seconds until an Escape counts as a key, not as the start of a sequence."""
-NOTICE = 5.0
-"""Seconds to show the outcome of an act."""
 STEPS = {"shift-down": 1, "shift-right": 1, "shift-up": -1, "shift-left": -1}
 OWN = ("ctrl-t", "shift-page-up", "shift-page-down")
 """The other keys which a session does not get."""
@@ -41,6 +37,8 @@ PASTES: tuple[int, ...] = (2004,)
 WHEEL = (1000, 1006)
 """The modes for the wheel, where no member reads the mouse."""
 MOUSE = frozenset({9, 1000, 1002, 1003})
+LATE = 3.0
+"""Seconds after which a turn is no more interrupted: another one may run by then."""
 DEAF = 0.3
 """Seconds after the board in which an Escape counts as one too many: in a member it may end a turn."""
 
@@ -64,9 +62,10 @@ class Viewer:
         self._scroll: Scroll | None = None
         self._known_needs: set[str] | None = None
         self._rings = settings(context).bell
-        self._arrived: list[str] = []
+        self._next: list[Callable[[], None]] = []
+        """What the reporter has made ready for the loop to do."""
         self._deaf_until = 0.0
-        self._notice, self._notice_until = "", 0.0
+        self._notices = Notices()
         self._size = outer.size()
         self._reporter = Reporter(context, outer.wake)
         self._panes = Panes(self._room(), self._recall)
@@ -99,12 +98,10 @@ class Viewer:
 
     def _meet(self) -> None:
         """Take in what the reporter has found out."""
-        if self._reporter.notice:
-            self._say(self._reporter.notice)
-            self._reporter.notice = ""
-        if self._arrived:
-            self._read(self._arrived)
-            self._arrived = []
+        for outcome in self._reporter.outcomes():
+            self._say(outcome)
+        while self._next:
+            self._next.pop(0)()
         self._ring(self._reporter.news)
         self._panes.meet(self._reporter.news)
         self._on_board = self._on_board or not (self._panes.shown and self._reporter.news.status)
@@ -226,28 +223,41 @@ class Viewer:
             case ViewRequest(act="copy", text=text):
                 self._copy(text)
             case ViewRequest(act="interrupt", target=name, text=text):
-                self._say(self._interrupt(name, confirmed=text == "y"))
+                self._interrupt(name, confirmed=text == "y")
             case ViewRequest(act=act, target=target, text=text):
-                self._reporter.do(_errand(self._context, act, target, text))
+                self._reporter.do(partial(ACTS[act], self._context, target, text))
 
     def _read(self, rows: list[str]) -> None:
         self._scroll = Scroll(rows, self._room()[1], from_top=True)
 
     def _fetch(self, act: str, id: str) -> str:
         """Get what is to be read of a line of the board, for the view to show next."""
-        self._arrived = READS[act](self._context, self._reporter.news, id, self._size[0])
+        rows = READS[act](self._context, self._reporter.news, id, self._size[0])
+        self._next.append(partial(self._read, rows))
         return ""
 
-    def _interrupt(self, name: str, *, confirmed: bool) -> str:
+    def _interrupt(self, name: str, *, confirmed: bool) -> None:
         """Interrupt a turn, or once confirmed a program; a member that does anything else gets no key."""
         member, pane = self._reporter.news.member(name), self._panes.named(name)
-        if member is None or pane is None or not pane.connection:
-            return f"{name} has no terminal here"
-        state = state_now(self._context, name)
-        if state is not State.WORKING and not (state is State.RUNNING and confirmed):
-            return f"{name} is {state}: there is no turn to interrupt" if state else f"{name} is not there"
-        pane.type(b"\x1b" if adapter_named(member.agent).interrupt else b"\x03")
-        return f"{name} is interrupted"
+        if member and pane and pane.connection:
+            self._reporter.do(partial(self._aim, pane, member.agent, time.monotonic() + LATE, confirmed=confirmed))
+        else:
+            self._say(f"{name} has no terminal here")
+
+    def _aim(self, pane: Pane, agent: str, until: float, *, confirmed: bool) -> str:
+        """See that there is something to interrupt, for the view to do it next."""
+        key = interrupting(self._context, pane.name, agent, confirmed=confirmed)
+        self._next.append(partial(self._hit, pane, key, until))
+        return ""
+
+    def _hit(self, pane: Pane, key: bytes, until: float) -> None:
+        if not pane.connection:
+            self._say(f"{pane.name} has no terminal here")
+        elif time.monotonic() > until:
+            self._say(f"{pane.name} is not interrupted: it took too long to see what it does; try again")
+        else:
+            pane.type(key)
+            self._say(f"{pane.name} is interrupted")
 
     def _copy(self, text: str) -> None:
         """Put a text on the person's clipboard, through their terminal."""
@@ -256,12 +266,13 @@ class Viewer:
         self._say(f"copied {len(text.splitlines())} lines")
 
     def _say(self, text: str) -> None:
-        self._notice, self._notice_until = text, time.monotonic() + NOTICE
+        self._notices.say(text, time.monotonic())
 
     def _draw(self) -> None:
         columns, lines = self._size
-        notice = self._notice if time.monotonic() < self._notice_until else ""
         pane = self._panes.shown
+        is_seen = not (self._scroll or (self._on_board and self._board.asks))
+        notice = self._notices.shown(time.monotonic()) if is_seen else ""
         cursor, modes = None, (*PASTES, *WHEEL)
         if self._scroll:
             rows = self._scroll.rows(columns, lines)
@@ -287,7 +298,3 @@ class Viewer:
 
     def _nothing(self, pane: Pane) -> list[str]:
         return ["", f"  {DIM}{pane.nothing}{RESET}"]
-
-
-def _errand(context: Context, act: str, target: str, text: str) -> Callable[[], str]:
-    return lambda: ACTS[act](context, target, text)

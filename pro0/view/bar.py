@@ -12,6 +12,10 @@ from pro0.view.news import News
 
 HINT = "Shift+↑↓ switch · Ctrl+T board"
 SHORT = "Ctrl+T board"
+NOTICE = 5.0
+"""Seconds to show the outcome of an act."""
+READ = 1.0
+"""Seconds in which a person may not have read a notice yet."""
 MARKS = {
     State.WORKING: "▸",
     State.RUNNING: "▸",
@@ -27,6 +31,29 @@ MARKS = {
     State.IDLE: "",
 }
 """Signs for states when there is no room for names."""
+
+
+class Notices:
+    """What is said to the person: each text for some seconds from the first frame that shows it, the newest first.
+
+    A text that comes before the last one can have been read stands beside it.
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._since: float | None = None
+
+    def say(self, text: str, now: float) -> None:
+        """Take a text; the next frame shows it."""
+        if self._since is not None and now - self._since > READ:
+            self._texts = []
+        self._texts = [text, *(other for other in self._texts if other != text)]
+        self._since = None
+
+    def shown(self, now: float) -> str:
+        """Return what a frame shows now."""
+        self._since = now if self._since is None else self._since
+        return " · ".join(self._texts) if now - self._since < NOTICE else ""
 
 
 def bar(

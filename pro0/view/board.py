@@ -60,6 +60,11 @@ class BoardView:
         self._page = 1
         self._room = (80, 24)
 
+    @property
+    def asks(self) -> bool:
+        """Return True while a line is typed where notices stand."""
+        return self._prompt is not None
+
     def open(self) -> None:
         """Choose the first line: what waits for the person, if anything does."""
         self.choose("")

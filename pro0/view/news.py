@@ -55,7 +55,7 @@ class News(msgspec.Struct, frozen=True):
 
 
 class Reporter:
-    """Looks at the team again and again. `news` is the last look; `notify` is called for each."""
+    """Looks at the team again and again. `news` is the last look; `notify` is called for each, and after each act."""
 
     def __init__(self, context: Context, notify: Callable[[], None]) -> None:
         self._context = context
@@ -63,21 +63,26 @@ class Reporter:
         self._wake = threading.Event()
         self._errands: list[Callable[[], str]] = []
         self.news = look(context, News())
-        self.notice = ""
-        """The outcome of the last errand."""
+        self._outcomes: list[str] = []
         threading.Thread(target=self._run, daemon=True).start()
 
     def do(self, errand: Callable[[], str]) -> None:
-        """Queue a slow act, show its outcome, and look again."""
+        """Queue a slow act, keep its outcome, and look again."""
         self._errands.append(errand)
         self._wake.set()
+
+    def outcomes(self) -> list[str]:
+        """Return what has become of the acts since the last call, in their order; nothing of those without words."""
+        return [self._outcomes.pop(0) for _ in range(len(self._outcomes))]
 
     def _run(self) -> None:
         while True:
             self._wake.wait(AGAIN)
             self._wake.clear()
             while self._errands:
-                self.notice = _outcome(self._errands.pop(0))
+                outcome = _outcome(self._errands.pop(0))
+                self._outcomes += [outcome] if outcome else []
+                self._notify()
             self.news = look(self._context, self.news)
             self._notify()
 

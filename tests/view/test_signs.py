@@ -100,6 +100,25 @@ def test_no_key_reaches_an_idle_shell_that_is_to_be_interrupted(alpha: Crew, tmp
     assert (alpha.state("w1").state, alpha.pids()["w1"]) == (State.IDLE, before)
 
 
+def test_a_store_that_cannot_be_read_keeps_an_interrupt_back_and_not_the_view(alpha: Crew, tmp_path: Path) -> None:
+    alpha.spawn(program("w1", "try: input('at work')\nexcept KeyboardInterrupt: input('stopped')"))
+    wanted = alpha.team.paths.team / "wanted.json"
+    before = wanted.read_bytes()
+    with Person(tmp_path, ATTACH, 400) as person:
+        person.sees("at work")
+        person.press("C-t")
+        person.sees("MEMBERS")
+        wanted.write_bytes(b"{")
+        person.press("i", "y")
+        person.sees(lambda rows: "wanted.json is corrupt" in rows[-1])
+        wanted.write_bytes(before)
+        person.sees(lambda rows: "corrupt" not in "".join(rows))
+        person.press("i", "y")
+        person.sees("w1 is interrupted")
+        person.press("Escape")
+        person.sees("stopped")
+
+
 @pytest.mark.parametrize("to", ["@w1", "w1", "@@w1"])
 def test_a_message_in_one_line_may_begin_with_the_sign_again(to: str, alpha: Crew) -> None:
     """The field for `@` already holds one."""

@@ -149,6 +149,7 @@ def approves(person: Person, pro0: Callable[..., str]) -> None:
     pro0("task", "create", "look at it", "--requires", "approval")
     pro0("task", "claim", "1")
     pro0("task", "complete", "1", code=4)
+    person.sees(lambda rows: "1 wait" in rows[-1])  # the board opens on it, and holds the line it opened on
     person.press("C-t")
     person.sees("WAITS FOR YOU")
     person.press("Tab", "a")
