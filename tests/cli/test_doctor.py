@@ -525,7 +525,7 @@ def test_limits_outlive_the_documents_that_set_them(pro0: Pro0, home: Path, proj
     costs.limit(replace(team, vouch=in_process), 5)
     with team.team.environment.change("test") as change:
         change.value = replace(change.value, variables={"A": "b"})
-    for document in (team.team.wanted, team.team.environment):
+    for document in (team.team.wanted, team.team.environment, team.team.troubles):
         document.path.write_bytes(b"")
     config = team.team.config.path
     config.write_bytes(config.read_bytes()[:40])
@@ -540,6 +540,7 @@ def test_limits_outlive_the_documents_that_set_them(pro0: Pro0, home: Path, proj
     assert "its worktrees" in told["config.json"]
     assert "permissionMode" not in told["config.json"]
     assert told["environment.json"] == "its variables, its reserved"
+    assert told["troubles.json"] == "its troubles", "it keeps what is told of the others, so it is mended first"
 
 
 def test_tasks_that_a_repair_could_not_keep_are_named_until_they_are_seen(

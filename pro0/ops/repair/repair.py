@@ -77,6 +77,11 @@ def _ground(work: RepairWork) -> None:
         work.say(f"{entry.path} had mode {entry.mode:04o}: now {entry.proper:04o}")
 
 
+def _troubles(work: RepairWork) -> None:
+    """Repair troubles.json, which is first: it keeps what the other repairs could not keep."""
+    mend_plainly(work, work.context.team.troubles)
+
+
 def _leads_documents(work: RepairWork) -> None:
     """Repair runtime.json and config.json, written only by the lead."""
     team = work.context.team
@@ -105,7 +110,6 @@ def _wishes(work: RepairWork) -> None:
 def _environment(work: RepairWork) -> None:
     """Repair what no other document can tell."""
     mend_plainly(work, work.context.team.environment)
-    mend_plainly(work, work.context.team.troubles)
     mend_plainly(work, work.context.team.permissions)
     mend_plainly(work, work.context.team.announced)
     mend_plainly(work, work.context.team.ports)
@@ -212,4 +216,15 @@ def _references(work: RepairWork) -> None:
         work.say(f"{team.name}: {finding.what}: mended")
 
 
-STEPS = (_leads_documents, _wishes, _environment, _reports, _archive, _tasks, _remarks, _mailboxes, _references)
+STEPS = (
+    _troubles,
+    _leads_documents,
+    _wishes,
+    _environment,
+    _reports,
+    _archive,
+    _tasks,
+    _remarks,
+    _mailboxes,
+    _references,
+)
