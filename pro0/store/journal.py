@@ -30,12 +30,19 @@ def append(folder: int, name: str, line: object) -> None:
     """Append one line to a log in an open folder; raises OSError when the write fails."""
     descriptor = _open(folder, name)
     try:
-        _write(descriptor, msgspec.json.encode(line, enc_hook=str) + b"\n")
+        data = msgspec.json.encode(line, enc_hook=str) + b"\n"
+        _write(descriptor, b"\n" + data if _is_cut(descriptor) else data)
         with suppress(OSError):  # the line is written; the next writer retries the rotation
             if os.fstat(descriptor).st_size >= LIMIT:
                 _rotate(folder, name, descriptor)
     finally:
         atomic.close(descriptor)
+
+
+def _is_cut(descriptor: int) -> bool:
+    """Return True when the last line has no end: its writer was killed, or another one is about to end it."""
+    size = os.fstat(descriptor).st_size
+    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
 
 
 def _write(descriptor: int, line: bytes) -> None:
@@ -55,8 +62,12 @@ def check(folder: int, name: str) -> None:
 
 
 def _open(folder: int, name: str) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-    return os.open(name, flags, atomic.FILE_MODE, dir_fd=folder)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(name, flags, atomic.FILE_MODE, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        atomic.close(descriptor)
+        raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), name)
+    return descriptor
 
 
 def _rotate(folder: int, name: str, descriptor: int) -> None:
@@ -123,7 +134,7 @@ class Journal:
         while part := os.pread(descriptor, _PART, self._read[file]):
             self._read[file] += len(part)
             *lines, data = (data + part).split(b"\n")
-            yield from lines
+            yield from filter(None, lines)
         self._rest[file] = data
 
     def _files(self, *, newest_first: bool = False) -> Iterator[int]:

@@ -85,6 +85,29 @@ def test_a_line_that_is_not_whole_is_read_later(tmp_path: Path) -> None:
     assert list(log.fresh()) == [b"23"]
 
 
+@pytest.mark.parametrize("before", [b'{"at":"1"}\n', b""])
+@pytest.mark.parametrize("cut", [b'{"at":"2","ev', b'{"at":"2"}', b"\0" * 8])
+def test_a_line_that_was_cut_spoils_no_later_one(cut: bytes, before: bytes, tmp_path: Path) -> None:
+    """The machine lost its power, or the writer was killed within the write."""
+    (tmp_path / NAME).write_bytes(before + cut)
+    append(tmp_path, {"at": "3"}, {"at": "4"})
+    assert (tmp_path / NAME).read_bytes() == before + cut + b'\n{"at":"3"}\n{"at":"4"}\n'
+    assert list(Journal(tmp_path / NAME).fresh())[-2:] == [b'{"at":"3"}', b'{"at":"4"}']
+
+
+def test_an_empty_line_is_none(tmp_path: Path) -> None:
+    """Two writers may end the same line, or one a line that another is still writing."""
+    (tmp_path / NAME).write_bytes(b"1\n\n2\n\n")
+    assert list(Journal(tmp_path / NAME).fresh()) == [b"1", b"2"]
+    assert list(Journal(tmp_path / NAME).last(2)) == [b"1", b"2"]
+
+
+def test_a_pipe_in_the_place_of_a_log_takes_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / NAME)
+    with pytest.raises(OSError, match="No such device or address"):
+        append(tmp_path, 1)
+
+
 def fills(folder: Path) -> None:
     """Append a line for which there is room in part, and another once there is more."""
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -115,7 +138,7 @@ def test_of_a_file_that_is_too_long_the_end_is_read(tmp_path: Path) -> None:
         file.truncate(1024 * 1024 * 1024)
     append(tmp_path, 1)
     append(tmp_path, 2)
-    assert [line.lstrip(b"\0") for line in Journal(tmp_path / NAME).last(5)] == [b"1", b"2"]
+    assert [line.lstrip(b"\0") for line in Journal(tmp_path / NAME).last(5)] == [b"", b"1", b"2"]
 
 
 @pytest.mark.usefixtures("small")
