@@ -272,9 +272,17 @@ def test_a_team_that_machines_share_is_left_first(
 
 
 def test_what_others_put_there_stays(used: Context, pro0: Pro0, home: Path, person: Path, tmp_path: Path) -> None:
-    """A skill with other words, links in place of files and of a folder, and a stranger's file in the home."""
+    """A skill with other words, links in place of files and of a folder, and a stranger's file in the home.
+
+    And files of completion with lines of the person's own.
+    """
     said, linked, *_ = skills(person)
     said.write_text("my own words\n")
+    zsh, fish = person / ".zfunc" / "_pro0", person / ".config" / "fish" / "completions" / "pro0.fish"
+    mine = {zsh: f"{zsh.read_text()}alias p=pro0\n", fish: "set -x _PRO0_COMPLETE=fish_complete\n"}
+    fish.parent.mkdir(parents=True)
+    for path, text in mine.items():
+        path.write_text(text)
     other = tmp_path / "other"
     other.mkdir()
     (other / "file").write_text(SKILL)
@@ -289,6 +297,7 @@ def test_what_others_put_there_stays(used: Context, pro0: Pro0, home: Path, pers
     done = pro0("uninstall", "--yes")
     assert done.code == 0, done
     assert said.read_text() == "my own words\n"
+    assert {path: path.read_text() for path in mine} == mine
     assert linked.is_symlink()
     assert (cache / "pro0").is_symlink()
     assert (other / "file").read_text() == SKILL, "what a link leads to is not ours"

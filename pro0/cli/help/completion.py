@@ -3,14 +3,12 @@
 import click
 
 from pro0.cli.output import write
-
-SHELLS = ("bash", "zsh", "fish")
+from pro0.terminals.completion import SHELLS, script
 
 
 @click.command()
 @click.argument("shell", type=click.Choice(SHELLS))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
+def completion(shell: str) -> None:
     """Print the completion script of a shell.
 
     \b
@@ -19,10 +17,4 @@ def completion(context: click.Context, shell: str) -> None:
       pro0 completion zsh > ~/.zfunc/_pro0
       pro0 completion fish > ~/.config/fish/completions/pro0.fish
     """
-    from click.shell_completion import ShellComplete, get_completion_class
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    script = kind(context.find_root().command, {}, "pro0", "_PRO0_COMPLETE")
-    # The class of bash first starts bash to look at its version; the script itself is what is asked for.
-    write(ShellComplete.source(script).strip("\n"))
+    write(script(shell))

@@ -18,9 +18,11 @@ from pro0.ops.repair import repair_home
 from pro0.ops.repair.evidence import entries
 from pro0.rules.words.skill import NAME, SKILL
 from pro0.store.teams import Store
+from pro0.terminals import completion
 from pro0.worktrees import Repository
 
-COMPLETIONS = (".zfunc/_pro0", ".config/fish/completions/pro0.fish")
+COMPLETIONS = {"zsh": ".zfunc/_pro0", "fish": ".config/fish/completions/pro0.fish"}
+"""The file of each shell that keeps its completion in one."""
 STARTUP_FILES = (".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".config/fish/config.fish")
 _SCRATCH = re.compile(r"pro0-(demo|hook|git|doctor)-[a-z0-9_]{8}")
 
@@ -53,9 +55,9 @@ def _skills(root: Path) -> Iterator[Trace]:
 
 
 def _completion(person: Path) -> Iterator[Trace]:
-    for path in (person / name for name in COMPLETIONS):
+    for shell, path in ((shell, person / name) for shell, name in COMPLETIONS.items()):
         if os.path.lexists(path):
-            yield file_trace("completion", path, ours="_PRO0_COMPLETE=" in _text(path))
+            yield file_trace("completion", path, ours=_text(path).strip("\n") == completion.script(shell))
     for path in (person / name for name in STARTUP_FILES):
         for number, line in enumerate(_text(path).splitlines(), 1):
             if "pro0 completion" in line:

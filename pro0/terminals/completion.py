@@ -1,0 +1,15 @@
+"""The scripts that let shells complete pro0's words."""
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def script(shell: str) -> str:
+    """Return the completion script of a shell, without a line break at its end."""
+    from click import Command
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    words = kind(Command("pro0"), {}, "pro0", "_PRO0_COMPLETE")
+    # The class of bash first starts bash to look at its version; the script itself is what is asked for.
+    return ShellComplete.source(words).strip("\n")
