@@ -1,13 +1,14 @@
 /** One dialog at a time: the browser keeps the focus in it and gives it back. */
 import { html } from "../html.js";
 import { useLayoutEffect, useRef } from "../vendor/hooks.js";
-import { signal } from "../vendor/signals.js";
+import { effect, signal } from "../vendor/signals.js";
+import { team } from "../data/team.js";
 
 const open = signal(null);
 let count = 0;
 
 /** Show `content`, a function that draws what is in the dialog; `left` is called once it is gone, whatever closed it. */
-export const openDialog = (title, content, look = "", left = null) => show({ title, content, look, left, key: ++count });
+export const openDialog = (title, content, look = "", left = null) => show({ title, content, look, left, of: team.peek(), key: ++count });
 
 export const closeDialog = () => show(null);
 
@@ -16,6 +17,12 @@ function show(next) {
   open.value = next;
   last?.left?.();
 }
+
+// Whoever leaves a team leaves its dialog too: drawn anew it would be about the other team, and act on it.
+effect(() => {
+  const here = team.value;
+  if (open.peek() && open.peek().of !== here) closeDialog();
+});
 
 /** What closes the dialog that is open now, and none that the person opens later. */
 export function closer() {

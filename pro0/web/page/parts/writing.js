@@ -5,9 +5,10 @@ import { Field, Form } from "./common.js";
 import { closeDialog, closer, openDialog } from "./dialog.js";
 
 export function writeToAll() {
+  const own = team.value;
   const send = async ({ content }) => {
     const close = closer();
-    await team.value.call("message.broadcast", { content });
+    await own.call("message.broadcast", { content });
     close();
   };
   openDialog("Write to all members", () => html`<${Form} label="Send" send=${send} done="sent to all" cancel=${closeDialog}><${Field} label="Your message" name="content" area required autofocus /><//>`);
