@@ -6,8 +6,10 @@ import msgspec
 import pytest
 from playwright.sync_api import Locator, expect
 
+from pro0.model.caller import THE_HUMAN
+from pro0.model.home import Role
 from pro0.model.task import Changes, Draft, Task
-from pro0.ops.tasks import tasks
+from pro0.ops.tasks import roles, tasks
 from tests.task_fields import BESIDES, FORMLESS, IN_JSON_RPC, NOT_MADE_BY, SAMPLES, as_json, value_of
 from tests.web.page.on_disk import OnDisk, on_disk
 from tests.web.page.pages import Shown
@@ -109,3 +111,68 @@ def test_what_is_typed_in_each_field_of_the_form_is_in_the_task(
     wrong = {field: getattr(task, field) for field in fields if as_json(getattr(task, field)) != value_of(field)}
     assert not wrong, "the form took a value that the task has not"
     tasks.delete(alpha.context, task.id)
+
+
+def edit_form(shown: Shown, id: str) -> Locator:
+    """Open the form of a task that is there, and return it once it has the roles."""
+    page = shown.go("tree", id)
+    shown.press("Edit", shown.panel)
+    form = page.get_by_role("dialog")
+    inputs(form)
+    return form
+
+
+def test_a_task_is_given_back_to_nobody_in_particular(shown: Shown, alpha: OnDisk) -> None:
+    [made] = tasks.create(alpha.context, [Draft(title="for a role", role=str(SAMPLES["role"]), priority=4)])
+    form = edit_form(shown, made.id)
+    form.get_by_label("Role").select_option("")
+    shown.press("Save", form)
+    shown.says(f"{made.id} is changed")
+    assert tasks.show(alpha.context, made.id).role is None
+    tasks.delete(alpha.context, made.id)
+
+
+def test_a_role_that_is_gone_stays_named_by_an_edit_of_something_else(shown: Shown, alpha: OnDisk) -> None:
+    """A task that is over holds no role, and may be open again when its role is gone."""
+    roles.add(alpha.store, THE_HUMAN, Role(id="ghost", name="Ghost", prompt="You come and go."))
+    [made] = tasks.create(alpha.context, [Draft(title="for a role that is gone", role="ghost")])
+    tasks.cancel(alpha.context, made.id)
+    roles.remove(alpha.store, THE_HUMAN, "ghost")
+    tasks.reopen(alpha.context, made.id)
+    form = edit_form(shown, made.id)
+    form.get_by_label("Title").fill("another title")
+    shown.press("Save", form)
+    shown.says(f"{made.id} is changed")
+    after = tasks.show(alpha.context, made.id)
+    assert (after.title, after.role) == ("another title", "ghost")
+    tasks.delete(alpha.context, made.id)
+
+
+def test_a_task_that_is_there_always_has_a_priority(shown: Shown, alpha: OnDisk) -> None:
+    """An empty one would be no change: the form says so, and does not say that the task is changed."""
+    [made] = tasks.create(alpha.context, [Draft(title="comes some time", priority=4)])
+    form = edit_form(shown, made.id)
+    form.get_by_label("Priority").fill("")
+    shown.press("Save", form)
+    assert form.get_by_label("Priority").evaluate("(field) => field.validity.valueMissing")
+    form.get_by_label("Priority").fill("0")
+    shown.press("Save", form)
+    shown.says(f"{made.id} is changed")
+    assert tasks.show(alpha.context, made.id).priority == 0
+    tasks.delete(alpha.context, made.id)
+
+
+def test_a_task_that_comes_before_is_the_same_in_each_of_its_spellings(shown: Shown, alpha: OnDisk) -> None:
+    [first, second] = tasks.create(alpha.context, [Draft(title="first"), Draft(title="second")])
+    [made] = tasks.create(alpha.context, [Draft(title="after the first", blocked_by=(first.id,))])
+    number = first.id.removeprefix("task-")
+    for typed in (number, f"{number}, {first.id}", f"{number} {second.id}"):
+        form = edit_form(shown, made.id)
+        form.get_by_label("After").fill(typed)
+        form.get_by_label("Title").fill(f"after {typed}")
+        shown.press("Save", form)
+        expect(shown.panel.get_by_role("heading", name=f"after {typed}", exact=True)).to_be_visible()
+        wanted = (first.id, second.id) if second.id in typed else (first.id,)
+        assert tasks.show(alpha.context, made.id).dependencies == wanted
+    for task in (made, second, first):
+        tasks.delete(alpha.context, task.id)

@@ -6,7 +6,8 @@ import { Choice, Field, Form } from "./common.js";
 import { closeDialog, closer, openDialog } from "./dialog.js";
 import { complain } from "./notices.js";
 
-const ids = (text) => text.split(/[\s,]+/).filter(Boolean);
+/** The ids in a text, each spelt as its task has it: "7" is task-7. */
+const ids = (text) => text.split(/[\s,]+/).filter(Boolean).map((word) => word.replace(/^\d+$/, "task-$&"));
 
 const labelsIn = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);
 
@@ -29,7 +30,7 @@ function TaskForm({ task = null, parent = "" }) {
     <${Field} label="Description" name="description" area value=${task?.description} />
     <div class="pair">
       <${Choice} label="Role" name="role" options=${roles} value=${task?.role_id ?? ""} />
-      <${Field} label="Priority" about="lower goes first" name="priority" type="number" min="0" value=${task?.priority} />
+      <${Field} label="Priority" about="lower goes first" name="priority" type="number" min="0" value=${task?.priority} required=${task !== null} />
     </div>
     ${!task && html`<div class="pair">
       <${Choice} label="Parent" name="parent" value=${parent} options=${[["", "none"], ...own.tasks.all.map(({ id, title }) => [id, `${id} ${title}`])]} />
@@ -60,11 +61,12 @@ function update(own, task, { title, description, role, priority, dependencies, a
   const after = ids(dependencies);
   const changes = {
     title, description, acceptance,
-    role_id: role || null,
-    priority: priority === "" ? null : Number(priority),
+    role_id: role, // "" for nobody: null is what stays
+    priority: Number(priority),
   };
-  const now = { title: task.title, description: task.description, acceptance: task.acceptance ?? "", role_id: task.role_id, priority: task.priority };
-  const named = Object.fromEntries(Object.entries(changes).filter(([name, value]) => value !== now[name]));
+  const now = { title: task.title, description: task.description, acceptance: task.acceptance ?? "", role_id: task.role_id ?? "", priority: task.priority };
+  // A form without the role of its task, which is gone or not there yet, says nothing about it.
+  const named = Object.fromEntries(Object.entries(changes).filter(([name, value]) => value !== undefined && value !== now[name]));
   const added = after.filter((id) => !before.includes(id));
   const dropped = before.filter((id) => !after.includes(id));
   if (added.length) named.add_dependencies = added;
