@@ -229,6 +229,17 @@ def test_comments_are_read_and_written_as_a_person(shown: Shown, alpha: Crew) ->
     assert (last.text, last.author) == ("said on the page", "human")
 
 
+def test_a_comment_of_another_comes_to_the_open_task_by_itself(shown: Shown, alpha: Crew) -> None:
+    """It changes nothing of the task itself."""
+    id = made(alpha, "somebody else has a word")
+    shown.go("tree", id)
+    expect(shown.panel.get_by_label("Comments")).to_contain_text("None yet")
+    for words in ("said elsewhere", "and once more"):
+        tasks.comment(alpha.context, id, words)
+        expect(shown.panel.get_by_label("Comment of human").last).to_have_text(words)
+    tasks.delete(alpha.context, id)
+
+
 def test_roles_are_listed_created_edited_and_deleted(shown: Shown, alpha: Crew) -> None:
     """S000-032, 074, 084, 085, 086, 087."""
     page = shown.go("roles")

@@ -11,7 +11,9 @@ export function Comments({ task }) {
   const own = team.value;
   const [comments, setComments] = useState(null);
   const load = () => own.call("task.comment.list", { task_id: task.id }).then((answer) => setComments(answer.comments), complain);
-  useLoaded(load, [task.id, task.updated_at, task.status]);
+  // A comment changes nothing of its task: that somebody has written one is told by the events alone.
+  const written = own.events.all.findLast(({ event, detail }) => event === "task.comment" && detail?.task === task.id);
+  useLoaded(load, [task.id, task.updated_at, task.status, written?.id]);
   const send = async ({ content }, form) => {
     await own.call("task.comment.create", { task_id: task.id, content });
     cleared(form, "content", content);
