@@ -108,6 +108,43 @@ def test_a_line_is_commented_and_a_branch_is_merged(shown: Shown, alpha: Crew, r
     assert (alpha.project / path).read_text() == "one\ntwo\n"
 
 
+def test_a_comment_stays_with_its_line_when_its_member_writes_on(
+    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
+    """One that is being typed too. What was said about a line that is gone is shown apart, and sent with the others."""
+    name = f"goes-on-{request.node.callspec.id}"
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=("sh", "-c", "exec sleep 86400"), worktree=True))
+    tree, path = alpha.team.paths.home / alpha.state(name).worktree, f"{name}.txt"
+    commit(tree, path, "one\n}\ntwo\n}\nlast\n")
+    page = shown.go("member", f"{name}@changes")
+
+    def comment(line: int, text: str) -> None:
+        page.get_by_role("button", name=f"Comment on line {line} of {path}").click()
+        page.get_by_label("Your comment").fill(text)
+
+    for line, text in ((3, "about two"), (4, "about the second end"), (5, "about the last")):
+        comment(line, text)
+        shown.press("Keep it")
+    comment(1, "half of a word")
+    commit(tree, path, "new\nand new\none\n}\ntwo\n}\n")
+    shown.press("Look again")
+    expect(page.locator(".patch tr:has(+ tr .remark) .number")).to_have_text(["3", "5", "6"])
+    expect(page.get_by_label("Your comment")).to_have_value("half of a word")
+    gone = page.get_by_role("region", name="Comments on lines that are gone")
+    expect(gone).to_contain_text(f"{path}:5: last")
+    expect(gone).to_contain_text("about the last")
+    shown.press("Keep it")
+    shown.press("Drop it", gone)
+    expect(gone).to_have_count(0)
+    shown.press("Send 3 comments")
+    shown.says(f"sent to {name}")
+    expect(page.get_by_role("button", name="Send")).to_have_count(0)
+    [letter] = messages.inbox(member(alpha.team, name, alpha.state(name).incarnation))
+    sent = [("5: about two", "two"), ("6: about the second end", "}"), ("3: half of a word", "one")]
+    assert letter.message.content == "\n\n".join(f"{path}:{text}\n> {code}" for text, code in sent)
+    alpha.shut_down(name, force=True)
+
+
 @pytest.mark.soak
 def test_a_team_is_started(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
     page = shown.go("start")

@@ -1,12 +1,12 @@
 /** What a member changed: files, lines, comments on lines that go back as one message, and the merge. */
 import { html } from "../html.js";
-import { useState } from "../vendor/hooks.js";
+import { useRef, useState } from "../vendor/hooks.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
-import { parsePatch } from "../data/patch.js";
+import { followed, parsePatch } from "../data/patch.js";
 import { many } from "../data/words.js";
 import { Act, Empty } from "./common.js";
-import { FilePatch } from "./patch.js";
+import { FilePatch, Remark } from "./patch.js";
 
 export function Changes({ member }) {
   const own = team.value;
@@ -14,22 +14,25 @@ export function Changes({ member }) {
   const [seen, setSeen] = useState(null);
   const [error, setError] = useState(null);
   const [comments, setComments] = useState({});
-  const load = () => Promise.all([own.call("diff.show", { name }), own.call("diff.patch", { name })]).then(
-    ([diff, patch]) => (setSeen({ diff, patch, files: parsePatch(patch.patch) }), setError(null)),
-    setError,
-  );
+  const typed = useRef({});
+  const load = () => Promise.all([own.call("diff.show", { name }), own.call("diff.patch", { name })]).then(([diff, patch]) => {
+    const files = parsePatch(patch.patch);
+    setSeen({ diff, patch, files });
+    setComments((before) => followed(before, files));
+    setError(null);
+  }, setError);
   useLoaded(load, [name]);
   if (error) return html`<${Empty} title=${error.message}>${error.hint}<//>`;
   if (!seen) return html`<p class="empty soft" role="status">One moment …</p>`;
   const { diff, patch, files } = seen;
-  const count = Object.keys(comments).length;
-  const comment = (key, entry) => setComments((before) => ({ ...before, [key]: entry }));
-  const drop = (key) => setComments(({ [key]: _, ...others }) => others);
+  const kept = Object.values(comments).filter(({ text }) => text);
+  const gone = Object.entries(comments).filter(([, entry]) => entry.gone);
+  const change = (key, entry) => setComments(({ [key]: _, ...others }) => (entry ? { ...others, [key]: entry } : others));
   const send = async () => {
-    const sent = Object.values(comments);
-    const content = sent.map(({ path, line, code, text }) => `${path}:${line}: ${text}\n> ${code}`).join("\n\n");
+    const content = kept.map(({ path, line, code, text }) => `${path}:${line}: ${text}\n> ${code}`).join("\n\n");
     await own.call("message.send", { to: name, content });
-    setComments((now) => Object.fromEntries(Object.entries(now).filter(([, entry]) => !sent.includes(entry))));
+    const sent = new Set(kept.map(({ id }) => id));
+    setComments((now) => Object.fromEntries(Object.entries(now).filter(([, { id }]) => !sent.has(id))));
   };
   return html`<div class="stack">
     <p class="row wrap"><span>${many(diff.files.length, "file")}</span><span class="tone green">+${diff.added}</span><span class="tone red">−${diff.removed}</span>
@@ -37,12 +40,15 @@ export function Changes({ member }) {
       ${diff.shared && html`<span class="tag">in the project's own folder: others change it too</span>`}</p>
     ${diff.unreadable && html`<p class="bad">${diff.unreadable}</p>`}
     <div class="row wrap">
-      ${count > 0 && html`<${Act} label=${`Send ${many(count, "comment")}`} look="primary" run=${send} done=${`sent to ${name}`} />`}
+      ${kept.length > 0 && html`<${Act} label=${`Send ${many(kept.length, "comment")}`} look="primary" run=${send} done=${`sent to ${name}`} />`}
       ${diff.commits.length > 0 && !diff.shared && html`<${Merge} name=${name} merged=${load} />`}
       <${Act} label="Look again" run=${load} />
     </div>
     ${!files.length && html`<${Empty} title="Nothing is changed">Since the commit it began with.<//>`}
-    ${files.map((file) => html`<${FilePatch} key=${file.path} file=${file} comments=${comments} comment=${comment} drop=${drop} />`)}
+    ${gone.length > 0 && html`<section class="stack" aria-label="Comments on lines that are gone"><h3>On lines that are gone</h3>${gone.map(([key, entry]) => html`<div key=${entry.id} class="card stack">
+      <p class="quote small">${entry.path}:${entry.line}: ${entry.code}</p><${Remark} entry=${entry} change=${(next) => change(key, next)} typed=${typed.current} />
+      <div class="row"><button type="button" class="act" onClick=${() => change(key, null)}>Drop it</button></div></div>`)}</section>`}
+    ${files.map((file) => html`<${FilePatch} key=${file.key} file=${file} comments=${comments} change=${change} typed=${typed.current} />`)}
     ${patch.cut && html`<p class="soft">The rest is too long to be shown. On the command line: <code>pro0 diff ${name}</code></p>`}
   </div>`;
 }
