@@ -120,6 +120,15 @@ def test_what_is_answered(case: str) -> None:
     assert spoken.hear(VERSION | {"id": 0, "method": "after"}) == [result(0, "after", {})]
 
 
+def test_what_is_no_request_is_answered_while_a_call_is_under_way() -> None:
+    """So the page asks whether its server is there (behaviour 5.9)."""
+    spoken = Spoken()
+    for message in ({"id": 1, "method": "takes long"}, {"id": 0}):
+        spoken.conversation.receive(json.dumps(VERSION | message).encode())
+    assert [error(json.loads(text)) for text in spoken.said] == [(0, -32600)]
+    assert spoken.conversation.under_way == 1
+
+
 def test_a_message_over_the_limit_is_told_and_forgotten() -> None:
     spoken = Spoken()
     spoken.conversation.receive(None)

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from pro0.model.task import Draft
 from pro0.store.paths import TASKS
 from tests.engine.crew import Crew
+from tests.waiting import STUCK, wait_until
 from tests.web.conftest import Server
 from tests.web.page.pages import Shown
 
@@ -62,6 +63,38 @@ def test_a_killed_server_is_said_and_the_page_comes_back_by_itself(shown: Shown,
     page.get_by_label("Find a task").fill(id)
     expect(page.locator(".line").get_by_text(id, exact=True)).to_have_count(1)
     shown.troubles.clear()
+
+
+def test_a_connection_that_went_dead_without_a_word_is_noticed_by_who_comes_back(
+    shown: Shown, server: Server, alpha: Crew
+) -> None:
+    """5.9: a phone that slept has an open connection to nobody. Whoever looks again is told, and calls end."""
+    [id] = alpha.give(Draft(title="much is said"))
+    page = shown.go("tree", id)
+    expect(page.get_by_text("One moment")).to_have_count(0)
+    shown.panel.get_by_label("Your comment").fill("is it said?")
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        shown.press("Comment", shown.panel)
+        page.evaluate("dispatchEvent(new Event('online'))")
+        expect(page.get_by_text("The server cannot be reached")).to_be_visible()
+        expect(shown.panel.get_by_role("alert")).to_contain_text("the connection was cut before the answer came")
+        [another] = alpha.give(Draft(title="made while nobody heard"))
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    expect(page.get_by_text("The server cannot be reached")).not_to_be_visible()
+    shown.go("tree", another)
+    expect(shown.panel.get_by_role("heading", name="made while nobody heard")).to_be_visible()
+    shown.troubles.clear()
+
+
+def test_who_comes_back_to_a_connection_that_is_there_is_answered_at_once(shown: Shown) -> None:
+    page = shown.go("tree")
+    expect(page.get_by_text("One moment")).to_have_count(0)
+    page.evaluate(r"link.hold(/\"id\": ?0\b/)")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    wait_until(lambda: page.evaluate("link.held.length") == 2, STUCK, "both servers have answered, home and team")
+    page.evaluate("link.free()")
 
 
 def test_a_list_that_cannot_be_read_again_is_said_to_be_old_and_comes_by_itself(

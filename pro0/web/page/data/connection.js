@@ -4,6 +4,8 @@ import { protocols } from "./device.js";
 
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
+/** Milliseconds in which the server has to answer somebody who is back. */
+const SILENCE = 5000;
 
 /** An error that a method answered with: `hint` is the next step. */
 export class RpcError extends Error {
@@ -37,7 +39,8 @@ export class Connection {
     this.progress = new Map();
     this.number = 0;
     this.wait = FIRST_WAIT;
-    this.wake = () => document.visibilityState === "visible" && this.timer && this.open();
+    this.heard = 0;
+    this.wake = () => document.visibilityState === "visible" && (this.timer ? this.open() : this.ask());
     addEventListener("online", this.wake);
     document.addEventListener("visibilitychange", this.wake);
     this.open();
@@ -51,6 +54,20 @@ export class Connection {
     socket.onopen = () => this.opened();
     socket.onmessage = ({ data }) => this.receive(JSON.parse(data));
     socket.onclose = () => this.socket === socket && this.lost();
+  }
+
+  /** Ask whether the other end is still there: a sleep or another network may have cut the connection without a word. */
+  ask() {
+    const { socket, heard } = this;
+    if (socket.readyState !== WebSocket.OPEN) return;
+    // What is no call is refused at once, also while a call is done that takes long.
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id: 0 }));
+    setTimeout(() => {
+      if (this.closed || this.socket !== socket || this.heard !== heard || socket.readyState !== WebSocket.OPEN) return;
+      socket.onmessage = socket.onclose = null; // its own end may take minutes
+      socket.close();
+      this.lost();
+    }, SILENCE);
   }
 
   opened() {
@@ -142,6 +159,7 @@ export class Connection {
   }
 
   receive(message) {
+    this.heard += 1;
     if (message.id !== undefined) {
       const call = this.calls.get(message.id);
       this.calls.delete(message.id);
