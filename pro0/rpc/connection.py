@@ -58,6 +58,10 @@ class RpcConnection:
         for line in self._lines.feed(data or b"\n"):
             self._conversation.receive(line)
 
+    def end(self) -> None:
+        """Take nothing more; it is over once all is answered and sent."""
+        self._ended = True
+
     def write(self) -> None:
         """Send what the client takes in now."""
         try:

@@ -126,6 +126,10 @@ class RpcServer:
             self._go_on(connection)
         self._watch_if_wanted()
 
+    def _is_gone(self) -> bool:
+        """Return True when what is spoken about is there no more."""
+        return not self._team.exists()
+
     def _signs(self) -> Iterable[object]:
         """Return a value to look at from time to time, which differs after each change that a list shows."""
         return self._looks.look(self._team)
@@ -247,11 +251,13 @@ class RpcServer:
         from pro0.rpc.calls import news
 
         notices: list[JSON] = []
-        with suppress(Pro0Error):  # the team has gone
+        with suppress(Pro0Error):  # it cannot be read now, or has gone
             notices = news(connection.client)
         if connection.client.subscriptions.behind:
             self._finish(self._rescan.forget)
         self._finish(lambda: self._tell(connection, notices))
+        if self._is_gone():
+            self._finish(connection.end)
 
     def _finish(self, act: Finished) -> None:
         self._finished.append(act)

@@ -28,5 +28,8 @@ class HomeServer(RpcServer):
             return self._store.names()
         return []
 
+    def _is_gone(self) -> bool:
+        return False
+
     def _watch_if_wanted(self) -> None:
         """Watch nothing: looking again does."""

@@ -1,16 +1,20 @@
 """What people do on the page, in a real Chromium on a phone and on a desk, line by line as the documents say it."""
 
+import os
 import re
+import subprocess
+import sys
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
 from pro0.model.task import Awaiting, Changes, Draft, Gate, Policy, Status
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, roles, tasks
 from tests.engine.crew import Crew
-from tests.teams import member
+from tests.teams import make_team, member
 from tests.waiting import STUCK, wait_until
 from tests.web.page.pages import Shown
 
@@ -457,6 +461,25 @@ def test_a_team_that_is_not_there_is_said(shown: Shown) -> None:
     page.get_by_role("link", name="All teams").click()
     expect(page.get_by_role("heading", name="Teams", exact=True)).to_be_visible()
     shown.troubles.clear()  # the browser's own line about the refused WebSocket
+
+
+def test_a_team_that_is_removed_meanwhile_is_said_and_one_of_its_name_is_shown(shown: Shown, alpha: Crew) -> None:
+    page = shown.page
+    beta = make_team(alpha.store.home, "w1", name="beta")
+    tasks.create(replace(alpha.context, team=beta), [Draft(title="of the first")])
+    page.goto(f"{shown.origin}#/beta/tree")
+    expect(page.get_by_role("main")).to_contain_text("of the first")
+    command = [sys.executable, "-m", "pro0", "team", "cleanup", "beta", "--force"]
+    environment = os.environ | {"PRO0_HOME": str(alpha.store.home)}
+    try:
+        subprocess.run(command, check=True, timeout=STUCK, env=environment, capture_output=True)
+        expect(page.get_by_role("main")).to_contain_text("There is no team beta")
+        tasks.create(replace(alpha.context, team=make_team(alpha.store.home, name="beta")), [Draft(title="another")])
+        expect(page.get_by_role("main")).to_contain_text("another")
+        expect(page.get_by_role("main")).not_to_contain_text("of the first")
+    finally:
+        subprocess.run(command, check=True, timeout=STUCK, env=environment, capture_output=True)
+    shown.troubles.clear()  # the browser's own lines about the refused WebSocket
 
 
 def test_a_limit_is_set(shown: Shown, alpha: Crew) -> None:
