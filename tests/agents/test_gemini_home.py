@@ -177,6 +177,16 @@ def test_another_home_of_the_person_counts(begun: Begun, person: Path, tmp_path:
     assert (own / ".gemini" / "oauth_creds.json").read_text() == "theirs"
 
 
+@pytest.mark.parametrize("variable", ["HOME", home.VARIABLE])
+def test_a_link_of_the_person_with_the_name_of_ours_is_theirs(variable: str, person: Path) -> None:
+    """What leads from a session's home to the person's begins at the root, and a session sets the variable."""
+    (person / "person").symlink_to("docs/person")
+    assert home.data({variable: str(person)}) == person / ".gemini"
+    (person / "person").unlink()
+    (person / "person").symlink_to(person / "docs")
+    assert home.data({"HOME": str(person)}) == person / ".gemini"
+
+
 def test_a_team_that_is_begun_in_a_session_has_the_persons_home_too(begun: Begun, person: Path) -> None:
     """Its variable leads to a folder that goes with the session."""
     outer = begun()

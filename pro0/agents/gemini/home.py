@@ -51,10 +51,12 @@ def data(environment: Mapping[str, str]) -> Path:
 
 def _of_person(environment: Mapping[str, str]) -> Path:
     """Return the person's home, also from within a session that has one of links."""
-    home = Path(environment.get(VARIABLE) or environment.get("HOME", "/"))
+    if not (chosen := environment.get(VARIABLE)):  # which a session always has
+        return Path(environment.get("HOME", "/"))
     with suppress(OSError):
-        return (home / _PERSON).readlink()
-    return home
+        if (persons := Path(chosen, _PERSON).readlink()).is_absolute():
+            return persons
+    return Path(chosen)
 
 
 def trusted(environment: Mapping[str, str]) -> Path:
