@@ -196,6 +196,32 @@ def test_lines_of_any_shape_are_passed_over(agent: str, tmp_path: Path) -> None:
                 assert isinstance(entry.id, str)
 
 
+NESTED = {
+    "claude": '{"type":"user","uuid":"d","message":{"content":%s}}',
+    "codex": '{"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":%s}}',
+    "gemini": '{"type":"user","id":"d","content":%s}',
+    "pi": '{"id":"d","message":{"role":"user","content":%s}}',
+}
+
+
+@pytest.mark.parametrize("depth", [300, 800, 5000])
+@pytest.mark.parametrize("agent", NESTED)
+def test_a_line_that_is_nested_too_deeply_costs_no_other(agent: str, depth: int, tmp_path: Path) -> None:
+    """What was read with it would not be read again."""
+    lay, name = placed.PLACED[agent]
+    nested = (NESTED[agent] % ("[" * depth + "]" * depth)).encode() + b"\n"
+    known = reader(agent, lay(tmp_path / "before", recording(name))).news()
+    found = reader(agent, lay(tmp_path / "after", recording(name) + nested + recording(name))).news()
+    assert [entry for entry in found if entry in known] == known
+
+
+def test_a_call_whose_arguments_are_nested_too_deeply_is_told(tmp_path: Path) -> None:
+    payload = {"type": "function_call", "call_id": "c", "name": "run", "arguments": "[" * 5000 + "]" * 5000}
+    line = {"type": "response_item", "timestamp": "2026-11-22T03:04:41Z", "payload": payload}
+    [entry] = reader("codex", placed.codex(tmp_path, json.dumps(line).encode() + b"\n")).news()
+    assert entry.text.startswith('run: "[[[')
+
+
 def wrong(value: Any, chance: random.Random) -> Any:
     if chance.random() < 0.05:
         return chance.choice([None, 7, -1.5, True, "", "\ud800x", [], {}, [[]], {"text": {}}, "2026-13-45T99:00:00"])

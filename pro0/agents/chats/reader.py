@@ -1,7 +1,7 @@
 """One reader of transcripts in JSON lines; what a line means says the agent's own `chat`."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -92,7 +92,14 @@ class LinesReader:
         if self._follower is None or self._follower.path != path:
             self._follower = Follower(path, self._last)
         lines = self._follower.read(_OBJECT, self._last)
-        return self._chat.take(told for line in lines for told in self._parse(line))
+        return self._chat.take(told for line in lines for told in self._told(line))
+
+    def _told(self, line: dict[str, object]) -> Iterator[Told]:
+        """Yield what a line tells, up to a value that is nested too deeply to be looked into."""
+        try:
+            yield from self._parse(line)
+        except RecursionError:
+            return
 
     @property
     def sign(self) -> object:
@@ -119,7 +126,7 @@ def call(id: str, name: str, arguments: object, at: datetime | None) -> ChatEntr
         whole = arguments
         try:
             arguments = msgspec.json.decode(arguments)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             pass
     else:
         whole = msgspec.json.encode(arguments, enc_hook=str).decode()
