@@ -5,7 +5,8 @@ Pro0Error 1
 ├── NotFound 3             no such team, member, task, recipient
 ├── Refused 4              conflict, not allowed, not ready, awaiting
 ├── StoreError 5           corrupt, newer schema, lock time-out
-│   └── Unwritable 5       the disk takes nothing: full, over quota, read-only, broken
+│   ├── Unwritable 5       the disk takes nothing: full, over quota, read-only, broken
+│   └── KeepsNoTeam 5      the database has no tables of pro0, or keeps them from this role
 ├── EnvironmentMissing 6   tmux, git or an agent is missing; an unsafe path
 ├── Kept 7                 finished, but something was kept on purpose
 └── TimedOut 124           the limit of a wait ran out
@@ -160,6 +161,10 @@ class StoreError(Pro0Error):
 
 class Unwritable(StoreError):
     """The disk takes nothing: full, over quota, read-only or broken. Acts without the disk still work."""
+
+
+class KeepsNoTeam(StoreError):
+    """The database answers, but keeps no team for this role: made anew, without its tables, or without its rights."""
 
 
 class EnvironmentMissing(Pro0Error):

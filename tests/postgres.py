@@ -105,6 +105,13 @@ class Postgres:
                 connection.execute(f"create database {database}".encode())
         return f"postgresql://pro0@/{database}?host={host or self.at}"
 
+    def lose(self, database: str, *, made_anew: bool = False) -> None:
+        """Drop a database, whoever uses it; one of its name may be made anew, without a table."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"drop database {database} with (force)".encode())
+            if made_anew:
+                connection.execute(f"create database {database}".encode())
+
     def forget(self, pid: int) -> None:
         """Drop the databases that a process has made."""
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:

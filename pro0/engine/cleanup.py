@@ -11,7 +11,7 @@ from pro0.engine import hosts
 from pro0.engine.opening.launch import awake, leads
 from pro0.engine.outcomes import Show, stopped
 from pro0.engine.places import backend_of, place_of
-from pro0.errors import ErrorCode, Kept, Pro0Error, Refused, StoreError, Unwritable
+from pro0.errors import ErrorCode, KeepsNoTeam, Kept, NotFound, Pro0Error, Refused, StoreError, Unwritable
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Process, SeatState
 from pro0.ops import ownership
@@ -22,7 +22,7 @@ from pro0.ops.work import checkouts, readying, travelling
 from pro0.store.database.sharing import others_of
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
-from pro0.store.removal import archive
+from pro0.store.removal import archive, sweeping
 from pro0.store.teams import Store, TeamStore
 from pro0.worktrees.work import work_in
 
@@ -38,17 +38,18 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
     Raises Refused for a live session, and Kept for branches or worktrees left on purpose.
     """
     team = store.team(name)
-    if not team.exists():
-        return f"finished removing {name}" if name in store.sweep() else None
     refuse_if_joined(team)
-    if not force:
-        _refuse_if_live(team)
-        refuse_if_shared(team)
-    lease = take_over(team, show, force=force)
-    try:
-        kept_work = remove(store, team, force=force, show=show, keep=keep)
-    finally:
-        lease.drop()
+    with or_without_database(store, team):
+        if not team.exists():
+            return f"finished removing {name}" if name in store.sweep(name) else None
+        if not force:
+            _refuse_if_live(team)
+            refuse_if_shared(team)
+        lease = take_over(team, show, force=force)
+        try:
+            kept_work = remove(store, team, force=force, show=show, keep=keep)
+        finally:
+            lease.drop()
     if kept_work:
         host, elsewhere, place = kept_work[0].partition(":")
         hint = f"look: git log HEAD..{kept_work[0]}; merge it, or leave it"
@@ -56,6 +57,29 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
             hint = f"it is on {host}, in worktrees/{place} of PRO0_HOME there"
         raise Kept(f"{name} is removed; not merged, so kept: {', '.join(kept_work)}", hint=hint)
     return f"{name} is removed"
+
+
+@contextmanager
+def or_without_database(store: Store, team: TeamStore) -> Iterator[None]:
+    """Say in an error how the team is removed when its database is what is in the way."""
+    try:
+        yield
+    except (StoreError, NotFound) as error:
+        if unreached(team) if team.exists() else sweeping.waits(store.home, team.name):
+            error.hint = sweeping.WITHOUT_DATABASE.format(team.name)
+        raise
+
+
+def unreached(team: TeamStore) -> str:
+    """Return why the database of a team does not show it; "" when it does, and for a team in files."""
+    if team.documents.database is None:
+        return ""
+    place = team.documents.team
+    try:
+        is_there = place.is_there() and place.holds(team.record.path.name)
+    except (Unwritable, KeepsNoTeam) as error:
+        return error.message
+    return "" if is_there else f"{place.path} is not there"
 
 
 def remove(

@@ -16,8 +16,10 @@ from pro0.store.teams import Store
 FILES = "files"
 
 
-def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: bool) -> list[str]:
+def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: bool, force: bool = False) -> list[str]:
     """Move a team to `files` or into the database behind a URL, and say where it is and what is left.
+
+    With `force`, a source that is a database out of reach is forgotten instead of removed.
 
     Raises Refused for a team that runs, and for a database that has another team of its name.
     """
@@ -26,7 +28,7 @@ def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: b
     if team.machine or others_of(team.documents):
         text, hint = "several machines share it", f"pro0 host list -t {name}"
         raise Refused(f"{name} is not copied: {text}", code=ErrorCode.CONFLICT, hint=hint)
-    lease = team.documents.lease()
+    lease, forgotten = team.documents.lease(), ""
     if not lease.take("copy"):
         raise _running(name, f"its lead runs: {lease.holder()}")
     try:
@@ -42,10 +44,11 @@ def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: b
         if current_url != url:
             copy.copy(team.paths, uid, url, show)
         if remove_source:
-            copy.remove_source(team.paths)
+            forgotten = copy.remove_source(team.paths, force=force)
     finally:
         lease.drop()
-    return _report(store, name, to, moved=current_url != url)
+    left = [f"rows of {name} may be left in {forgotten}"] if forgotten else []
+    return [*_report(store, name, to, moved=current_url != url), *left]
 
 
 def _running(name: str, why: str) -> Refused:

@@ -10,12 +10,21 @@ from pro0 import processes
 from pro0.config import Settings
 from pro0.config.database import checked
 from pro0.engine import hosts
-from pro0.engine.cleanup import LEAD_GRACE, PATIENCE, end_grace, end_process, end_processes, living_processes
+from pro0.engine.cleanup import (
+    LEAD_GRACE,
+    PATIENCE,
+    cleanup,
+    end_grace,
+    end_process,
+    end_processes,
+    living_processes,
+    unreached,
+)
 from pro0.engine.force import end_guards
 from pro0.engine.opening.environment import kept_environment
 from pro0.engine.outcomes import Show
 from pro0.engine.places import backend_of, display_here, place_of
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, KeepsNoTeam, NotFound, Refused, StoreError, Unwritable
 from pro0.model import ids
 from pro0.model.runtime import Report
 from pro0.model.team import Share
@@ -29,6 +38,7 @@ from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.database.sharing import others_of
 from pro0.store.lease import Lease
 from pro0.store.paths import DOCUMENT, trees_of
+from pro0.store.removal import sweeping
 from pro0.store.removal.trees import entries
 from pro0.store.teams import Store, TeamStore
 
@@ -56,7 +66,7 @@ def join(
 def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force: bool) -> list[str]:
     """Take this machine and its members out of a team, and return what it keeps: branches that are not merged.
 
-    Raises Refused while a member lives, which `force` ends, BadInput on the machine that made the team, Unwritable
+    Raises Refused while a member lives, which `force` ends, BadInput on the machine that made the team, StoreError
     while the database is out of reach; with `force` the machine leaves all the same, and its record stays there.
     """
     if not team.machine:
@@ -69,7 +79,7 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
         end_all(team)
         kept = [] if gone else _put_code_away(store, team, show, force=force)
         if not gone:
-            machines.give_up(context, team.machine)
+            _sign_off(team, context, show, force=force)
         store.discard(team.name, uid)
     finally:
         lease.drop()
@@ -80,13 +90,56 @@ def _counts_as_gone(team: TeamStore, show: Show, *, force: bool) -> bool:
     """Return True for a team that is gone, and with `force` for one whose database is out of reach."""
     try:
         return is_gone(team)
-    except Unwritable as error:
+    except (Unwritable, KeepsNoTeam) as error:
         if not force:
             error.hint = f"{error.hint}; is it gone for good: pro0 host leave {team.name} --force"
             raise
-        there = f"pro0 host leave {team.name} --machine {team.machine}"
-        show(f"{error.message}: should it come back, another machine gives this one up: {there}")
+        _tell_that_it_stays(team, show, error)
         return True
+
+
+def _sign_off(team: TeamStore, context: Context, show: Show, *, force: bool) -> None:
+    """Take this machine's record out of the database; with `force` it may stay where this role may only read."""
+    try:
+        machines.give_up(context, team.machine)
+    except KeepsNoTeam as error:
+        if not force:
+            raise
+        _tell_that_it_stays(team, show, error)
+
+
+def _tell_that_it_stays(team: TeamStore, show: Show, error: StoreError) -> None:
+    there = f"pro0 host leave {team.name} --machine {team.machine}"
+    show(f"{error.message}: should it come back, another machine gives this one up: {there}")
+
+
+def cleanup_without_database(store: Store, name: str, show: Show, *, keep: bool) -> str | None:
+    """Remove a team by force, also when its database is gone for good: what it has there stays, and is named.
+
+    Returns and raises what `cleanup` does. Without the database there is no archive, and worktrees stay.
+    """
+    team, removed = store.team(name), f"{name} is removed"
+    try:
+        if team.exists() and not team.machine and (why := unreached(team)):
+            show(f"{why}: nothing of {name} is kept")
+            _put_away_here(store, team)
+        else:
+            return cleanup(store, name, force=True, show=show, keep=keep)
+    except StoreError:
+        if team.exists() or not sweeping.waits(store.home, name):
+            raise
+    for database in store.give_up(name):
+        show(f"rows of {name} may be left in {database}")
+    return removed
+
+
+def _put_away_here(store: Store, team: TeamStore) -> None:
+    lease = _take_over(team)
+    try:
+        end_all(team)
+        store.discard(team.name, _uid(team))
+    finally:
+        lease.drop()
 
 
 def is_gone(team: TeamStore) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
 from pro0.model.home import Roles
 from pro0.model.need import Announced, PermissionRequests, Troubles
@@ -43,8 +43,9 @@ from pro0.store.paths import (
 )
 from pro0.store.places.documents import Files
 from pro0.store.places.folder import late, refuse_leftovers, translated
-from pro0.store.removal import archive, trees
+from pro0.store.removal import archive, sweeping, trees
 from pro0.store.removal.archive import Archive
+from pro0.store.removal.sweeping import Swept
 from pro0.store.tasklist import TaskFile
 
 if TYPE_CHECKING:
@@ -185,12 +186,12 @@ class Store:
                     code=ErrorCode.CONFLICT,
                     hint=f"pro0 team attach -t {team.name}, or remove it: pro0 team cleanup -t {team.name}",
                 )
-            self._sweep()
+            sweeping.sweep(self.home)
             try:
                 self._make(team, config, desired, environment or Environment(), url)
             except BaseException:
                 with suppress(OSError, StoreError):
-                    self._sweep()
+                    sweeping.sweep(self.home)
                 raise
         return self.team(config.name) if url else team
 
@@ -212,39 +213,23 @@ class Store:
                 team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
             with late("the next cleanup removes the rest"):
                 atomic.sync(team.parent)
-                self._sweep(whole=True)
+                sweeping.sweep(self.home).require(name, uid)
 
-    def sweep(self) -> list[str]:
-        """Finish every begun removal with its archive, and remove every half-made team; return their names."""
+    def sweep(self, name: str = "") -> list[str]:
+        """Finish all that is begun, and return the names; raises when a removal of this name waits, or any for none."""
+        return self.swept().require(name)
+
+    def swept(self) -> Swept:
+        """Finish every begun removal with its archive, and remove every half-made team, as far as that can be."""
         if not exists(self.home / "teams"):
-            return []
+            return Swept([], {})
         with self.changing("finish removals"), late("the next cleanup removes the rest"):
-            return self._sweep(whole=True)
+            return sweeping.sweep(self.home)
 
-    def _sweep(self, *, whole: bool = False) -> list[str]:
-        """Finish what is begun; only a `whole` sweep minds a database that is out of reach, and a later one goes on."""
-        teams = self.home / "teams"
-        begun = [entry for entry in trees.entries(teams) if entry.name.startswith((TRASH, NEW))]
-        names = [entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0] for entry in begun]
-        waiting: list[Path] = []
-        for entry in begun:
-            try:
-                if entry.name.startswith(TRASH):
-                    archive.complete(self.home, entry)
-                archive.drop_rows(self.home, entry)
-            except Unwritable:
-                if whole:
-                    raise
-                waiting.append(entry)
-        begun = [entry for entry in begun if entry not in waiting]
-        # While the team itself is there, its tasks and mailboxes are in use.
-        for name in names:
-            if not exists(teams / name):
-                trees.put_away(self.home / "tasks" / name)
-                trees.put_away(self.home / "mailboxes" / name)
-        for entry in begun:
-            trees.remove(entry)
-        return [*names, *archive.sweep(self.home, waiting)]
+    def give_up(self, name: str) -> list[str]:
+        """Finish removals of a name without the databases that they wait for; return these, where rows may be left."""
+        with self.changing(f"remove team {name}"), late("the next cleanup removes the rest"):
+            return sweeping.give_up(self.home, name)
 
     def archives(self) -> list[Archive]:
         """Return what is kept of removed teams, by name and end."""

@@ -64,3 +64,44 @@ def test_progress_is_shown_of_what_takes_a_while(monkeypatch: pytest.MonkeyPatch
     for number in range(3):
         show(f"copied {number} of 3 documents")
     assert len(said) == shown
+
+
+def test_a_database_that_is_gone_is_named_and_given_up(pro0: Pro0, team: Context, server: Postgres) -> None:
+    """Nothing but that removal waits, and each command says how to go on without the database."""
+    url, database = server.url(), server.latest
+    pro0("store", "copy", "alpha", url)
+    pro0("store", "copy", "alpha", "files")
+    server.lose(database)
+    way = "is it gone for good: pro0 team cleanup alpha --force"
+    removed = pro0("team", "cleanup", "alpha")
+    assert removed.code == 5
+    assert way in removed.err
+    trash = next((team.team.paths.home / "teams").glob(".trash-alpha.*"))
+    checked = pro0("doctor")
+    assert f"{trash} was made or removed only by half, with rows in {url}" in checked.out
+    assert "is the database gone for good: pro0 team cleanup alpha --force" in checked.out
+    assert "does not exist" in pro0("doctor", "--repair").err
+    again = pro0("team", "cleanup", "alpha")
+    assert again.code == 5
+    assert way in again.err
+    forced = pro0("team", "cleanup", "alpha", "--force")
+    assert (forced.code, forced.out) == (0, "alpha is removed\n")
+    assert f"rows of alpha may be left in {url}" in forced.err
+    assert not trash.exists()
+
+
+def test_a_home_with_a_team_whose_database_is_gone_says_how_to_go_on(
+    pro0: Pro0, team: Context, server: Postgres
+) -> None:
+    pro0("store", "copy", "alpha", server.url())
+    server.lose(server.latest)
+    taken_away = pro0("uninstall", "--yes")
+    assert taken_away.code == 5
+    assert "is it gone for good: pro0 team cleanup alpha --force" in taken_away.err
+    assert pro0("team", "cleanup", "alpha", "--force").code == 0
+    assert pro0("team", "cleanup", "alpha", "--force").out == "nothing to clean: there is no team alpha\n"
+
+
+def test_force_is_for_the_source_alone(pro0: Pro0, team: Context) -> None:
+    done = pro0("store", "copy", "alpha", "files", "--force")
+    assert (done.code, done.err.splitlines()[0]) == (2, "pro0: --force goes with --remove-source only")

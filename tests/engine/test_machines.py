@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.config import Settings
 from pro0.engine import force, loop, machines
+from pro0.engine.cleanup import cleanup
 from pro0.engine.room import Room
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
 from pro0.model.caller import THE_HUMAN
@@ -32,6 +34,7 @@ from pro0.store.teams import Store, TeamStore
 from tests.engine.crew import Crew
 from tests.postgres import Postgres
 from tests.sharing import founded, joined, led, pointer_of, seated
+from tests.store.test_database import plain_role
 from tests.teams import files, human, make_team
 from tests.waiting import STUCK, wait_until
 
@@ -407,6 +410,55 @@ def test_what_cannot_be_ended_is_named(alpha: TeamStore, two: JoinedCrew, monkey
     assert refused.value.code == ErrorCode.LIVE_SESSIONS
     assert two.store.names() == [alpha.name]
     assert not processes.alive(guard)
+
+
+@pytest.mark.parametrize("how", ["dropped", "made anew", "of another team"])
+def test_a_team_whose_database_is_gone_is_taken_away_by_force_alone(
+    home: Path, server: Postgres, tmp_path: Path, how: str
+) -> None:
+    """On the machine that joined as on the one that made it; what may be left there is named."""
+    url = server.url()
+    alpha = make_team(home, url=url)
+    two = joined(alpha, "two")
+    server.lose(server.latest, made_anew=how != "dropped")
+    if how == "of another team":
+        make_team(tmp_path / "other", name="beta", url=url)
+    else:
+        with pytest.raises(StoreError) as raised:
+            machines.leave(Store(two.paths.home), two, human(two), quietly, force=False)
+        assert str(raised.value.hint).endswith("is it gone for good: pro0 host leave alpha --force")
+    shown = list[str]()
+    assert machines.leave(Store(two.paths.home), two, human(two), shown.append, force=True) == []
+    with pytest.raises((StoreError, NotFound)) as raised_here:
+        cleanup(Store(home), "alpha", force=True, show=quietly)
+    assert str(raised_here.value.hint).endswith("is it gone for good: pro0 team cleanup alpha --force")
+    assert alpha.exists()
+    shown = []
+    assert machines.cleanup_without_database(Store(home), "alpha", shown.append, keep=True) == "alpha is removed"
+    assert shown[0].endswith(": nothing of alpha is kept")
+    assert shown[1:] == ([f"rows of alpha may be left in {url}"] if how == "dropped" else [])
+    for store in (Store(home), Store(two.paths.home)):
+        assert (store.names(), store.sweep()) == ([], [])
+    make_team(home)
+
+
+def test_a_machine_leaves_by_force_where_its_role_may_only_read(home: Path, server: Postgres) -> None:
+    """Its record stays, and who is to take it away is named."""
+    url = server.url()
+    alpha = make_team(home, url=url)
+    two = joined(alpha, "two")
+    role = plain_role(server, url)
+    pointer = two.paths.team / "store.json"
+    pointer.write_text(pointer.read_text().replace("pro0@", f"{role}@"))
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(f"revoke insert, update, delete on all tables in schema pro0 from {role}".encode())
+    two, shown = Store(two.paths.home).team("alpha"), list[str]()
+    with pytest.raises(StoreError, match="permission denied"):
+        machines.leave(Store(two.paths.home), two, human(two), quietly, force=False)
+    assert machines.leave(Store(two.paths.home), two, human(two), shown.append, force=True) == []
+    assert shown[-1].endswith("another machine gives this one up: pro0 host leave alpha --machine two")
+    assert Store(two.paths.home).names() == []
+    assert others_of(alpha.documents) == ["two"]
 
 
 def test_whether_a_team_is_gone_is_not_guessed(

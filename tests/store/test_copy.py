@@ -431,6 +431,29 @@ def test_one_database_at_a_time(home: Path, url: str, server: Postgres) -> None:
     assert pointer_in(home / "teams" / "alpha")
 
 
+@pytest.mark.parametrize("made_anew", [False, True], ids=["dropped", "made anew"])
+def test_an_old_database_that_is_gone_is_forgotten_by_force(home: Path, server: Postgres, made_anew: bool) -> None:
+    """One made anew has nothing of the team; for one that is dropped a person says that it is gone for good."""
+    make_team(home)
+    go(home, url := server.url())
+    go(home, "files")
+    server.lose(server.latest, made_anew=made_anew)
+    said = ["alpha is in files already"]
+    if made_anew:
+        assert go(home, "files", remove_source=True) == said
+    else:
+        with pytest.raises(Unwritable, match="does not exist") as raised:
+            go(home, "files", remove_source=True)
+        way = "is it gone for good: pro0 store copy alpha files --remove-source --force"
+        assert str(raised.value.hint).endswith(way)
+        forgotten = copy_store(Store(home), "alpha", "files", quietly, remove_source=True, force=True)
+        assert forgotten == [*said, f"rows of alpha may be left in {url}"]
+    go(home, other := server.url())
+    pointer = pointer_in(home / "teams" / "alpha")
+    assert pointer
+    assert pointer.url == other
+
+
 def test_a_lead_that_another_machine_has_there_is_in_the_way(home: Path, url: str, tmp_path: Path) -> None:
     make_team(home)
     go(home, url)

@@ -12,20 +12,21 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from pro0.config.database import checked
-from pro0.errors import BadInput, ErrorCode, NotFound, Refused, StoreError, Unwritable
+from pro0.errors import BadInput, ErrorCode, KeepsNoTeam, NotFound, Refused, StoreError, Unwritable
 from pro0.model.message import Notice
 from pro0.model.runtime import State
 from pro0.model.task import Draft, Status
 from pro0.model.team import TeamConfig, Wanted
 from pro0.ops.context import clock
 from pro0.ops.tasks import tasks
+from pro0.store import health
 from pro0.store.database import listening
 from pro0.store.database import server as server_module
 from pro0.store.database.documents import label_of
@@ -558,6 +559,57 @@ def test_a_removal_without_the_server_is_finished_later(home: Path, tmp_path: Pa
         [archive] = store.archives()
         assert received(Store(archive.path).team("alpha")) == ["m1"]
         assert own.ask("select * from pro0.teams") == []
+
+
+@pytest.mark.parametrize("made_anew", [False, True], ids=["dropped", "made anew"])
+def test_a_removal_whose_database_is_gone_keeps_nobody(home: Path, server: Postgres, made_anew: bool) -> None:
+    """One made anew has no row of the team; for one that is dropped it waits, until a person gives it up."""
+    team_at(home, url := server.url())
+    for name in ("beta", "gamma"):
+        tasks.create(human(make_team(home, name=name)), [Draft(title="one")])
+    store, waiting = Store(home), [] if made_anew else [home / "teams" / ".trash-alpha.uid-alpha"]
+    server.lose(server.latest, made_anew=made_anew)
+    with nullcontext() if made_anew else pytest.raises(Unwritable, match="does not exist"):
+        store.discard("alpha", "uid-alpha")
+    store.discard("beta", "uid-beta", NOW)
+    make_team(home, name="delta")
+    with nullcontext() if made_anew else pytest.raises(Unwritable, match="does not exist"):
+        store.sweep()
+    assert store.sweep("beta") == []
+    store.discard("gamma", "uid-gamma", NOW)
+    assert [kept.name for kept in store.archives()] == ["beta", "gamma"]
+    assert [path for _, path in health.half_done(home)] == waiting
+    assert store.names() == ["delta"]
+    assert store.give_up("alpha") == ([] if made_anew else [url])
+    assert store.sweep() == []
+
+
+def test_a_half_made_team_waits_for_its_database(home: Path, server: Postgres) -> None:
+    """Nobody takes over what it has: a team of its name would be in that database."""
+    team_at(home, url := server.url())
+    trash = home / "teams" / ".new-alpha"
+    (home / "teams" / "alpha").rename(trash)
+    server.lose(server.latest)
+    with pytest.raises(StoreError, match="alpha of an earlier start waits for its database"):
+        make_team(home)
+    assert Store(home).give_up("alpha") == [url]
+    assert not make_team(home).documents.database
+
+
+def test_a_removal_that_a_role_may_not_make_waits_and_keeps_nobody(home: Path, server: Postgres, url: str) -> None:
+    team_at(home, url)
+    Store(home).discard("alpha", "uid-alpha")
+    role = plain_role(server, url)
+    theirs = url.replace("pro0@", f"{role}@")
+    team_at(home, theirs)
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(f"revoke usage on schema pro0 from {role}".encode())
+    with pytest.raises(KeepsNoTeam, match="permission denied"):
+        Store(home).discard("alpha", "uid-alpha")
+    make_team(home, name="beta")
+    assert server.ask("select name from pro0.teams") == [("alpha",)]
+    assert Store(home).give_up("alpha") == [theirs]
+    assert Store(home).sweep() == []
 
 
 def test_a_team_that_was_half_made_leaves_nothing(home: Path, url: str, server: Postgres) -> None:

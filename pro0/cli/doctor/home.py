@@ -5,9 +5,11 @@ import shlex
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pro0.cli.doctor.checks import Check, Health
+from pro0.errors import StoreError
 from pro0.model.caller import Pin
 from pro0.model.home import Consent, Devices, Proofs, Roles
 from pro0.model.stored import Document
@@ -17,6 +19,7 @@ from pro0.store import health
 from pro0.store.files import File
 from pro0.store.mending import MENDABLE, trouble
 from pro0.store.paths import ASIDE, DEVICES, PIN, PROOFS, ROLES, TRUSTED, web
+from pro0.store.removal import archive
 from pro0.store.teams import Store
 
 NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afpfs", "webdav", "9p", "fuse.sshfs", "ncpfs"})
@@ -130,8 +133,7 @@ def _leftovers(store: Store, tops: Iterable[Path], team: str | None) -> Iterator
     for path in health.temporary(*tops):
         yield Check("left over", Health.WARN, f"{path} was left by a writer that was killed", REPAIR)
     if team is None:
-        for _, path in health.half_done(store.home):
-            yield Check("left over", Health.WARN, f"{path} was made or removed only by half", REPAIR)
+        yield from (_half_done(name, path) for name, path in health.half_done(store.home))
         for path in health.ownerless(store.home):
             yield Check("left over", Health.WARN, f"{path} belongs to no team", f"{REPAIR} moves it aside")
         for path in repair_home.left_sockets(store):
@@ -143,6 +145,16 @@ def _leftovers(store: Store, tops: Iterable[Path], team: str | None) -> Iterator
         pids = " ".join(str(process.pid) for process in leftovers)
         sentence = f"pids {pids} are left of {name}, which is stopped or gone"
         yield Check("processes", Health.WARN, sentence, f"{REPAIR} --yes", team=name)
+
+
+def _half_done(name: str, path: Path) -> Check:
+    databases, mend = list[str](), REPAIR
+    with suppress(StoreError):  # who tries to finish it is told of a damaged pointer
+        databases = archive.databases(path)
+    rows = f", with rows in {' and '.join(databases)}" if databases else ""
+    if rows:
+        mend += f"; is the database gone for good: pro0 team cleanup {name} --force"
+    return Check("left over", Health.WARN, f"{path} was made or removed only by half{rows}", mend)
 
 
 def _listed(name: str, texts: list[str], mend: str, fine: str, verdict: Health = Health.WARN) -> Iterator[Check]:

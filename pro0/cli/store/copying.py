@@ -7,6 +7,7 @@ import click
 
 from pro0.cli.context import human_only, store, team_names
 from pro0.cli.output import live, say, write
+from pro0.errors import BadInput
 from pro0.model import ids
 
 QUIET = 1.0
@@ -17,14 +18,16 @@ QUIET = 1.0
 @click.argument("team", shell_complete=team_names)
 @click.argument("to", metavar="files|URL", shell_complete=lambda _context, _parameter, start: _places(start))
 @click.option("--remove-source", is_flag=True, help="Remove what the place that the team left still has of it.")
-def copy(team: str, to: str, remove_source: bool) -> None:
+@click.option("--force", is_flag=True, help="With --remove-source: forget a database that is gone for good.")
+def copy(team: str, to: str, remove_source: bool, force: bool) -> None:
     """Move a stopped team between files and a database.
 
     All documents and events are written to the new place and compared there, byte by byte. Only then the team is
     switched over, in one step: a copy that breaks off leaves the team as it was. The old place keeps what it has until
     --remove-source, with the copy or later.
 
-    Refused while the team runs, exit 4. A place that takes nothing is exit 5.
+    Refused while the team runs, exit 4. A place that takes nothing is exit 5. With --force, a database that is gone
+    for good is forgotten instead: what it has stays there, and the team can move to another one.
 
     \b
     Examples:
@@ -35,8 +38,11 @@ def copy(team: str, to: str, remove_source: bool) -> None:
     from pro0.engine.copying import copy_store
 
     human_only("copy a team")
+    if force and not remove_source:
+        raise BadInput("--force goes with --remove-source only")
     with live() as show:
-        moved, *hints = copy_store(store(), ids.team_name(team), to, _later(show), remove_source=remove_source)
+        name, look = ids.team_name(team), _later(show)
+        moved, *hints = copy_store(store(), name, to, look, remove_source=remove_source, force=force)
     write(moved)
     for hint in hints:
         say(hint)

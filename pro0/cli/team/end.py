@@ -107,7 +107,8 @@ def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
 
     Says which open tasks and unread messages go with it. An archive keeps them, with all its tasks, messages and
     events, until `team forget`; `team show --archived` reads it. With --force, an archive that cannot be made is no
-    obstacle. A team without tasks and messages leaves none.
+    obstacle, nor is a database that is gone for good: what it has of the team stays there. A team without tasks and
+    messages leaves none.
 
     Refused while a session is live, exit 4, naming it. A team that is not there is nothing to clean, exit 0. Work that
     is not merged is never removed: it is named, exit 7.
@@ -118,11 +119,15 @@ def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
       pro0 team cleanup alpha --force
     """
     from pro0.engine.cleanup import cleanup as clean
+    from pro0.engine.machines import cleanup_without_database
     from pro0.store.health import ownerless
 
     human_only("clean a team up")
     name = ids.team_name(team_name(team))
-    done = clean(store(), name, force=force, show=talk(), keep=not no_archive)
+    if force:
+        done = cleanup_without_database(store(), name, talk(), keep=not no_archive)
+    else:
+        done = clean(store(), name, force=False, show=talk(), keep=not no_archive)
     write(done if done is not None else f"nothing to clean: there is no team {name}")
     for remnant in [path for path in ownerless(store().home) if path.name == name and done is None]:
         say(

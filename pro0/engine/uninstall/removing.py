@@ -53,7 +53,7 @@ def refuse_while_running(store: Store) -> None:
     if strange := list(whole_home.foreign(store.home)):
         text = f"{strange[0]} belongs to another user"
         raise EnvironmentMissing(text, code=ErrorCode.UNSAFE_PATH, hint="move it away, or have its owner do that")
-    if running := [name for name in store.names() if runs(store.team(name))]:
+    if running := [name for name in store.names() if _runs(store, name)]:
         verb = "runs" if len(running) == 1 else "run"
         hint = " && ".join(f"pro0 team stop {name}" for name in running)
         raise Refused(f"{', '.join(running)} still {verb}", code=ErrorCode.LIVE_SESSIONS, hint=hint)
@@ -70,6 +70,12 @@ def refuse_while_running(store: Store) -> None:
     if left := repair_home.left_over(store):
         text = f"processes of {', '.join(left)} are left"
         raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint="end them: pro0 doctor --repair --yes")
+
+
+def _runs(store: Store, name: str) -> bool:
+    team = store.team(name)
+    with cleanup.or_without_database(store, team):
+        return runs(team)
 
 
 def _home(store: Store, show: Show) -> list[str]:

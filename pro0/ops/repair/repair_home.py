@@ -45,13 +45,16 @@ def tidy(store: Store, say: Say) -> None:
             say(f"{lock} was no regular file: moved it aside as {moved.name}")
     for path in (home, *tops):
         _tighten(path, say)
-    for name in store.sweep() if list(health.half_done(home)) else ():
+    swept = store.swept() if list(health.half_done(home)) else None
+    for name in swept.names if swept else ():
         say(f"{name} was made or removed only by half: removed what was left, or put it into its archive")
     if list(health.ownerless(home)):
         with locked(home, "repair"):
             for path in list(health.ownerless(home)):
                 _free(path, say)
     sweep_temporary(say, *tops)
+    if swept:
+        swept.require()
 
 
 def sweep_temporary(say: Say, *tops: Path) -> None:

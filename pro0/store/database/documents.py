@@ -139,6 +139,8 @@ class DatabaseDocuments:
     def drop(self, uid: str) -> None:
         """Remove the rows of a team and what a copy has left of it, unless a later one has its name."""
         rows, subject = self._rows, str(self._rows.label)
+        if not rows.server.has_tables(subject):
+            return
         with rows.server.act(lock_of(rows.name), subject, f"remove team {rows.name}") as act:
             for name in (rows.name, unused_name(rows.name, uid)):
                 act.write(schema.DROP, (name, uid))
@@ -149,8 +151,8 @@ class DatabaseDocuments:
 
     def write_to(self, home: Path, uid: str, is_wanted: Callable[[str], bool]) -> None:
         """Write documents below a home, as files of a team have them; `is_wanted` gets names in its folder."""
-        name = self._rows.name
-        if not self._rows.ask(str(self._rows.label), schema.IS, uid):
+        name, subject = self._rows.name, str(self._rows.label)
+        if not (self._rows.server.has_tables(subject) and self._rows.ask(subject, schema.IS, uid)):
             return
         for kind, place in zip(KINDS, self._places(), strict=True):
             for key in place.all_keys():

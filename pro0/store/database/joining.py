@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pro0.errors import ErrorCode, Refused, StoreError, Unwritable
+from pro0.errors import ErrorCode, Refused, StoreError
 from pro0.model.runtime import Runtime
 from pro0.model.team import Environment, Share, StorePointer
 from pro0.store import atomic
@@ -24,7 +24,7 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
     The folder is here whole or not at all. When this is killed, the machine's name may be taken there.
     """
     team = store.team(name)
-    with suppress(Unwritable):
+    with suppress(StoreError):
         store.sweep()  # a start that was killed has made rows of that name, which are no team
     with store.changing(f"join team {name}"):
         if team.exists():

@@ -84,10 +84,15 @@ class DatabaseServer:
         with translated(subject), self._session() as session:
             return session.ask(query, values)
 
+    def has_tables(self, subject: str) -> bool:
+        """Return True when the tables are there; without them no team has a row. Raises StoreError."""
+        return self.ask(subject, schema.MADE) == [(True,)]
+
     def prepare(self, subject: str) -> None:
         """Make the tables, unless they are there; raises StoreError for those of a newer pro0."""
+        is_made = self.has_tables(subject)
         with translated(subject), self._session() as session:
-            if session.ask(schema.MADE) != [(True,)]:  # making what is there would ask for the right to make it
+            if not is_made:  # making what is there would ask for the right to make it
                 session.connection.execute(b"begin;" + schema.TABLES.encode() + b"commit")
             [(number,)] = session.ask(schema.VERSION_THERE)
         if number != schema.VERSION:

@@ -10,7 +10,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import Connection
 
-from pro0.errors import ErrorCode, StoreError, Unwritable
+from pro0.errors import ErrorCode, KeepsNoTeam, StoreError, Unwritable
 from pro0.store.database import schema
 from pro0.store.lock import END_IT, NOBODY
 from pro0.store.places.folder import CHANGED_AT_SERVER
@@ -107,9 +107,9 @@ def translated(subject: str) -> Iterator[None]:
     except psycopg.errors.ForeignKeyViolation as error:
         raise FileNotFoundError(2, "the team is gone") from error
     except psycopg.errors.InsufficientPrivilege as error:
-        raise StoreError(f"cannot use {subject}: {sentence(error)}", hint="ask whose database it is") from error
+        raise KeepsNoTeam(f"cannot use {subject}: {sentence(error)}", hint="ask whose database it is") from error
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
-        raise StoreError(f"cannot use {subject}: the database keeps no team", hint="is it the right one?") from error
+        raise KeepsNoTeam(f"cannot use {subject}: the database keeps no team", hint="is it the right one?") from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         hint = "free some space" if isinstance(error, psycopg.errors.DiskFull) else "nothing was changed"
         raise Unwritable(f"cannot use {subject}: {sentence(error)}", hint=hint) from error

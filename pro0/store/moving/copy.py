@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import zip_longest
 from typing import Protocol
 
-from pro0.errors import ErrorCode, Pro0Error, Refused, StoreError
+from pro0.errors import ErrorCode, KeepsNoTeam, Pro0Error, Refused, StoreError, Unwritable
 from pro0.model.team import StorePointer
 from pro0.store import atomic
 from pro0.store.database.pointer import in_database, pointer_in
@@ -92,15 +92,26 @@ def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
             raise
 
 
-def remove_source(paths: TeamPaths) -> None:
-    """Remove all that copies have left in places that are not in charge."""
-    pointer = pointer_in(paths.team)
+def remove_source(paths: TeamPaths, *, force: bool) -> str:
+    """Remove all that copies have left in places that are not in charge.
+
+    With `force`, a database that is out of reach is forgotten, and returned: it may keep what it has.
+    """
+    pointer, forgotten = pointer_in(paths.team), ""
     if pointer and pointer.url:
         FileContents(paths).remove()
     elif pointer and pointer.unused:
-        in_database(paths.home, paths.name, pointer.unused).drop(pointer.uid)
+        try:
+            in_database(paths.home, paths.name, pointer.unused).drop(pointer.uid)
+        except (Unwritable, KeepsNoTeam) as error:
+            if not force:
+                way = f"pro0 store copy {paths.name} files --remove-source --force"
+                error.hint = f"{error.hint}; is it gone for good: {way}"
+                raise
+            forgotten = pointer.unused
         trees.remove(paths.team / UNUSED)
         _forget(paths)
+    return forgotten
 
 
 def _refuse_if_shared(name: str, source: Contents) -> None:

@@ -10,7 +10,7 @@ from typing import NoReturn
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, StoreError, Unwritable
 from pro0.store import atomic
 from pro0.store.lock import locked, tidy
-from pro0.store.paths import LOCK, TeamPaths
+from pro0.store.paths import LOCK, NEW, TeamPaths
 
 CHANGED_AT_SERVER = "pro0.store.change"
 """The interpreter's event of a change that no call for files shows: one at a server."""
@@ -237,6 +237,10 @@ def refuse_leftovers(paths: TeamPaths) -> None:
         if exists(leftover):
             hint = "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
             raise StoreError(f"{leftover} is there, but no team {paths.name}", hint=hint)
+    new = paths.team.with_name(f"{NEW}{paths.name}")
+    if exists(new):
+        hint = f"pro0 doctor tells; is its database gone for good: pro0 team cleanup {paths.name} --force"
+        raise StoreError(f"{new} of an earlier start waits for its database", hint=hint)
 
 
 @contextmanager

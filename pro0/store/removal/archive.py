@@ -25,6 +25,7 @@ from pro0.store.paths import (
     NEW,
     RUN_LOG,
     RUNTIME,
+    STORE,
     TRASH,
     TROUBLES,
     USAGE,
@@ -104,10 +105,33 @@ def complete(home: Path, trash: Path) -> None:
 def drop_rows(home: Path, entry: Path) -> None:
     """Remove the rows of a team in a database that was removed or only half made, and what a copy has left there."""
     pointer = pointer_in(entry)
-    if pointer and not pointer.share:  # else they are the team's, in which this machine only took part
-        name = entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0]
-        for url in filter(None, (pointer.url, pointer.unused)):
-            in_database(home, name, url).drop(pointer.uid)
+    for url in databases(entry):
+        assert pointer
+        in_database(home, name_of(entry), url).drop(pointer.uid)
+
+
+def databases(entry: Path) -> list[str]:
+    """Return the databases that may keep rows of a team that was removed or only half made."""
+    pointer = pointer_in(entry)
+    if pointer is None or pointer.share:  # then they are the team's, in which this machine only took part
+        return []
+    return [url for url in (pointer.url, pointer.unused) if url]
+
+
+def may_wait(entry: Path) -> bool:
+    """Return True when a removal needs a database to end."""
+    return exists(entry / STORE)
+
+
+def forget_databases(entry: Path) -> None:
+    """Let a removal end without its databases, durably."""
+    (entry / STORE).unlink(missing_ok=True)
+    atomic.sync(entry)
+
+
+def name_of(entry: Path) -> str:
+    """Return the team of something begun in the folder of teams or of archives."""
+    return entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0]
 
 
 def forget(archive: Archive) -> Path:
@@ -130,7 +154,7 @@ def half_done(home: Path) -> Iterator[tuple[str, Path]]:
     """Yield the archives that were begun or forgotten only by half, each with its team's name."""
     for path in trees.entries(home / ARCHIVES):
         if path.name.startswith((NEW, TRASH)):
-            yield path.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0], path
+            yield name_of(path), path
 
 
 def sweep(home: Path, waiting: Collection[Path] = ()) -> list[str]:

@@ -1,0 +1,82 @@
+"""The end of what is begun: removals with their archives, and half-made teams, each of them by itself.
+
+One whose database is out of reach waits, and keeps no other one.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from pro0.errors import Pro0Error, StoreError
+from pro0.store.files import exists
+from pro0.store.paths import NEW, TRASH
+from pro0.store.removal import archive, trees
+
+WITHOUT_DATABASE = "is its database up? is it gone for good: pro0 team cleanup {} --force"
+"""What to do about a team whose database does not answer, or has nothing of it."""
+
+
+class Swept(NamedTuple):
+    """What a sweep has come to."""
+
+    names: list[str]
+    """The teams of which something was finished or removed."""
+    waiting: dict[Path, Pro0Error]
+    """What could not be finished, and why."""
+
+    def require(self, name: str = "", uid: str = "") -> list[str]:
+        """Return the names; raise the error of a removal that waits: of this team, or of any for none."""
+        for entry, error in self.waiting.items():
+            if entry.name == f"{TRASH}{name}.{uid}" if uid else name in ("", archive.name_of(entry)):
+                if archive.may_wait(entry):
+                    error.hint = WITHOUT_DATABASE.format(archive.name_of(entry))
+                raise error
+        return self.names
+
+
+def sweep(home: Path) -> Swept:
+    """Finish every begun removal, and remove every half-made team; the caller holds the home's lock."""
+    teams = home / "teams"
+    begun, finished, over, waiting = _begun(home), list[Path](), list[Path](), dict[Path, Pro0Error]()
+    for entry in begun:
+        try:
+            if entry.name.startswith(TRASH):
+                archive.complete(home, entry)
+            finished.append(entry)
+            archive.drop_rows(home, entry)
+            over.append(entry)
+        except Pro0Error as error:
+            waiting[entry] = error
+    # While the team itself is there, its tasks and mailboxes are in use.
+    for name in map(archive.name_of, finished):
+        if not exists(teams / name):
+            trees.put_away(home / "tasks" / name)
+            trees.put_away(home / "mailboxes" / name)
+    for entry in over:
+        trees.remove(entry)
+    return Swept([*map(archive.name_of, over), *archive.sweep(home, waiting)], waiting)
+
+
+def give_up(home: Path, name: str) -> list[str]:
+    """Finish the removals of a name without the databases that they wait for, and return these; rows may stay there."""
+    databases = [url for entry in sweep(home).waiting if archive.name_of(entry) == name for url in _forgotten(entry)]
+    sweep(home).require(name)
+    return databases
+
+
+def waits(home: Path, name: str) -> bool:
+    """Return True when a removal of this name is not finished, and may wait for a database."""
+    return any(archive.name_of(entry) == name and archive.may_wait(entry) for entry in _begun(home))
+
+
+def _forgotten(entry: Path) -> list[str]:
+    try:
+        databases = archive.databases(entry)
+    except StoreError:
+        databases = ["a database that its damaged store.json named"]
+    if databases:
+        archive.forget_databases(entry)
+    return databases
+
+
+def _begun(home: Path) -> list[Path]:
+    return [entry for entry in trees.entries(home / "teams") if entry.name.startswith((TRASH, NEW))]
