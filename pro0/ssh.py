@@ -30,6 +30,8 @@ LOST = 70
 _NAME = re.compile(r"(?!-)[A-Za-z0-9._@%:\[\]-]{1,255}")
 _OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes")
 """Ask nobody anything, and lend nothing of this machine: no terminal, no keys, no display, no ports."""
+_GUEST = ("-o", "ControlMaster=no")
+"""Use a shared connection that is there, and make none: its maker's end would cut the person's own work over it."""
 _ALIVE = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2")
 """A machine that says nothing for so long is out of reach, whatever the network pretends."""
 _THERE = 'PATH=$PATH:$HOME/.local/bin; export PATH; exec "$@"'
@@ -77,7 +79,7 @@ def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
     line, command = f"exec {shlex.join(('/bin/sh', '-c', _THERE, 'sh', *words))}", _words(ssh)
     if not shutil.which(command[0]):
         raise EnvironmentMissing(f"{ssh} cannot be run: there is no such program", hint="install OpenSSH's client")
-    return [*command, *_OPTIONS, *_ALIVE, "--", host(name), line]
+    return [*command, *_OPTIONS, *_GUEST, *_ALIVE, "--", host(name), line]
 
 
 def reason(error_text: str) -> str:

@@ -1,8 +1,10 @@
 """Commands on other machines, over a real sshd."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +70,34 @@ def test_the_home_in_the_command_is_the_persons(build1: Machine, monkeypatch: py
     monkeypatch.setenv("HOME", str(build1.at))
     assert ssh.run("ssh -F ~/client", "build1", ("echo", "~"), 30).out == b"~\n"
     assert ssh.known("ssh -F ~/client") == ["build1"]
+
+
+def test_a_connection_of_the_persons_is_shared_and_never_made(build1: Machine) -> None:
+    """Who makes a shared one ends all that go over it when it ends (behaviour 3.32)."""
+    place = Path(tempfile.mkdtemp(prefix="pro0-ssh-", dir="/tmp"))  # short: a socket's path has 107 bytes
+    config, shared = build1.at / "sharing", place / "master"
+    config.write_text((build1.at / "client").read_text() + f"  ControlMaster auto\n  ControlPath {shared}\n")
+    try:
+        with subprocess.Popen(ssh.argv(f"ssh -F {config}", "build1", ("cat",)), stdin=-1, stdout=-1) as ours:
+            assert ours.stdin
+            assert ours.stdout
+            ours.stdin.write(b"there\n")
+            ours.stdin.flush()
+            assert ours.stdout.readline() == b"there\n"
+            assert not shared.exists()
+            ours.stdin.close()
+        with subprocess.Popen(
+            ("ssh", "-F", config, "build1", "echo $SSH_CONNECTION; cat"), stdin=-1, stdout=-1
+        ) as theirs:
+            assert theirs.stdin
+            assert theirs.stdout
+            connection = theirs.stdout.readline()
+            wait_until(shared.exists, STUCK, "the person's connection is there")
+            words = ("sh", "-c", "echo $SSH_CONNECTION")
+            assert ssh.run(f"ssh -F {config}", "build1", words, 30).out == connection
+            theirs.stdin.close()
+    finally:
+        shutil.rmtree(place)
 
 
 def test_programs_of_the_persons_own_there_are_found(build1: Machine) -> None:
