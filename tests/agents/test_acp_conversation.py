@@ -219,7 +219,7 @@ def test_what_a_person_typed_outlasts_mail(talk: Talk) -> None:
     talk.it.prompt("person", "and then fix the bug")
     for number in range(2 * WAITING):
         talk.it.prompt("mail", f"letter {number}")
-    assert "letter 0" in [text for text in talk.shown if "no room" in text][0]
+    assert "letter 0" in next(text for text in talk.shown if "no room" in text)
     for _ in range(2 * WAITING):
         talk.end() if talk.it.turning else None
     letters = [f"letter {number}" for number in range(WAITING + 1, 2 * WAITING)]

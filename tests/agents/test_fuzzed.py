@@ -16,7 +16,10 @@ from tests.agents import placed
 from tests.agents.placed import recording
 
 ZONELESS = b'\n{"type":"assistant","timestamp":"2026-12-01T00:00:00","message":{"role":"assistant"},"payload":{}}\n'
-ODD = (b"null", b"[]", b"{}", b"-1e999", b'"', b"\xff", b"{" * 200, b"\x00", b"1" * 400, b'{"type":1}', b"\n\n", ZONELESS)
+ODD = (
+    *(b"null", b"[]", b"{}", b"-1e999", b'"', b"\xff", b"{" * 200, b"\x00", b"1" * 400, b'{"type":1}', b"\n\n"),
+    ZONELESS,
+)
 
 
 @st.composite

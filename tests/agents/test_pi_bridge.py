@@ -86,7 +86,7 @@ def settings(mode: str) -> dict[str, object]:
 def test_what_runs_without_asking() -> None:
     modes = (ASK, EDITS, PLAN, BYPASS, DELEGATES)
     cases = [(mode, tool, what) for tool, what in VERDICTS for mode in modes]
-    got = verdicts([(settings(mode) | {"home": "/home/ann/.pro0"}, tool, what) for mode, tool, what in cases])
+    got = verdicts([(settings(mode) | {"home": "/ann/.pro0"}, tool, what) for mode, tool, what in cases])
     expected = [verdict for row in VERDICTS.values() for verdict in row]
     assert dict(zip(cases, got, strict=True)) == dict(zip(cases, expected, strict=True))
 

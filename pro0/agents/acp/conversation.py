@@ -141,7 +141,9 @@ class AcpConversation:
             message = _MESSAGE.decode(line or b"")
         except (msgspec.MsgspecError, ValueError, RecursionError):
             if line is None:
-                self._is_strange("a message", f"longer than the {LINE_LIMIT >> 20} MiB that pro0 reads; Esc stops the turn")
+                self._is_strange(
+                    "a message", f"longer than the {LINE_LIMIT >> 20} MiB that pro0 reads; Esc stops the turn"
+                )
             elif line.strip():
                 self._is_strange("no message", line.decode(errors="replace"))
             return

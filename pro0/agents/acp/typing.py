@@ -44,7 +44,7 @@ class LineEditor:
 
     @property
     def holds_escape(self) -> bool:
-        """Return True when the last key was an Escape, which may also be the beginning of another key, or of a paste."""
+        """Return True after an Escape that may also be the beginning of another key, or of a paste."""
         return self._rest == "\x1b" and not self._pasting
 
     def settle(self) -> list[Keystroke]:
