@@ -115,20 +115,20 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 
 def _broken(line: str, columns: int) -> Iterator[str]:
-    while columns_of(line) > columns:
-        room = _fits(line, columns)
-        space = line.rfind(" ", 1, room + 1)
-        at = space if space > 0 else room
-        yield line[:at]
-        line = line[at:].removeprefix(" ")
-    yield line
+    start = 0
+    while (room := _fits(line, start, columns)) < len(line):
+        space = line.rfind(" ", start + 1, room + 1)
+        end = space if space > start else room
+        yield line[start:end]
+        start = end + (line[end] == " ")
+    yield line[start:]
 
 
-def _fits(line: str, columns: int) -> int:
-    """Return the number of letters of a line with room, at least one."""
+def _fits(line: str, start: int, columns: int) -> int:
+    """Return where the letters of a line from `start` on have no more room, after one at least."""
     used = 0
-    for at, letter in enumerate(line):
-        used += columns_of(letter)
+    for at in range(start, len(line)):
+        used += width(line[at])
         if used > columns:
-            return max(at, 1)
+            return max(at, start + 1)
     return len(line)

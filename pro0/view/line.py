@@ -21,6 +21,20 @@ _NAMES = {
 """Other names of the same moves."""
 
 
+def _fitting(letters: str, columns: int) -> tuple[list[str], int]:
+    """Return the first letters as they are shown, as many as fit, and their columns; the rest is not looked at."""
+    shown: list[str] = []
+    used = 0
+    for letter in letters:
+        text = visible(letter)
+        wide = columns_of(text)
+        if used + wide > columns:
+            break
+        shown.append(text)
+        used += wide
+    return shown, used
+
+
 class Line(NamedTuple):
     """A text, the place of the cursor in it, and what was cut last."""
 
@@ -49,16 +63,14 @@ class Line(NamedTuple):
 
     def shown(self, room: int) -> tuple[str, int]:
         """Return the part of the line around the cursor that has room, and the cursor's column there."""
-        before, after = visible(self.text[: self.at]), visible(self.text[self.at :])
-        if columns_of(before + after) < room:
-            return before + after, columns_of(before)
-        if columns_of(before) >= room - 1:
-            while columns_of(before) >= room - 1:
-                before = before[1:]
-            before = f"…{before}"
-        while columns_of(before + after) > room - 1 and after:
-            after = after[:-1]
-        return before + after, columns_of(before)
+        backwards, after = self.text[: self.at][::-1], self.text[self.at :]
+        before, used = _fitting(backwards, room - 1)
+        rest, _ = _fitting(after, room - 1 - used)
+        if len(before) + len(rest) < len(self.text) and (len(before) < self.at or used == room - 1):
+            before, used = _fitting(backwards, room - 2)
+            before, used = [*before, "…"], used + 1
+            rest, _ = _fitting(after, room - 1 - used)
+        return "".join([*reversed(before), *rest]), used
 
     def _place(self, name: str) -> int:
         """Return the column after a move, or at the end of a cut."""

@@ -25,7 +25,7 @@ from pro0.view.news import News
 LAST = 200
 """The lines of a member's end that are read."""
 LINES = 20_000
-"""The lines of a patch which the view keeps."""
+"""The rows of a patch which the view keeps."""
 
 
 def whole(context: Context, news: News, id: str) -> str:
@@ -53,11 +53,11 @@ def whole(context: Context, news: News, id: str) -> str:
 def changes(context: Context, name: str, columns: int) -> list[str]:
     """Return the rows of what a member, or the session of a task, has changed."""
     rows: list[str] = []
-    for number, change in enumerate(diffs.patch(work.find(context, name).fork)):
-        if number == LINES:
-            return [*rows, f"… and more: pro0 diff {name}"]
+    for change in diffs.patch(work.find(context, name).fork):
         text = patch.as_text(change)
         rows += [patch.coloured(row, like=text) for row in wrapped(text, columns)]
+        if len(rows) > LINES:
+            return [*rows[:LINES], f"… and more: pro0 diff {name}"]
     return rows or [f"{name} has changed nothing that is not merged"]
 
 

@@ -1,5 +1,6 @@
 """The board and the bar: what they show, and what their keys ask for."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -19,6 +20,7 @@ from pro0.view.board import GONE, HELP, KEYS, BoardView
 from pro0.view.drawing import columns_of, plain
 from pro0.view.items import WAITS, Item
 from pro0.view.keys import Key
+from pro0.view.line import Line
 from pro0.view.news import News
 from pro0.view.wishes import Prompt, ViewRequest, asked
 
@@ -257,6 +259,15 @@ def test_of_a_long_text_the_end_is_shown_and_the_cursor_stays_on_the_line(letter
     assert foot.endswith(f"{letter}end")
     assert board.cursor(40, 24) == (columns_of(foot), 23)
     assert 38 <= columns_of(foot) < 40
+
+
+@pytest.mark.parametrize("at", [0, 50_000, 100_000])
+def test_a_text_of_any_length_costs_a_frame_no_more_than_its_columns(at: int) -> None:
+    """A paste of 16 kB behind m kept every key waiting for twenty seconds."""
+    begun = time.process_time()
+    shown, column = Line("ä" * 100_000, at).shown(40)
+    assert time.process_time() - begun < 1
+    assert column < columns_of(shown) < 40 or column == columns_of(shown) == 39
 
 
 def waiting(*tasks: Task) -> News:

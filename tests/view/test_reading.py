@@ -1,5 +1,6 @@
 """Reading a task or a message as a whole, from the board."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,15 @@ from pro0.model.task import Draft, Gate
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
-from pro0.ops.team import teams
+from pro0.ops.team import members, teams
 from pro0.store.teams import Store
 from pro0.view.drawing import columns_of, wrapped
 from pro0.view.keys import Key
 from pro0.view.news import News, look
-from pro0.view.reading import whole
+from pro0.view.reading import LINES, changes, whole
 from pro0.view.scroll import Scroll
 from pro0.view.wishes import ViewRequest
+from tests.repositories import put, repository_in
 from tests.task_fields import SAMPLES
 
 
@@ -85,6 +87,23 @@ def test_every_row_fits_and_no_letter_is_lost(text: str, columns: int) -> None:
     assert all(columns_of(row) <= columns for row in rows)
     shown = "".join(rows).replace(" ", "")
     assert shown == text.replace("\x1b", "\\x1b").replace(" ", "").replace("\n", "").replace("\t", "")
+
+
+@pytest.mark.parametrize("line", ["x" * 1_000_000, "x" * 999_999 + "ä", "word " * 200_000], ids=["x", "ä", "words"])
+def test_a_line_of_any_length_is_broken_once(line: str) -> None:
+    """The changes of a bundle kept all news and acts waiting for minutes."""
+    begun = time.process_time()
+    rows = wrapped(line, 80)
+    assert time.process_time() - begun < 5
+    assert "".join(rows).replace(" ", "") == line.replace(" ", "")
+
+
+def test_of_many_changes_no_more_rows_are_kept_than_lines(tmp_path: Path, person: Context) -> None:
+    """One long line is as many rows as it takes."""
+    put(repository_in(tmp_path), "bundle", "x" * 80 * (LINES + 100))
+    members.spawn(person, [members.SeatDraft(name="w1")], 1)
+    rows = changes(person, "w1", 80)
+    assert (len(rows), rows[-1]) == (LINES + 1, "… and more: pro0 diff w1")
 
 
 def test_words_stay_whole_where_they_can() -> None:
