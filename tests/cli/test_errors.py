@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import Pro0Error
+from pro0.cli.member import acts
+from pro0.engine import outcomes
+from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0, make
@@ -87,6 +89,30 @@ def test_an_interrupt_is_130_and_says_nothing(
     monkeypatch.setattr(tasks, "list_tasks", interrupted)
     called = pro0("task", "list")
     assert (called.code, called.out, called.err.strip()) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "w9 goes on starting: pro0 member show w9 -t alpha"),
+        (EnvironmentMissing("w9 did not come up in 60 s", hint="look at it"), 6, "hint: look at it"),
+    ],
+)
+def test_the_task_of_a_member_that_is_not_waited_for_is_named(
+    what: BaseException, code: int, said: str, pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is made when the member is there, so nobody makes it who stops waiting before."""
+
+    def ends(*_how: object) -> None:
+        raise what
+
+    monkeypatch.setattr(acts, "need_lead", lambda *_how: None)
+    monkeypatch.setattr(outcomes, "started", ends)
+    called = pro0("member", "spawn", "w9", "--task", "run the tests")
+    assert called.code == code
+    command = "pro0 task create 'run the tests' --assignee w9 -t alpha"
+    assert f"{said}; its task is not made; when it is there: {command}" in called.err
+    assert pro0("task", "list").err == "no tasks\n"
 
 
 def test_a_closed_pipe_is_quiet(team: Context) -> None:

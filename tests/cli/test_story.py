@@ -88,6 +88,16 @@ def test_members_come_and_go(alpha: str, cli: Cli) -> None:
     assert (later["agentId"], later["made"]) == ("later", ["task-3"])
 
 
+def test_a_member_whose_task_is_refused_is_there_and_the_error_says_so(alpha: str, cli: Cli, home: Path) -> None:
+    (home / "config.yaml").write_text("hooks: {TaskCreated: 'echo not today >&2; exit 2'}")
+    refused = cli("member", "spawn", "w9", "--task", "run the tests")
+    assert refused.code == 4, refused
+    assert "w9 is there, but its task is not made: " in refused.err
+    assert "not today" in refused.err
+    assert "pro0 task create 'run the tests' --assignee w9 -t alpha" in refused.err
+    assert json.loads(cli("member", "show", "w9", "--json").out)["state"] == "idle"
+
+
 def test_the_last_lines_of_a_member_come_first(alpha: str, cli: Cli) -> None:
     """Issue 14, 3: also when it has ended, which is when they are wanted most."""
     cli("member", "spawn", "dies", "--", "sh", "-c", "echo some words; echo Traceback: boom; exit 9")

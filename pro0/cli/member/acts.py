@@ -1,6 +1,10 @@
 """`pro0 member spawn`, `restart` and `shutdown`."""
 
+import shlex
+from collections.abc import Sequence
+
 import click
+from msgspec.structs import replace
 
 from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
@@ -8,14 +12,15 @@ from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.config import MAY, PERMISSIONS
-from pro0.errors import Unwritable
+from pro0.errors import Pro0Error, Unwritable
 from pro0.model.agent import offered
 from pro0.model.runtime import SeatState
-from pro0.model.task import Draft
+from pro0.model.task import Draft, Task
 from pro0.model.team import PermissionMode, Seat
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.tasks.acting import settings_to_hire
+from pro0.ops.tasks.drafting import require_makeable
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.team import members
 from pro0.ops.team.needs import beyond_all
@@ -111,12 +116,15 @@ def spawn(
         plan=plan,
         unattended=no_wait,
     )
-    titles = [text.title(title)] if title is not None else []
+    task_drafts = [Draft(title=text.title(title))] if title is not None else []
+    for task_draft in task_drafts:
+        require_makeable(context, task_draft)
     drafts = with_definitions([draft], settings.agents)
     takeable(drafts[0])
     seats = members.spawn(context, [seated(drafts[0])], settings.max_teammates)
-    _started(context, seats[0], no_wait=no_wait, quiet=as_json)
-    new_tasks = tasks.create(context, [Draft(title=task_title, assignee=seats[0].agent_id) for task_title in titles])
+    owed = [_creating(context, seats[0], task_draft) for task_draft in task_drafts]
+    _started(context, seats[0], no_wait=no_wait, quiet=as_json, owed=owed)
+    new_tasks = _made(context, seats[0], task_drafts, owed)
     if warning := beyond_all(context, new_tasks):
         say(f"Warning: {warning}")
     if as_json:
@@ -195,7 +203,25 @@ def shutdown(
         write(f"{seat.agent_id} has ended: {line(_how(state))}")
 
 
-def _started(context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool = False) -> None:
+def _creating(context: Context, seat: Seat, draft: Draft) -> str:
+    """Return the command that makes the task of a new member, should this one not come to it."""
+    return shlex.join(["pro0", "task", "create", draft.title, "--assignee", seat.agent_id, "-t", context.team.name])
+
+
+def _made(context: Context, seat: Seat, drafts: list[Draft], owed: Sequence[str]) -> list[Task]:
+    """Return the tasks of a new member; an error says that it is there, since nobody undoes its start."""
+    try:
+        return tasks.create(context, [replace(draft, assignee=seat.agent_id) for draft in drafts])
+    except Pro0Error as error:
+        error.message = f"{seat.agent_id} is there, but its task is not made: {error.message}"
+        error.hint = "; ".join(filter(None, (error.hint, *owed)))
+        raise
+
+
+def _started(
+    context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool = False, owed: Sequence[str] = ()
+) -> None:
+    """Wait until a member is up; `owed` are the commands for what was to be done then, and is not without it."""
     from pro0.engine.outcomes import started
 
     if no_wait:
@@ -203,10 +229,15 @@ def _started(context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool
         say(f"{seat.agent_id}: to be started; see: pro0 member list")
         return
     see = f"pro0 member show {seat.agent_id} -t {context.team.name}"
-    with going_on(f"{seat.agent_id} goes on starting: {see}"), live() as show:
-        show(f"starting {seat.agent_id}")
-        need_lead(context.team, show)
-        states = started(context.team, [seat], show)
+    rest = f"; its task is not made; when it is there: {'; '.join(owed)}" if owed else ""
+    try:
+        with going_on(f"{seat.agent_id} goes on starting: {see}{rest}"), live() as show:
+            show(f"starting {seat.agent_id}")
+            need_lead(context.team, show)
+            states = started(context.team, [seat], show)
+    except Pro0Error as error:
+        error.hint = f"{error.hint or see}{rest}" if rest else error.hint
+        raise
     if not states:
         say(f"{seat.agent_id}: {_look(context, seat)['note']}")
     for state in [] if quiet else states:
