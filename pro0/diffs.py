@@ -5,6 +5,7 @@ others. A submodule is compared in the same way, from the commit which its proje
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -142,7 +143,7 @@ def pager(folder: Path) -> str:
         elif command == "false":
             command = ""
     if command is None:
-        command = os.environ.get("PAGER", "less")
+        command = os.environ.get("PAGER", "less" if shutil.which("less") else "")
     return "" if command.strip() == "cat" else command.strip()
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pro0 import diffs
 from tests.conftest import Result
 from tests.repositories import commit, git, put, repository_in
 from tests.waiting import STUCK, wait_until
@@ -144,6 +146,30 @@ def test_on_a_terminal_it_goes_through_the_persons_pager(leaves_early: bool, pro
         assert (plain.returncode, seen.read_text().startswith("diff --git")) == (0, True)
 
 
+def test_a_pager_that_cannot_be_run_is_named(project: Path, cli: Cli) -> None:
+    """The shell's own words went by, with exit 0 and without the patch."""
+    put(tree(cli, "w1"), "loose", "x\n" * 100_000)
+    done = on_terminal("diff", "w1", environment={"GIT_PAGER": "no-such-pager -R"})
+    assert done.returncode == 6
+    said = "pro0: the pager 'no-such-pager -R' cannot be run\nhint: without one: GIT_PAGER=cat pro0 diff w1\n"
+    assert done.stderr.decode().endswith(said)
+
+
+@pytest.mark.parametrize(("programs", "pager"), [(("git", "less"), "less"), (("git",), "")])
+def test_without_less_the_patch_is_printed(
+    programs: tuple[str, ...], pager: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where an image has none."""
+    for name in programs:
+        (tmp_path / name).symlink_to(shutil.which(name) or "/bin/true")
+    for name in ("PAGER", "GIT_PAGER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert diffs.pager(tmp_path) == pager
+
+
 def on_terminal(*words: str, environment: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
     """Run the program with its output on a terminal."""
     outer, inner = pty.openpty()
@@ -152,7 +178,7 @@ def on_terminal(*words: str, environment: dict[str, str]) -> subprocess.Complete
             [str(Path(sys.executable).with_name("pro0")), *words],
             stdin=subprocess.DEVNULL,
             stdout=inner,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             env={**os.environ, "TERM": "xterm", **environment},
             timeout=STUCK,
             check=False,

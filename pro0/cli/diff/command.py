@@ -14,12 +14,15 @@ from pro0.cli import completing
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, line, mapping, painted, say, table, unprinted, write, write_json
 from pro0.diffs import Difference, FileChange, Fork
+from pro0.errors import EnvironmentMissing
 from pro0.model.caller import Who
 from pro0.ops.work import diffs as work_of
 from pro0.ops.work.diffs import NamedWork
 from pro0.rules import patch
 
 Write = Callable[[bytes], object]
+UNABLE = (126, 127)
+"""How a shell ends that cannot run its command, or cannot find it."""
 
 
 @click.command()
@@ -57,7 +60,7 @@ def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
     work = work_of.find(context, name, bring=True)
     _tell(work)
     if context.caller.who is Who.HUMAN and sys.stdout.isatty():
-        _page(work.fork)
+        _page(work)
     else:
         _print(work.fork)
 
@@ -104,11 +107,11 @@ def _print(fork: Fork) -> None:
         raise unprinted(error) from None
 
 
-def _page(fork: Fork) -> None:
+def _page(work: NamedWork) -> None:
     """Show the patch in the person's pager; print it when they have none. Leaving the pager early is no failure."""
     colours, any_line = painted(), False
-    with _pager(diffs.pager(fork.folder)) as put:
-        for row in diffs.patch(fork):
+    with _pager(diffs.pager(work.fork.folder), work.name) as put:
+        for row in diffs.patch(work.fork):
             any_line = True
             text = patch.as_text(row)
             put(f"{patch.coloured(text) if colours else text}\n".encode())
@@ -117,7 +120,7 @@ def _page(fork: Fork) -> None:
 
 
 @contextmanager
-def _pager(command: str) -> Iterator[Write]:
+def _pager(command: str, name: str) -> Iterator[Write]:
     if not command:
         yield lambda text: write(text.decode(), end="")
         return
@@ -133,3 +136,7 @@ def _pager(command: str) -> Iterator[Write]:
             process.stdin.close()
         process.wait()
         signal.signal(signal.SIGINT, before)
+    if process.returncode in UNABLE:
+        raise EnvironmentMissing(
+            f"the pager {command!r} cannot be run", hint=f"without one: GIT_PAGER=cat pro0 diff {name}"
+        )
