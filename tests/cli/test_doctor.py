@@ -1,5 +1,6 @@
 """`pro0 doctor --repair`: what it mends, what it leaves alone, and that being killed in it does no harm."""
 
+import errno
 import json
 import os
 import resource
@@ -9,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -99,6 +101,29 @@ def test_a_git_that_knows_too_little_is_named(
     monkeypatch.setenv("PATH", str(tmp_path))
     check = next(one for one in machine() if one.name == "git")
     assert (check.verdict, "2.38" in check.mend) == found
+
+
+def test_a_tmp_that_takes_no_folder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Just the machine that needs a doctor: all checks but that of the server are there."""
+
+    def full(**_how: object) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    check = next(one for one in machine() if one.name == "tmux")
+    assert (check.verdict, "No space left" in check.found, "/tmp" in check.mend) == (Health.WARN, True, True)
+
+
+def test_a_command_that_mends_a_home_is_right_for_any_name_of_it(
+    pro0: Pro0, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell would take the rest of the name for another folder."""
+    home = tmp_path / "a b"
+    home.mkdir()
+    home.chmod(0o755)
+    monkeypatch.setenv("PRO0_HOME", str(home))
+    checks = {row["name"]: row for row in json.loads(pro0("doctor", "--json").out)["checks"]}
+    assert checks["home"]["mend"].startswith(f"chmod 700 '{home}', or: ")
 
 
 def test_a_healthy_home_is_left_as_it_is(pro0: Pro0, home: Path, team: Context) -> None:

@@ -144,15 +144,21 @@ def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Ch
 
 def _serves(check: Check) -> Check:
     """Check that a throw-away server, on a socket of its own, starts and ends."""
-    with tempfile.TemporaryDirectory(prefix="pro0-doctor-", dir="/tmp") as folder:
-        server = ["tmux", "-f", "/dev/null", "-S", f"{folder}/s"]
-        try:
-            _quietly([*server, "new-session", "-d", "sleep 60"])
-            _quietly([*server, "kill-server"])
-        except (OSError, subprocess.SubprocessError) as error:
-            why = getattr(error, "stderr", None) or str(error)
-            mend = "start tmux by hand and see what it says; without it the mode tmux does not work"
-            return Check(check.name, Health.WARN, f"{check.found}, but a server does not start: {why.strip()}", mend)
+    try:
+        folder = tempfile.mkdtemp(prefix="pro0-doctor-", dir="/tmp")
+    except OSError as error:
+        found = f"{check.found}, but no server is tried: no folder is made in /tmp: {error.strerror}"
+        return Check(check.name, Health.WARN, found, "free some space in /tmp, and see that you may write there")
+    server = ["tmux", "-f", "/dev/null", "-S", f"{folder}/s"]
+    try:
+        _quietly([*server, "new-session", "-d", "sleep 60"])
+        _quietly([*server, "kill-server"])
+    except (OSError, subprocess.SubprocessError) as error:
+        why = getattr(error, "stderr", None) or str(error)
+        mend = "start tmux by hand and see what it says; without it the mode tmux does not work"
+        return Check(check.name, Health.WARN, f"{check.found}, but a server does not start: {why.strip()}", mend)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     return Check(check.name, Health.OK, f"{check.found}, a server starts and ends")
 
 

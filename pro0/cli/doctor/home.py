@@ -66,7 +66,9 @@ def _owner(folder: Path) -> Check:
     if status.st_uid != os.geteuid():
         return Check("home", Health.FAIL, f"{folder} belongs to another user", "choose another PRO0_HOME")
     if mode & 0o077:
-        return Check("home", Health.WARN, f"{folder} has mode {mode:04o}", f"chmod 700 {folder}, or: {REPAIR}")
+        return Check(
+            "home", Health.WARN, f"{folder} has mode {mode:04o}", f"chmod 700 {shlex.quote(str(folder))}, or: {REPAIR}"
+        )
     return Check("home", Health.OK, f"{folder}, mode {mode:04o}")
 
 
@@ -104,7 +106,8 @@ def _modes(folder: Path, *tops: Path) -> Iterator[Check]:
     yield from _listed("modes", loose, REPAIR, "others can read nothing")
     foreign = [f"{path} belongs to another user" for path in health.foreign(*tops)]
     if foreign:
-        yield from _listed("owner", foreign, f"give it back: chown -R {os.geteuid()} {folder}", "", Health.FAIL)
+        command = shlex.join(["chown", "-R", str(os.geteuid()), str(folder)])
+        yield from _listed("owner", foreign, f"give it back: {command}", "", Health.FAIL)
 
 
 def _links(*tops: Path) -> Iterator[Check]:
