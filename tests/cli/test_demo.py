@@ -2,9 +2,11 @@
 
 import os
 import platform
+import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -86,6 +88,29 @@ def test_nothing_of_the_person_reaches_the_demo(home: Path) -> None:
 def test_the_socket_of_tmux_fits(home: Path) -> None:
     """A unix socket's path has at most 104 bytes on macOS."""
     assert len(os.fsencode(Scratch().folder / "tmux-4294967295" / "pro0-12345678")) < 104
+
+
+@pytest.mark.parametrize("flags", [(os.ST_NOEXEC, 0), (os.ST_NOEXEC, os.ST_NOEXEC)])
+def test_a_folder_in_which_no_program_runs_is_passed_over(
+    flags: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As /tmp of hardened servers: the demo broke off in the middle."""
+    of_folder = dict(zip((Path("/tmp").resolve(), tmp_path.resolve()), flags, strict=True))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=of_folder[path]))
+    if all(flags):
+        with pytest.raises(EnvironmentMissing) as missing:
+            Scratch()
+        assert "TMPDIR=" in str(missing.value.hint)
+    else:
+        assert Scratch().folder.parent == tmp_path.resolve()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    scratch = Scratch()
+    scratch.folder = tmp_path / "gone" / "demo"
+    with pytest.raises(EnvironmentMissing, match="cannot be made: No such file"):
+        scratch.make()
 
 
 def entry(act: str, second: int, actor: str, incarnation: str) -> Entry:

@@ -9,12 +9,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pro0 import processes
+from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Process
 from pro0.store.paths import HOME_VARIABLE
 
 SOCKETS = "TMUX_TMPDIR"
 GRACE = 3.0
 """Seconds between TERM and KILL for what an interrupted demo leaves."""
+
+NO_PROGRAMS = getattr(os, "ST_NOEXEC", 0)
+"""The flag of a file system that runs no programs; 0 where no system says so."""
+ELSEWHERE = "name a folder with space, where programs may be run: TMPDIR=FOLDER"
 
 _NOT_OURS = ("PRO0_", "TMUX", "GIT_", "XDG_", "PYTHON")
 """Variables of the person's session, tmux, git and Python, which must not reach the demo."""
@@ -33,8 +38,11 @@ class Scratch:
 
     def make(self) -> None:
         """Make the folder, empty but for the person's part of it."""
-        self.folder.mkdir(mode=0o700)
-        self.user.mkdir()
+        try:
+            self.folder.mkdir(mode=0o700)
+            self.user.mkdir()
+        except OSError as error:
+            raise EnvironmentMissing(f"{self.folder} cannot be made: {error.strerror}", hint=ELSEWHERE) from error
 
     def remove(self) -> None:
         """Remove the folder; late writers may add a file meanwhile, so it is tried again."""
@@ -85,10 +93,13 @@ def _set(environment: Mapping[str, str]) -> None:
 
 
 def _base() -> Path:
-    """Return the parent of the folder: /tmp if possible, since the path of a unix socket has at most 104 bytes."""
-    candidates = [Path("/tmp"), Path(tempfile.gettempdir())]
-    for path in candidates:
+    """Return the parent of the folder: /tmp if possible, since the path of a unix socket has at most 104 bytes.
+
+    Raises EnvironmentMissing where no program of the folder could be run.
+    """
+    for name in ("/tmp", ""):
         with suppress(OSError):
-            if os.access(path, os.W_OK | os.X_OK):
-                return path.resolve(strict=True)
-    return candidates[-1]
+            path = Path(name or tempfile.gettempdir()).resolve(strict=True)
+            if os.access(path, os.W_OK | os.X_OK) and not os.statvfs(path).f_flag & NO_PROGRAMS:
+                return path
+    raise EnvironmentMissing("/tmp takes no folder with programs to run", hint=ELSEWHERE)
