@@ -136,8 +136,8 @@ def begun(team: TeamStore, wished: Task, show: Show) -> Task:
     raise EnvironmentMissing(f"{wished.id} was not started in {START_PATIENCE:g} s", hint=hint)
 
 
-def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None = None) -> SeatState:
-    """Wait until a member has ended; raises Refused with its reason when it stays.
+def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None = None) -> SeatState | None:
+    """Wait until a member has ended, None for one whose seat is gone too; raises Refused with its reason when it stays.
 
     Raises TimedOut after `patience` seconds, at the latest `ENDING_PATIENCE` after the request's own time-out.
     """
@@ -156,6 +156,9 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
         answers.show(team_roster.wanted.seats)
         if state and state.state in ENDED:
             return state
+        # The session of a task may end with its task meanwhile, and the lead takes the seat away or hires anew.
+        if (seat.agent_id, seat.generation) not in {(s.agent_id, s.generation) for s in team_roster.wanted.seats}:
+            return None
         if refusal := _refusal(team_roster.runtime, wish):
             raise _stayed(refusal)
         time.sleep(PAUSE)

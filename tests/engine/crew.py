@@ -171,7 +171,9 @@ class Crew:
     def shut_down(self, name: str, *, timeout: float = PATIENCE, force: bool = False) -> SeatState:
         """End one member and wait for it."""
         seat = members.shutdown(self.context, name, timeout=timeout, force=force)
-        return outcomes.shut_down(self.team, seat, self.shown.append)
+        state = outcomes.shut_down(self.team, seat, self.shown.append)
+        assert state, f"the seat of {name} is gone"
+        return state
 
     def remember(self) -> None:
         """Note the guards that are known now, to be ended at last."""

@@ -16,6 +16,7 @@ from pro0.ops.context import Context
 from pro0.ops.tasks import gates, roles, tasks, trees
 from pro0.ops.team import members, teams
 from pro0.ops.team.members import SeatDraft
+from pro0.ops.team.status import of_seat
 from tests.engine.crew import PATIENCE, Crew, kill
 from tests.waiting import wait_until
 
@@ -40,6 +41,23 @@ def at_work(alpha: Crew, name: str) -> SeatState:
 def unseated(alpha: Crew, *names: str) -> None:
     """Wait until seats are taken away."""
     wait_until(lambda: not set(names) & set(seats(alpha)), PATIENCE, f"{names} have no seat")
+
+
+def test_who_waits_for_the_end_of_a_session_that_ends_with_its_task_is_told(alpha: Crew) -> None:
+    """Its seat goes with it, and nobody waits for the end of what is not there."""
+    alpha.lead()
+    [id] = alpha.give(Draft(title="wait", run="sleep 1000"))
+    start(alpha, id)
+    at_work(alpha, "t1")
+    seat = members.shutdown(alpha.context, "t1", timeout=PATIENCE)
+    before = of_seat(alpha.context, seat)
+    tasks.cancel(alpha.context, id)
+    unseated(alpha, "t1")
+    wait_until(lambda: alpha.team.runtime.read().seats == (), PATIENCE, "nothing is recorded of it")
+    assert outcomes.shut_down(alpha.team, seat, alpha.shown.append) is None
+    after = of_seat(alpha.context, seat)
+    assert (before.state, before.note) != (after.state, after.note)
+    assert (after.agent_id, after.state, after.note) == ("t1", State.SHUTDOWN, "it has ended and is gone")
 
 
 def test_a_task_has_a_session_that_ends_with_it(alpha: Crew) -> None:

@@ -201,6 +201,8 @@ def shutdown(
         write_json(_look(context, seat) | {"exit": state.exit if state else None})
     elif state:
         write(f"{seat.agent_id} has ended: {line(_how(state))}")
+    elif not no_wait:
+        write(f"{seat.agent_id} has ended and is gone")
 
 
 def _creating(context: Context, seat: Seat, draft: Draft) -> str:
@@ -246,9 +248,9 @@ def _started(
 
 
 def _look(context: Context, seat: Seat) -> dict[str, object]:
-    from pro0.ops.team.status import status
+    from pro0.ops.team.status import of_seat
 
-    return mapping(next(member for member in status(context).members if member.agent_id == seat.agent_id))
+    return mapping(of_seat(context, seat))
 
 
 def _how(state: SeatState) -> str:

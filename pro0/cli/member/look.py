@@ -15,7 +15,7 @@ from pro0.model.team import placed
 from pro0.ops.context import Context
 from pro0.ops.team import members
 from pro0.ops.team.machines import nothing_to_show
-from pro0.ops.team.status import MemberStatus, remark, status
+from pro0.ops.team.status import MemberStatus, of_seat, remark, status
 from pro0.rules.lead.plan_approval import view
 from pro0.rules.text import visible
 
@@ -88,7 +88,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
     roster = members.members(context)
     seat = roster.find(name)
     state = roster.state(seat.agent_id)
-    look = mapping(next(m for m in status(context).members if m.agent_id == seat.agent_id))
+    look = mapping(of_seat(context, seat))
     seat_fields = {"role": seat.role, "prompt": seat.prompt, "argv": seat.argv, "generation": seat.generation}
     work = diffs.measured(context, seat.agent_id)
     last_lines = _last_lines(context, name)

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, Pro0Error
 from pro0.mcp import views, waiting
 from pro0.mcp.tool_context import ToolContext
-from pro0.mcp.tools.team import members_view
 from pro0.mcp.tools.tool import LEADS, tool
 from pro0.model.ids import LEAD, agent_id_from
 from pro0.model.task import Draft, Task
@@ -21,6 +20,7 @@ from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
 from pro0.ops.tasks.roles import apply_role
 from pro0.ops.team import members, plan_approval
 from pro0.ops.team.needs import beyond_all
+from pro0.ops.team.status import of_seat
 
 TeammateName = Annotated[str, Meta(description="The teammate's name or id.")]
 TITLE = 100
@@ -134,4 +134,4 @@ def _first_task(text: str) -> Draft:
 
 
 def _view(context: Context, seat: Seat) -> views.MemberView:
-    return next(member for member in members_view(context, brief=False).members if member.agent_id == seat.agent_id)
+    return views.member_view(of_seat(context, seat), seat.role, brief=False)

@@ -167,6 +167,12 @@ def _limits(runtime: Runtime, now: datetime) -> tuple[LimitStatus, ...]:
     )
 
 
+def of_seat(context: Context, seat: Seat) -> MemberStatus:
+    """Return one member as `status` shows it, also when the lead has taken its seat away meanwhile."""
+    gone = MemberStatus(seat.name, seat.agent_id, seat.agent, State.SHUTDOWN, note="it has ended and is gone")
+    return next((member for member in status(context).members if member.agent_id == seat.agent_id), gone)
+
+
 def _member(
     context: Context, team_roster: Roster, seat: Seat, claimed: Mapping[str, str], limits: tuple[LimitStatus, ...]
 ) -> MemberStatus:
