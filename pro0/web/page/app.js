@@ -2,15 +2,18 @@
 import { render } from "./vendor/preact.js";
 import { html } from "./html.js";
 import { device, pair } from "./data/device.js";
+import { complain } from "./parts/notices.js";
 
 const root = document.getElementById("page");
 
 async function start() {
   let error = null;
   await pair().catch((caught) => (error = caught));
-  if (error || !device.value) return unpaired(error);
+  if (!device.value) return unpaired(error);
   const { Page } = await import("./parts/page.js");
   render(html`<${Page} />`, root);
+  // A code that does not count takes nothing from a browser that is let in already.
+  if (error) complain(error);
 }
 
 async function unpaired(error) {

@@ -20,6 +20,7 @@ from tests.web.conftest import Server
 from tests.web.page.acts import KEYS, is_for_nobody
 from tests.web.page.keys import use_keys
 from tests.web.page.lateness import LATE
+from tests.web.page.on_disk import OnDisk
 from tests.web.page.pages import SIZES, Shown
 
 TALKS = "printf 'I am ready\\n'; exec sleep 86400"
@@ -125,7 +126,7 @@ def page(shown: Shown) -> Page:
     return shown.page
 
 
-def pairing(alpha: Crew) -> str:
+def pairing(alpha: Crew | OnDisk) -> str:
     """Return the address with a code for one more browser."""
     command = [sys.executable, "-m", "pro0", "web", "pair"]
     environment = os.environ | {"PRO0_HOME": str(alpha.store.home)}

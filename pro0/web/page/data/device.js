@@ -3,7 +3,7 @@ import { signal } from "../vendor/signals.js";
 
 const KEPT = "pro0.device";
 
-/** {id, name, rights, secret}, or null before it is paired. */
+/** {id, name, rights, secret, code}, or null before it is paired; the code is the one that it came in by, and used up. */
 export const device = signal(kept());
 
 function kept() {
@@ -17,12 +17,15 @@ function kept() {
 /** The protocols of a WebSocket: the secret goes where no address and no log shows it. */
 export const protocols = () => (device.value ? ["pro0", `secret.${device.value.secret}`] : ["pro0"]);
 
-/** Take the code out of the address, if there is one, and pair with it; an error is thrown. */
+/**
+ * Take the code out of the address, if there is one, and pair with it; an error is thrown. The one that this browser came
+ * in by is not sent again: it counts once, and each wrong try counts against all.
+ */
 export async function pair() {
   const [, code] = /^#pair=(.+)$/.exec(location.hash) ?? [];
   if (!code) return;
   history.replaceState(null, "", location.pathname);
-  await pairWith(decodeURIComponent(code));
+  if (decodeURIComponent(code) !== device.value?.code) await pairWith(decodeURIComponent(code));
 }
 
 export async function pairWith(code) {
@@ -33,8 +36,8 @@ export async function pairWith(code) {
   });
   const result = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(result.error.message), result.error);
-  localStorage.setItem(KEPT, JSON.stringify(result));
-  device.value = result;
+  device.value = { ...result, code };
+  localStorage.setItem(KEPT, JSON.stringify(device.value));
 }
 
 const BROWSERS = [["Edg/", "Edge"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"], ["Safari/", "Safari"]];

@@ -26,7 +26,7 @@ effect(() => {
 const isMissing = () => team.value?.connection.state.value === "refused" && teams.value?.every(({ name }) => name !== team.value.name);
 
 export function Page() {
-  if (home.state.value === "refused") return html`<${Pairing} paired=${() => location.reload()} />`;
+  if (home.state.value === "refused") return html`<${Pairing} paired=${() => location.reload()} /><${Notices} />`;
   const { screen } = route.value;
   const { draw: Screen } = [...SCREENS, ...WITHIN].find(({ name }) => name === screen) ?? SCREENS[0];
   const shown = isMissing() ? html`<${Missing} name=${team.value.name} />` : html`<${Screen} key=${`${team.value?.name}/${screen}`} />`;
