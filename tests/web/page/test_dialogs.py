@@ -99,3 +99,21 @@ def test_what_was_typed_for_one_team_never_comes_to_another(shown: Shown, beta: 
     expect(page.locator(".line", has_text="of beta")).to_be_visible()
     [of_beta] = tasks.list_tasks(beta)
     assert of_beta.title == "of beta"
+
+
+def test_only_a_press_beside_a_dialog_closes_it(shown: Shown) -> None:
+    """Its own margin belongs to it: a finger that misses a field must not throw away what was typed."""
+    page = shown.go("messages")
+    shown.press("Write to all")
+    dialog = page.get_by_role("dialog")
+    field = dialog.get_by_label("Your message")
+    field.fill("much was typed")
+    box = dialog.bounding_box()
+    assert box
+    left, right = box["x"] + 3, box["x"] + box["width"] - 3
+    top, bottom = box["y"] + 3, box["y"] + box["height"] - 3
+    for x, y in ((left, (top + bottom) / 2), (right, (top + bottom) / 2), ((left + right) / 2, top), (left, bottom)):
+        page.mouse.click(x, y)
+    expect(field).to_have_value("much was typed")
+    page.mouse.click((left + right) / 2, box["y"] / 2)
+    expect(dialog).not_to_be_visible()

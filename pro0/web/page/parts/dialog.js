@@ -59,7 +59,11 @@ export function Dialog() {
     if (!ours.current && !element.current.open) closeDialog();
     ours.current = false;
   };
-  const outside = (event) => event.target === element.current && closeDialog();
+  // What covers the rest of the page is the dialog's own target too, as its margin and its scroll bar are.
+  const outside = ({ target, clientX: x, clientY: y }) => {
+    const { left, right, top, bottom } = element.current.getBoundingClientRect();
+    if (target === element.current && (x < left || x > right || y < top || y > bottom)) closeDialog();
+  };
   return html`<dialog ref=${element} class=${shown?.look ?? ""} aria-label=${shown?.title} onClose=${closed} onMouseDown=${outside}>
     ${shown && html`<div class="stack" key=${shown.key}>
       ${shown.look ? null : html`<header class="heading"><h2>${shown.title}</h2>
