@@ -90,3 +90,45 @@ def test_the_chat_of_a_ticket_has_its_first_message_and_each_review(shown: Shown
     wait_until(lambda: alpha.task(parent).status is Status.COMPLETED, STUCK, "the whole of it is over")
     for id in (*below, parent):
         tasks.delete(alpha.context, id)
+
+
+GROWS = """async () => {
+  const own = await import(new URL("data/team.js", document.baseURI));
+  const { html } = await import(new URL("html.js", document.baseURI));
+  const { render } = await import(new URL("vendor/preact.js", document.baseURI));
+  const { Chat } = await import(new URL("parts/chat.js", document.baseURI));
+  const { connection } = own.team.value;
+  const at = (second) => `2026-01-01T00:00:0${second}Z`;
+  const whole = { tool: { arguments: "make", result: "" }, said: { text: "the beginning" } };
+  connection.call = async (method, params) => whole[params.item_id];
+  connection.subscribe = (name, params, start, change) => {
+    const tool = { id: "tool", type: "tool", at: at(1), text: "Bash", state: "running" };
+    const said = { id: "said", type: "said", author: "ada", at: at(2), text: "the", cut: true };
+    start([tool, said]);
+    globalThis.grow = () => {
+      whole.tool = { arguments: "make", result: "built" };
+      whole.said = { text: "the beginning and the end" };
+      change(null, { ...tool, state: "done" });
+      change(null, { ...said });
+    };
+    return () => {};
+  };
+  render(html`<${Chat} session="ada" />`, document.getElementById("page"));
+}"""
+"""A chat of a tool that runs and an answer that grows; what asks its server is given the answer here."""
+
+
+def test_what_is_open_in_a_chat_grows_with_it(shown: Shown) -> None:
+    """Whoever opens a tool while it runs sees its result when it is done."""
+    page = shown.go("board")
+    page.evaluate(GROWS)
+    page.locator("summary").click()
+    expect(page.get_by_role("group", name="Arguments")).to_have_text("make")
+    page.get_by_role("button", name="Show all of it").click()
+    said = page.get_by_role("group", name="said of ada")
+    expect(said).to_have_text("the beginning")
+    page.evaluate("grow()")
+    expect(page.get_by_role("group", name="Result")).to_have_text("built")
+    expect(said).to_have_text("the beginning and the end")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()

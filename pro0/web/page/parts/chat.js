@@ -39,22 +39,26 @@ export function Chat({ session, over = false }) {
 const byTime = (one, other) => one.at.localeCompare(other.at);
 
 function Item({ item, session }) {
+  const own = team.value;
   const [whole, setWhole] = useState(null);
+  const [open, setOpen] = useState(false);
   const isMail = item.id.startsWith("m-");
   const load = () => {
-    const asked = isMail ? team.value.call("message.show", { id: item.id.replace(/^m-/, "") }) : team.value.call("session.chat.show", { session_id: session, item_id: item.id });
-    asked.then(setWhole, complain);
+    const asked = isMail ? own.call("message.show", { id: item.id.replace(/^m-/, "") }) : own.call("session.chat.show", { session_id: session, item_id: item.id });
+    asked.then(setWhole, (error) => (complain(error), setOpen(false)));
   };
+  // An item is another once its tool is done or its answer has grown: what is open of it is another too.
+  useEffect(() => void (open && load()), [open, item]);
   const head = html`<p class="row wrap small soft"><strong>${item.author || WHO[item.type]}</strong>${item.to && html`<span>to ${item.to}</span>`}
     ${WHO[item.type] && item.author && html`<span>${WHO[item.type]}</span>`}${item.act && html`<span class="tag">${words(item.act)}</span>`}<${Since} at=${item.at} /></p>`;
   if (item.type === "tool") {
-    return html`<li class="tool"><details onToggle=${(event) => event.target.open && !whole && load()}>
+    return html`<li class="tool"><details onToggle=${(event) => setOpen(event.target.open)}>
       <summary class="row wrap"><${State} word=${item.state || "done"} /><code>${item.text}</code></summary>
       ${whole && html`<${Text} text=${printed(whole.arguments)} label="Arguments" /><${Text} text=${printed(whole.result)} label="Result" />`}</details></li>`;
   }
   return html`<li class=${`${item.type} ${item.author === "human" ? "mine" : ""} ${item.state === "failed" ? "broken" : ""}`}>${head}
     <${Text} text=${whole?.content ?? whole?.text ?? item.text} label=${item.author ? `${item.type} of ${item.author}` : WHO[item.type]} />
-    ${item.cut && !whole && html`<button type="button" class="act" onClick=${load}>Show all of it</button>`}</li>`;
+    ${item.cut && !whole && html`<button type="button" class="act" onClick=${() => setOpen(true)}>Show all of it</button>`}</li>`;
 }
 
 const printed = (value) => (typeof value === "string" ? value : value == null ? "" : JSON.stringify(value, null, 2));
