@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from pro0.model.task import Awaiting, Changes, Draft, Gate, Policy, Status
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, roles, tasks
+from pro0.ops.team import costs
 from tests.engine.crew import Crew
 from tests.teams import make_team, member
 from tests.waiting import STUCK, wait_until
@@ -490,6 +491,16 @@ def test_a_limit_is_set(shown: Shown, alpha: Crew) -> None:
     expect(page.get_by_role("main")).to_contain_text("of $12.50")
     page.get_by_label("US dollars").fill("0")
     shown.press("Set")
+    expect(page.get_by_role("main")).to_contain_text("without a limit")
+
+
+def test_a_limit_that_was_set_elsewhere_is_shown(shown: Shown, alpha: Crew) -> None:
+    page = shown.go("cost")
+    expect(page.get_by_role("main")).to_contain_text("without a limit")
+    costs.limit(alpha.context, 7.5)
+    expect(page.get_by_role("main")).to_contain_text("of $7.50")
+    expect(page.get_by_label("US dollars")).to_have_value("7.5")
+    costs.limit(alpha.context, 0)
     expect(page.get_by_role("main")).to_contain_text("without a limit")
 
 

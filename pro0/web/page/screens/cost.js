@@ -14,7 +14,9 @@ export function CostAndLimits() {
   const [known, setKnown] = useState(null);
   const { costs } = own;
   const load = () => Promise.all([own.call("team.cost"), own.call("team.status")]).then(([cost, status]) => setKnown({ cost, status }), complain);
-  useLoaded(load, [costs.items.value]);
+  // A limit may be set elsewhere, which is an event, and an agent that has to wait is a need.
+  const limited = own.events.all.findLast(({ event }) => event === "team.limit");
+  useLoaded(load, [costs.items.value, limited?.id, own.needs.items.value]);
   const heading = html`<${Heading} title="Cost and limits" />`;
   if (!known) return html`${heading}<${Loading} list=${costs} />`;
   const { cost, status } = known;
