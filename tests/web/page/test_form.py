@@ -176,3 +176,15 @@ def test_a_task_that_comes_before_is_the_same_in_each_of_its_spellings(shown: Sh
         assert tasks.show(alpha.context, made.id).dependencies == wanted
     for task in (made, second, first):
         tasks.delete(alpha.context, task.id)
+
+
+@pytest.mark.parametrize("line", ["zoe", "zoe=", "zoe=claude a big role", "=claude"])
+def test_a_line_that_is_no_member_of_a_new_team_is_said_in_plain_words(shown: Shown, alpha: OnDisk, line: str) -> None:
+    page = shown.go("start")
+    main = page.get_by_role("main")
+    main.get_by_label("Name", exact=True).fill("gamma")
+    main.get_by_label("Project").fill(str(alpha.store.home))
+    main.get_by_label("Members").fill(f"ada=shell\n{line}")
+    shown.press("Start")
+    expect(main.get_by_role("alert")).to_have_text(f'"{line}" is no member: write one a line, such as ada=claude reviewer')
+    assert alpha.store.names() == ("alpha",)

@@ -13,10 +13,11 @@ const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boole
 
 export const startTeam = () => openDialog("Start a team", () => html`<${TeamForm} cancel=${closeDialog} />`);
 
-/** A line such as "ada=claude reviewer" as a member. */
+/** A line such as "ada=claude reviewer" as a member; an error is thrown for one that is none. */
 function memberOf(line) {
-  const [, name, agent, role] = /^([^=\s]+)(?:\s*=\s*(\S+))?(?:\s+(\S+))?$/.exec(line) ?? [null, line];
-  return { name, ...(agent && { agent }), ...(role && { role }) };
+  const [, name, agent, role] = /^([^=\s]+)\s*=\s*(\S+)(?:\s+(\S+))?$/.exec(line) ?? [];
+  if (!name) throw Object.assign(new Error(`"${line}" is no member`), { hint: "write one a line, such as ada=claude reviewer" });
+  return { name, agent, ...(role && { role }) };
 }
 
 export function TeamForm({ cancel = null }) {
