@@ -145,6 +145,25 @@ def test_a_comment_stays_with_its_line_when_its_member_writes_on(
     alpha.shut_down(name, force=True)
 
 
+def test_a_branch_whose_conflict_is_resolved_is_merged_after_another_look(
+    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
+    name = f"resolver-{request.node.callspec.id}"
+    argv = ("sh", "-c", "exec sleep 86400")
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=argv, worktree=True))
+    path, worktree = f"{name}.txt", alpha.team.paths.home / alpha.state(name).worktree
+    commit(worktree, path, "of the member\n")
+    commit(alpha.project, path, "of the project\n")
+    page = shown.go("member", f"{name}@changes")
+    conflict = page.get_by_text(f"a merge would conflict in {path}")
+    expect(conflict).to_be_visible()
+    commit(worktree, path, "of the project\n")
+    shown.press("Look again")
+    expect(conflict).to_have_count(0)
+    shown.press("Merge")
+    shown.says("is merged")
+
+
 @pytest.mark.soak
 def test_a_team_is_started(shown: Shown, alpha: Crew, request: pytest.FixtureRequest) -> None:
     page = shown.go("start")

@@ -41,7 +41,7 @@ export function Changes({ member }) {
     ${diff.unreadable && html`<p class="bad">${diff.unreadable}</p>`}
     <div class="row wrap">
       ${kept.length > 0 && html`<${Act} label=${`Send ${many(kept.length, "comment")}`} look="primary" run=${send} done=${`sent to ${name}`} />`}
-      ${diff.commits.length > 0 && !diff.shared && html`<${Merge} name=${name} merged=${load} />`}
+      ${diff.commits.length > 0 && !diff.shared && html`<${Merge} name=${name} diff=${diff} merged=${load} />`}
       <${Act} label="Look again" run=${load} />
     </div>
     ${!files.length && html`<${Empty} title="Nothing is changed">Since the commit it began with.<//>`}
@@ -53,10 +53,10 @@ export function Changes({ member }) {
   </div>`;
 }
 
-function Merge({ name, merged }) {
+function Merge({ name, diff, merged }) {
   const own = team.value;
   const [conflicts, setConflicts] = useState(null);
-  useLoaded(() => own.call("member.predict", { name }).then(setConflicts, () => setConflicts(null)), [name]);
+  useLoaded(() => own.call("member.predict", { name }).then(setConflicts, () => setConflicts(null)), [name, diff]);
   if (conflicts?.length) return html`<p class="tag asks">a merge would conflict in ${conflicts.join(", ")}</p>`;
   const run = async () => {
     await own.call("member.merge", { name });
