@@ -10,7 +10,9 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
+from pro0.model.home import Rights
 from pro0.model.task import Awaiting, Changes, Draft, Gate, Policy, Status
+from pro0.ops import devices
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, roles, tasks
 from pro0.ops.team import costs
@@ -507,6 +509,16 @@ def test_a_limit_that_was_set_elsewhere_is_shown(shown: Shown, alpha: Crew) -> N
 def test_devices_are_listed_with_their_rights(shown: Shown) -> None:
     page = shown.go("devices")
     expect(page.get_by_role("listitem").filter(has_text="this browser")).to_contain_text("may do all")
+
+
+def test_a_device_that_is_paired_and_revoked_elsewhere_comes_and_goes(shown: Shown, alpha: Crew) -> None:
+    page = shown.go("devices")
+    rows = page.get_by_role("main").get_by_role("listitem")
+    expect(rows.filter(has_text="this browser")).to_have_count(1)
+    device, _ = devices.pair(alpha.store.home, devices.new_code(alpha.store.home, Rights.LOOK), "a phone of mine")
+    expect(rows.filter(has_text="a phone of mine")).to_contain_text("may look")
+    devices.revoke(alpha.store.home, device.id)
+    expect(rows.filter(has_text="a phone of mine")).to_have_count(0)
 
 
 ROLES_COME = """async () => {

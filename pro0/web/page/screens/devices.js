@@ -1,18 +1,25 @@
 /** Devices: which browsers were let in, with which rights, and how to shut one out. */
 import { html } from "../html.js";
-import { useState } from "../vendor/hooks.js";
+import { useEffect, useState } from "../vendor/hooks.js";
 import { about, home } from "../data/home.js";
 import { useLoaded } from "../data/load.js";
 import { Since, Heading } from "../parts/common.js";
 import { confirmed } from "../parts/dialog.js";
 import { attempt, complain } from "../parts/notices.js";
 
+const LOOK = 3000;
 const RIGHTS = { look: "may look", answer: "may look and answer", all: "may do all" };
 
 export function Devices() {
   const [devices, setDevices] = useState(null);
-  const load = () => home.call("device.list").then((answer) => setDevices(answer.devices), complain);
+  const look = () => home.call("device.list").then((answer) => setDevices(answer.devices));
+  const load = () => look().catch(complain);
   useLoaded(load, [], home);
+  // Nobody subscribes to devices: who pairs another one looks here for it.
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === "visible" && home.state.value === "open" && look().catch(() => {}), LOOK);
+    return () => clearInterval(timer);
+  }, []);
   const mine = about.value?.device?.id;
   const revoke = ({ id, name }) => confirmed(`Shut ${name} out?`, "It has to be paired again before it sees anything.", "Shut it out", () =>
     attempt(() => home.call("device.revoke", { device: id }), `${name} is shut out`).then(load));
