@@ -68,9 +68,8 @@ def split(options: Options) -> None:
 
 
 def send(options: Options, text: str) -> None:
-    buffer = f"b{os.getpid()}"
-    at = pane(options.get("-s"))
-    tmux("set-buffer", "-b", buffer, "--", text, ";", "paste-buffer", "-r", "-d", "-b", buffer, "-t", at)
+    numbers = [f"{byte:02x}" for byte in os.fsencode(text)]  # a pasted Escape is two letters from tmux 3.7 on
+    tmux("send-keys", "-t", pane(options.get("-s")), "-H", *numbers)
 
 
 def read(options: Options) -> None:
