@@ -6,7 +6,6 @@ import stat
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -20,7 +19,7 @@ from pro0.sessions.guards import guard_of, stamp
 from pro0.sessions.starting import check, started_for_others
 
 PATIENCE = 5.0
-"""Seconds for guards to end after a failed bring-up."""
+"""Seconds to wait for the guards' ends after a failed bring-up."""
 
 _TAIL = 65536
 
@@ -38,16 +37,15 @@ class Headless:
         for opening in openings:
             try:
                 started.append(_start(place, opening))
-            except OSError as error:
+            except (OSError, EnvironmentMissing) as error:
                 _undo(started)
-                raise EnvironmentMissing(f"session {opening.title!r} cannot start: {error.strerror}") from None
+                raise _failure(opening, error) from None
         handles = tuple(
             self._handle(place, opening.incarnation, guard.pid, processes.identify(guard.pid), opening.log)
             for opening, guard in zip(openings, started, strict=True)
         )
         for guard in started:
-            # This thread waits for the guard's end at once: no zombie is left, whoever asks or does not ask.
-            Thread(target=guard.wait, name=f"end of {guard.pid}", daemon=True).start()
+            _await(guard)
         return handles
 
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
@@ -144,14 +142,28 @@ def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
         os.close(log)
 
 
+def _failure(opening: Opening, error: OSError | EnvironmentMissing) -> EnvironmentMissing:
+    step = f"session {opening.title!r} cannot start"
+    if isinstance(error, OSError):
+        return EnvironmentMissing(f"{step}: {error.strerror}")
+    return EnvironmentMissing(f"{step}: {error.message}", code=error.code, hint=error.hint)
+
+
 def _undo(started: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End the guards of a failed bring-up: politely, so they can end their trees, then firmly."""
+    """End the guards of a failed bring-up, and wait a while for them.
+
+    A guard ends its tree in a grace of its own, and kills what is left. So nobody kills it: its tree would go on.
+    """
     for guard in started:
         guard.terminate()
     deadline = time.monotonic() + PATIENCE
     for guard in started:
-        with suppress(subprocess.TimeoutExpired):
+        try:
             guard.wait(max(0.0, deadline - time.monotonic()))
-        with suppress(ProcessLookupError):
-            os.killpg(guard.pid, signal.SIGKILL)
-        guard.wait()
+        except subprocess.TimeoutExpired:
+            _await(guard)
+
+
+def _await(guard: subprocess.Popen[bytes]) -> None:
+    """Have a thread wait for the guard's end at once: no zombie is left, whoever asks or does not ask."""
+    Thread(target=guard.wait, name=f"end of {guard.pid}", daemon=True).start()

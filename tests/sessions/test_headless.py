@@ -1,18 +1,22 @@
 """Sessions without a terminal."""
 
+import errno
 import os
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import msgspec
 import psutil
 import pytest
 
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.model.runtime import Handle
 from pro0.rules.text import printed
-from tests.contracts.stages import STAGES
+from pro0.sessions import headless
+from pro0.sessions.starting import started_for_others
+from tests.contracts.stages import STAGES, Stage, guarded
 from tests.waiting import STUCK, wait_until
 
 SECONDS = STUCK
@@ -59,6 +63,52 @@ def test_headless_undoes_what_started_before_a_failure(home: Path, tmp_path: Pat
     second.log.mkdir(parents=True)
     with pytest.raises(EnvironmentMissing, match="w-1"):
         stage.start([first, second])
+
+
+def test_a_log_that_is_a_pipe_undoes_what_started_before_it(home: Path, tmp_path: Path) -> None:
+    stage = STAGES["headless"](tmp_path)
+    started = tmp_path / "started"
+    first, second = (
+        stage.opening("sh", "-c", f"echo $$ > {started}; exec sleep 600"),
+        stage.opening("cat", "-", title="w-1"),
+    )
+    second.log.parent.mkdir()
+    os.mkfifo(second.log)
+    with pytest.raises(EnvironmentMissing, match=r"w-1.*not a regular file") as raised:
+        stage.start([first, second])
+    assert (raised.value.code, raised.value.hint) == (ErrorCode.UNSAFE_PATH, "move it away")
+    wait_until(lambda: not _runs(started), SECONDS, "the first is gone")
+
+
+def _runs(started: Path) -> bool:
+    text = started.read_text() if started.exists() else ""
+    return bool(text) and psutil.pid_exists(int(text))
+
+
+@pytest.mark.parametrize("mode", ["headless", "in-process"])
+def test_a_guard_of_a_failed_start_ends_its_agent_with_its_own_grace(
+    mode: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent takes no heed of TERM and HUP, and its grace is longer than the patience with its guard."""
+    stage = STAGES[mode](tmp_path)
+    stubborn = f"trap '' TERM HUP; echo $$ > {tmp_path / 'started'}; while :; do sleep 0.1; done"
+    plain = Stage.opening(stage, "sh", "-c", stubborn)
+    first, second = guarded(stage, plain, plain.argv, grace=2.0), stage.opening("cat", "-", title="w-1")
+    number = count(1)
+
+    def no_process_is_left_for_the_second() -> dict[str, str]:
+        if next(number) == 2:
+            wait_until(lambda: _runs(tmp_path / "started"), SECONDS, "the first agent is there")
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return started_for_others()
+
+    monkeypatch.setattr(headless, "started_for_others", no_process_is_left_for_the_second)
+    monkeypatch.setattr(headless, "PATIENCE", 0.1)
+    with pytest.raises(EnvironmentMissing, match=r"w-1.*unavailable"):
+        stage.start([first, second])
+    report = stage.sessions / f"{first.incarnation}.json"
+    wait_until(lambda: b'"exit":{' in report.read_bytes(), SECONDS, "the guard reports its end")
+    wait_until(lambda: not _runs(tmp_path / "started"), SECONDS, "the agent is gone")
 
 
 @pytest.mark.parametrize(
