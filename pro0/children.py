@@ -6,11 +6,13 @@ lasting program needs a member of its own, of the agent `command`.
 
 import os
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Thread
 from typing import Protocol
 
 import msgspec
@@ -33,13 +35,20 @@ RUN = "PRO0_RUN"
 class Ending(msgspec.Struct, frozen=True):
     """The end of a command: exit code (negative for a signal), output tail, and reason if it was cut short.
 
-    `left` is the number of leftover processes, now ended.
+    `left` is the number of leftover processes, now ended. `kept` is the number of those that cannot be ended, such as
+    another user's. If the command is one of them, its code is that of a KILL.
     """
 
     code: int
     tail: str
     why: str = ""
     left: int = 0
+    kept: int = 0
+
+    @property
+    def goes_on(self) -> str:
+        """Return the words for what is kept."""
+        return f"processes that cannot be ended go on ({self.kept}); are they another user's?"
 
 
 class ChangeSource(Protocol):
@@ -138,14 +147,23 @@ class Running:
         over = not self._runs()
         if over:  # before its children end: their last output is not part of the result
             self._drain(pass_on)
-        if survivors := self._tree():
-            processes.end(self._tree, self._grace)
+        found = self._tree()
+        survivors = processes.end(self._tree, self._grace) if found else []
         if not over:
             self._drain(pass_on)
         if self._child and self._child.stdout:
             self._child.stdout.close()
-        code = self._child.wait() if self._child else NOT_STARTED
-        return Ending(code, self._tail.decode(errors="replace").strip(), why, len(survivors))
+        left, tail = max(0, len(found) - len(survivors)), self._tail.decode(errors="replace").strip()
+        return Ending(self._code(), tail, why, left, len(survivors))
+
+    def _code(self) -> int:
+        """Return the command's exit code; of one that cannot be ended, the code of the KILL, without waiting for it."""
+        if not self._child:
+            return NOT_STARTED
+        if not self._runs():
+            return self._child.wait()
+        Thread(target=self._child.wait, name=f"end of {self._child.pid}", daemon=True).start()
+        return -signal.SIGKILL
 
     def _runs(self) -> bool:
         return self._head is not None and processes.alive(self._head)

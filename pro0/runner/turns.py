@@ -152,7 +152,8 @@ class Turns:
 
     def _failure(self, ending: Ending, output: TurnOutput) -> str:
         if ending.why:
-            return f"{ending.why}: {_last_line(output.message)}" if output.message else ending.why
+            why = f"{ending.why}, and {ending.goes_on}" if ending.kept else ending.why
+            return f"{why}: {_last_line(output.message)}" if output.message else why
         if not ending.code:
             return output.failure
         how = f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}"

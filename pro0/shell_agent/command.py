@@ -40,6 +40,8 @@ def carry_out(
         ending = running.end("interrupted in its pane", agent_output.pass_on)
     if ending.left and not ending.why:
         agent_output.say(f"{command.task_id}: ended what its command left running ({ending.left})")
+    if ending.kept:
+        agent_output.say(f"{command.task_id}: {ending.goes_on}")
     return ending
 
 
@@ -47,4 +49,5 @@ def how(ending: Ending) -> str:
     """Return why a command counts as failed: how it ended, and the last line of its output."""
     why = ending.why or (f"exit code {ending.code}" if ending.code > 0 else f"killed by signal {-ending.code}")
     last_line = ending.tail.splitlines()[-1] if ending.tail else ""
+    why = f"{why}, and {ending.goes_on}" if ending.kept else why
     return f"{why}: {last_line}" if last_line else why
