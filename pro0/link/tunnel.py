@@ -1,7 +1,9 @@
 """One `ssh` to the other machine, from its start to its end."""
 
 import os
+import signal
 import subprocess
+from contextlib import suppress
 
 from pro0 import ssh
 from pro0.link.streams import Stream
@@ -54,8 +56,11 @@ class Tunnel:
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            pass
+        # What it has started to reach the machine is as deaf as it was. A group keeps its number as long as it lives.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
         self.listen()
         assert self._process.stderr
         self._process.stderr.close()

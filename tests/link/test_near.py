@@ -12,6 +12,7 @@ import termios
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pro0 import __version__
@@ -175,6 +176,26 @@ def test_a_machine_that_says_nothing_is_tried_again(near: list[Near], tmp_path: 
     near.append(link := Near(tmp_path, other(tmp_path, silent + begins), greets=1.0))
     wait_until(lambda: len(list(tmp_path.glob("call-*"))) > 3, STUCK, "it is tried again")
     assert link.notes()[-1].endswith("its pro0 has said nothing for 1 s")
+
+
+HANGS = """
+import subprocess
+with (here / "proxies").open("a") as told:
+    told.write(f"{subprocess.Popen(('sleep', '1000')).pid}\\n")
+"""
+"""What ssh starts to reach a machine, and leaves to a signal that this link's ssh and all below it do not take."""
+
+
+@pytest.mark.parametrize("hangs", [False, True], ids=["it ends", "it hangs"])
+def test_what_ssh_has_started_goes_with_it(near: list[Near], tmp_path: Path, hangs: bool) -> None:
+    """Each try to reach a machine would leave one (behaviour 3.32)."""
+    ends = "home.send(HELLO, {'version': version}); heard(BEGIN); home.send(BEGUN, {}); home.send(OVER, {'code': 0})"
+    acts = f"{HANGS}{ends}\n" + ("time.sleep(1000)\n" if hangs else "")
+    near.append(link := Near(tmp_path, other(tmp_path, acts)))
+    link.ends()
+    started = (tmp_path / "proxies").read_text().split()
+    assert len(started) == 1
+    wait_until(lambda: not any(map(psutil.pid_exists, map(int, started))), 3.0, "it has gone")
 
 
 RESIZED = """
