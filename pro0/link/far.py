@@ -6,6 +6,7 @@ import os
 import select
 import socket
 import time
+import unicodedata
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pro0.link import streams
 from pro0.link.agent import AgentThere
 from pro0.link.remote import Order, Remote
 from pro0.link.streams import Stream, StreamEnd
+from pro0.link.tunnel import LIMIT
 from pro0.model.runtime import ENDED, Report
 from pro0.processes import ExitWatch
 from pro0.store import paths
@@ -26,8 +28,30 @@ from pro0.terminals import address, protocol
 
 LOOK, SOON = 2.0, 0.1
 """The most seconds until a look without an event, and the fewest."""
+_MARKS = frozenset({"Mn", "Me"})
 ASKERS = 64
 """Commands that may wait at once."""
+
+
+def fitting(payload: bytes) -> bytes:
+    """Return a frame of the terminal as home takes it: long rows lose their combining marks, or all of their text.
+
+    A program can put any number of marks on a cell, and home would cut the link for so long a message, again and again.
+    """
+    if len(payload) <= LIMIT:
+        return payload
+    frame = protocol.unpacked(payload)
+    rows = frame["rows"]
+    assert isinstance(rows, dict)
+    share = LIMIT // 2 // max(1, len(rows))
+    return json.dumps({**frame, "rows": {index: _short(row, share) for index, row in rows.items()}}).encode()
+
+
+def _short(row: str, limit: int) -> str:
+    if len(json.dumps(row)) <= limit:
+        return row
+    plain = "".join(letter for letter in row if unicodedata.category(letter) not in _MARKS)
+    return plain if len(json.dumps(plain)) <= limit else ""
 
 
 class Far:
@@ -220,7 +244,7 @@ class Far:
         if stream is self._terminal:
             for kind, payload in messages:
                 if kind == protocol.FRAME:
-                    self._home.pass_on(kind, payload)
+                    self._home.pass_on(kind, fitting(payload))
             return
         for kind, id, payload in asks:
             if kind == streams.ASK:

@@ -11,11 +11,14 @@ import msgspec
 import pytest
 
 from pro0.link import remote, streams
+from pro0.link.far import fitting
 from pro0.link.streams import Stream
+from pro0.link.tunnel import LIMIT
 from pro0.terminals import protocol
 from tests.link.test_remote import LASTING
 from tests.waiting import STUCK, wait_until
 
+BOLD = "\x1b[1m"
 THERE = f"far-{os.getpid()}"
 
 
@@ -43,3 +46,28 @@ def test_a_size_that_changes_before_there_is_a_terminal_counts(far: Stream) -> N
 
     wait_until(is_shown, STUCK, "its terminal is shown")
     assert (frames[-1]["columns"], frames[-1]["lines"]) == (101, 30)
+
+
+def framed(row: str, rows: int) -> bytes:
+    """A frame as the terminal there sends it."""
+    frame = {"columns": 250, "lines": rows, "cursor": [0, 0], "title": "", "rows": dict.fromkeys(range(rows), row)}
+    return protocol.packed(protocol.FRAME, frame)[5:]
+
+
+@pytest.mark.parametrize(
+    ("row", "left"),
+    [
+        ("plain", "plain"),
+        (BOLD + "e\u0301" * 250, BOLD + "e\u0301" * 250),
+        (BOLD + ("e" + "\u0301" * 60) * 250, BOLD + "e" * 250),
+        ("x" * 100_000, ""),
+    ],
+    ids=["plain", "few marks", "many marks", "too long"],
+)
+def test_home_takes_every_screen(row: str, left: str) -> None:
+    """A row that is full of marks is no reason to cut the link, and again and again (behaviour 3.32)."""
+    payload = framed(row, 70)
+    taken = fitting(payload)
+    assert len(taken) <= LIMIT
+    assert json.loads(taken) == {**json.loads(payload), "rows": {str(index): left for index in range(70)}}
+    assert taken == payload or row != left
