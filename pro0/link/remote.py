@@ -32,6 +32,8 @@ COMING_UP = 15.0
 """Seconds that a guard may take until it reports."""
 KEPT = 30 * 86400.0
 """Seconds that is remembered how a session ended."""
+HALF_MADE = 3600.0
+"""Seconds after which nobody makes a folder any more."""
 _PAUSE = 0.05
 NEVER = "it never came up"
 KILLED = "its guard there was killed"
@@ -151,10 +153,14 @@ class Remote:
     def _make(self, files: dict[str, bytes]) -> None:
         """Make its folder with these files, whole or not at all; one that is there stays as it is."""
         new = self._place.with_name(f"{paths.NEW}{self._there}-{os.getpid()}")
-        make_folder(new)
-        with atomic.folder(new) as folder:
-            for name, data in files.items():
-                atomic.replace(folder, name, data)
+        try:
+            make_folder(new)
+            with atomic.folder(new) as folder:
+                for name, data in files.items():
+                    atomic.replace(folder, name, data)
+        except BaseException:  # the environment in it is no one else's
+            delete(new)
+            raise
         try:
             new.rename(self._place)
         except OSError:  # another process was faster
@@ -236,9 +242,11 @@ def end(home: Path, there: str, patience: float) -> dict[str, object] | None:
 
 
 def _forget_old(folder: Path) -> None:
-    """Remove the ends that are long ago."""
+    """Remove the ends that are long ago, and what a killed process has made by half."""
     make_folder(folder)
     for place in folder.iterdir():
         with suppress(OSError):
-            if time.time() - (place / paths.HOSTED_OVER).stat().st_mtime > KEPT:
+            is_half_made = place.name.startswith(paths.NEW)
+            made, age = (place, HALF_MADE) if is_half_made else (place / paths.HOSTED_OVER, KEPT)
+            if time.time() - made.stat().st_mtime > age:
                 delete(place)

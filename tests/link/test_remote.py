@@ -1,5 +1,6 @@
 """A session on the machine that has its agent: begun once, ended for certain, whoever looks after it."""
 
+import errno
 import os
 import signal
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from pro0.link import remote
 from pro0.link.remote import KILLED, LOST, NEVER, Order, Remote
 from pro0.model.runtime import Report, State
 from pro0.ops.identity import INCARNATION
-from pro0.store import paths
+from pro0.store import atomic, paths
 from pro0.store.teams import Store
 from tests.agents import placed
 from tests.waiting import STUCK, wait_until
@@ -214,3 +215,27 @@ def test_a_folder_that_is_removed_takes_the_session_along(place: Path) -> None:
     session.folder.rmdir()
     assert agent
     wait_until(lambda: not processes.alive(agent), STUCK, "its guard has ended it")
+
+
+def test_a_start_without_room_leaves_no_secret(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its environment holds keys of the person's (behaviour 3.32); what a kill leaves goes with a later start."""
+    folder, replaced = paths.hosted(place, THERE).parent, atomic.replace
+
+    def without_room(descriptor: int, name: str, data: bytes) -> None:
+        if name == first_prompt.FILE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replaced(descriptor, name, data)
+
+    with monkeypatch.context() as full:
+        full.setattr(atomic, "replace", without_room)
+        with pytest.raises(OSError, match="No space left"):
+            Remote(place, THERE).begin(replace(LASTING, prompt="do it"))
+    assert [*folder.iterdir()] == []
+    old, young = (folder / f"{paths.NEW}{THERE}-{number}" for number in (1, 2))
+    for half in (old, young):
+        half.mkdir()
+        (half / paths.HOSTED_LAUNCH).write_text("a secret")
+    long_ago = old.stat().st_mtime - remote.HALF_MADE - 1
+    os.utime(old, (long_ago, long_ago))
+    Remote(place, THERE).begin(LASTING)
+    assert (old.exists(), young.exists()) == (False, True)
