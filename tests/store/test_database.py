@@ -490,14 +490,31 @@ def test_an_event_wakes_whoever_watches_the_team(home: Path, url: str) -> None:
 
 def test_events_are_read_on_from_the_last_look(home: Path, url: str) -> None:
     team = team_at(home, url)
-    reader, late = team.documents.events(), team.documents.events()
+    reader, late, later = (team.documents.events() for _ in range(3))
     for number in range(5):
         team.log_event(clock(), "human", f"event {number}")
     assert [json.loads(line)["event"] for line in reader.fresh()] == [f"event {number}" for number in range(5)]
     assert len(late.last(2)) == 2
+    assert later.last(0) == []
     team.log_event(clock(), "human", "more")
-    assert len([*reader.fresh()]) == len([*late.fresh()]) == 1
+    assert len([*reader.fresh()]) == len([*late.fresh()]) == len([*later.fresh()]) == 1
     assert [*reader.fresh()] == []
+
+
+def test_who_reads_on_goes_on_when_the_server_is_back(home: Path, server: Postgres) -> None:
+    """While it is away there is nothing new, and the last events are not told to be none."""
+    with cutting(server) as proxy:
+        team = team_at(home, url := server.url(host=str(proxy.at)))
+        reader = team.documents.events()
+        assert reader.last(9) == []
+        team.log_event(clock(), "human", "an event")
+        server_of(url).close()
+        proxy.lets_in = False
+        assert [*reader.fresh()] == []
+        with pytest.raises(Unwritable):
+            reader.last(9)
+        proxy.lets_in = True
+        assert [json.loads(line)["event"] for line in reader.fresh()] == ["an event"]
 
 
 def test_a_name_in_the_database_is_one_team(home: Path, url: str, tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """The events of a team as rows, read on from the last one."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import LiteralString
 
+from pro0.errors import Unwritable
 from pro0.store.database import schema
 from pro0.store.database.place import TeamRows
 from pro0.store.database.session import Row
@@ -11,7 +13,7 @@ from pro0.store.journal import Journal
 
 
 class EventRows(Journal):
-    """The events of one team, read on from the end of the last look; a server out of reach tells none."""
+    """The events of one team, read on from the end of the last look."""
 
     def __init__(self, team: TeamRows) -> None:
         super().__init__(Path())
@@ -20,12 +22,13 @@ class EventRows(Journal):
 
     def last(self, number: int) -> list[bytes]:
         """Return the last lines, at most `number`, and skip all older ones."""
-        rows = self._rows_of(schema.LATEST_EVENTS, number)
-        return [*self._lines(reversed(rows))]
+        lines = [*self._lines(reversed(self._rows_of(schema.LATEST_EVENTS, max(1, number))))]
+        return lines[max(0, len(lines) - number) :]
 
     def fresh(self) -> Iterator[bytes]:
-        """Yield the lines added since the last look, oldest first."""
-        yield from self._lines(iter(self._rows_of(schema.EVENTS_AFTER, self._latest)))
+        """Yield the lines added since the last look, oldest first; none while the server is out of reach."""
+        with suppress(Unwritable):
+            yield from self._lines(iter(self._rows_of(schema.EVENTS_AFTER, self._latest)))
 
     def _rows_of(self, query: LiteralString, value: int) -> list[Row]:
         return self._team.ask(f"the events of {self._team.name}", query, value)
