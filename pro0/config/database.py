@@ -3,6 +3,8 @@
 from pro0.errors import BadInput
 
 SCHEMES = ("postgresql", "postgres")
+SECRETS = ("password", "client_secret")
+"""How the names of libpq's secrets end."""
 
 
 def checked(url: str) -> str:
@@ -11,7 +13,8 @@ def checked(url: str) -> str:
 
     try:
         parts = urlsplit(url)
-        secret = parts.password is not None or "password" in parse_qs(parts.query, keep_blank_values=True)
+        names = parse_qs(parts.query, keep_blank_values=True)
+        secret = parts.password is not None or any(name.endswith(SECRETS) for name in names)
     except ValueError as error:
         raise BadInput(f"the URL of the store cannot be read: {error}") from None
     if secret:

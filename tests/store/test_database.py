@@ -668,6 +668,8 @@ def test_who_may_give_its_work_back_hears_of_a_change_at_the_server(home: Path, 
     [
         ("postgresql://me:secret@host/db", "holds a password"),
         ("postgresql://host/db?password=secret", "holds a password"),
+        ("postgresql://host/db?sslmode=require&sslpassword=secret", "holds a password"),
+        ("postgresql://host/db?oauth_client_secret=secret", "holds a password"),
         ("https://host/db", "is no store"),
         ("postgresql://host/a b", "is no store"),
         ("postgresql://[host/db", "cannot be read"),
