@@ -106,10 +106,16 @@ def _recorded() -> dict[str, Any]:
 
 
 def _origin(recorded: dict[str, Any]) -> str:
-    """Return whence pro0 came as installers take it, "" for an index of packages."""
-    url = str(recorded.get("url", "")).replace("'", "%27")
-    kind = str(_mapping(recorded, "vcs_info").get("vcs", ""))
-    return f"{kind}+{url}" if kind and url else url
+    """Return whence pro0 came as installers take it, with its revision and folder; "" for an index of packages."""
+    from urllib.parse import quote
+
+    if not (url := str(recorded.get("url", "")).replace("'", "%27")):
+        return ""
+    source = _mapping(recorded, "vcs_info")
+    revision, folder = source.get("requested_revision"), recorded.get("subdirectory")
+    place = f"{kind}+{url}" if (kind := str(source.get("vcs", ""))) else url
+    place += f"@{quote(revision)}" if kind and isinstance(revision, str) and revision else ""
+    return place + (f"#subdirectory={quote(folder)}" if isinstance(folder, str) and folder else "")
 
 
 def _mapping(of: dict[str, Any], key: str) -> dict[str, Any]:

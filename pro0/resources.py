@@ -46,6 +46,18 @@ def link_argv(record: Path) -> tuple[str, ...]:
 
 def data(name: str) -> Path:
     """Return the folder of the shipped `layouts`, `man`, `man5` or `man7`; KeyError for any other name."""
-    installed = Path(sys.prefix) / _INSTALLED[name]
+    place = _INSTALLED[name]
     checkout = _PACKAGE.parent / name
-    return checkout if (_PACKAGE.parent / "pyproject.toml").is_file() else installed
+    return checkout if (_PACKAGE.parent / "pyproject.toml").is_file() else _data_root() / place
+
+
+def _data_root() -> Path:
+    """Return the folder below which the installer of this package has put its other files."""
+    if sys.prefix != sys.base_prefix and _PACKAGE.is_relative_to(sys.prefix):
+        return Path(sys.prefix)
+    import sysconfig  # 15 ms that an environment of pro0's own need not spend
+
+    for scheme in sysconfig.get_scheme_names():
+        if Path(sysconfig.get_path("purelib", scheme)) == _PACKAGE.parent:
+            return Path(sysconfig.get_path("data", scheme))
+    return Path(sys.prefix)

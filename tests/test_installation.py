@@ -54,6 +54,19 @@ def test_how_it_was_installed(prefix: str, source: Path | None, by: str, add: st
         ('{"url": "https://h/p", "vcs_info": {"vcs": "git", "commit_id": "0"}}', " @ git+https://h/p"),
         ('{"url": "file:///it\'s", "dir_info": {}}', " @ file:///it%27s"),
         ('{"url": "file:///a{b}", "dir_info": {}}', " @ file:///a{b}"),
+        (
+            '{"url": "https://h/p", "vcs_info": {"vcs": "git", "requested_revision": "v1.0", "commit_id": "0"}}',
+            " @ git+https://h/p@v1.0",
+        ),
+        (
+            '{"url": "https://h/p", "vcs_info": {"vcs": "git", "requested_revision": "it\'s"}, "subdirectory": "a b"}',
+            " @ git+https://h/p@it%27s#subdirectory=a%20b",
+        ),
+        (
+            '{"url": "https://h/p.zip", "archive_info": {}, "subdirectory": "sub/p"}',
+            " @ https://h/p.zip#subdirectory=sub/p",
+        ),
+        ('{"url": "https://h/p", "vcs_info": {"vcs": "git", "requested_revision": 3}}', " @ git+https://h/p"),
         *((odd, "") for odd in ("", "[]", "{", '{"vcs_info": 3}', '{"vcs_info": {"vcs": "git"}}')),
     ],
 )

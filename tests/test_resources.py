@@ -1,6 +1,7 @@
 """Where pro0's own files are."""
 
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,19 @@ def test_what_is_shipped_is_found_installed(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert resources.data("layouts") == tmp_path / "share" / "pro0" / "layouts"
     assert resources.data("man") == tmp_path / "share" / "man" / "man1"
+
+
+@pytest.mark.parametrize("environment", [True, False], ids=["below an environment", "of the system's Python"])
+def test_what_is_shipped_is_found_where_pip_puts_a_users(
+    environment: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`pip install --user`: what is no module lies in the user's own share, not below the Python."""
+    user = sysconfig.get_preferred_scheme("user")
+    monkeypatch.setattr(resources, "_PACKAGE", Path(sysconfig.get_path("purelib", user)) / "pro0")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path) if environment else sys.base_prefix)
+    share = Path(sysconfig.get_path("data", user)) / "share"
+    assert resources.data("layouts") == share / "pro0" / "layouts"
+    assert resources.data("man5") == share / "man" / "man5"
 
 
 def test_nothing_else_is_shipped() -> None:

@@ -71,7 +71,7 @@ class TeamStore:
             place, PERMISSIONS, PermissionRequests, absent=PermissionRequests
         )
         self.announced: File[Announced] = File(place, ANNOUNCED, Announced, absent=Announced)
-        self.ports = ports_of(paths)
+        self.ports: File[PortRanges] = File(paths.team, PORTS, PortRanges, absent=PortRanges)
         self.tasks = TaskFile(self.documents.tasks)
 
     def exists(self) -> bool:
@@ -133,11 +133,6 @@ class TeamStore:
         """Append one line to events.jsonl; the line is for people, never the truth, so a failed write is ignored."""
         line = {"at": iso(now), "actor": actor, "event": event, **{k: v for k, v in details.items() if v is not None}}
         self.documents.log(line)
-
-
-def ports_of(paths: TeamPaths) -> File[PortRanges]:
-    """Return the ports of a team's members here, which are files wherever its documents are."""
-    return File(paths.team, PORTS, PortRanges, absent=PortRanges)
 
 
 class Store:

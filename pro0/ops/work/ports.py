@@ -6,11 +6,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pro0.errors import Pro0Error
+from pro0.model.team import PortRanges
 from pro0.ops.repair.evidence import opened
-from pro0.store.files import translate
+from pro0.store.files import File, translate
 from pro0.store.lock import locked
 from pro0.store.paths import PORTS, TeamPaths
-from pro0.store.teams import Store, TeamStore, ports_of
+from pro0.store.teams import Store, TeamStore
 
 PORT_BASE = "PRO0_PORT_BASE"
 """The variable with the first port of a member's range."""
@@ -51,8 +52,8 @@ def _used_of(home: Path, name: str) -> dict[str, int]:
     """Return the ranges of another team, of all its members while nobody can tell where its documents are."""
     if team := opened(Store(home), name):
         return _used(team)
-    with suppress(Pro0Error):
-        return ports_of(TeamPaths(home, name)).read().ranges
+    with suppress(Pro0Error):  # its ports are here, wherever its documents are
+        return File(TeamPaths(home, name).team, PORTS, PortRanges, absent=PortRanges).read().ranges
     return {}
 
 
