@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, Pro0Error
 from pro0.mcp import views, waiting
 from pro0.mcp.tool_context import ToolContext
+from pro0.mcp.tools.team import members_view
 from pro0.mcp.tools.tool import LEADS, tool
 from pro0.model.ids import LEAD, agent_id_from
 from pro0.model.task import Draft, Task
@@ -134,4 +135,6 @@ def _first_task(text: str) -> Draft:
 
 
 def _view(context: Context, seat: Seat) -> views.MemberView:
-    return views.member_view(of_seat(context, seat), seat.role, brief=False)
+    """Return a member as list_teammates shows it, also when its seat was taken away meanwhile."""
+    listed = (member for member in members_view(context, brief=False).members if member.agent_id == seat.agent_id)
+    return next(listed, None) or views.member_view(of_seat(context, seat), seat.role)
