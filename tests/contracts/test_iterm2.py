@@ -3,9 +3,11 @@
 The program is a stand-in that keeps real state; iTerm2 itself runs on macOS only.
 """
 
+import errno
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -194,6 +196,22 @@ def test_a_shell_that_never_comes_up_is_said_and_undone(stage: ITerm2Stage, monk
     with pytest.raises(EnvironmentMissing, match=r"made 2 of 2 panes .* did not start it within") as error:
         stage.open(2)
     assert "open a new pane by hand" in str(error.value.hint)
+    assert set(stage.app.panes()) == {stage.app.session, stage.app.stranger}
+
+
+def full(**_options: str) -> str:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/pro0-x")
+
+
+@pytest.mark.parametrize(("makes", "panes"), [(full, 0), (lambda **_: "/tmp/pro0-is-not-there", 2)], ids=["0", "2"])
+def test_a_disk_that_takes_no_script_is_said_and_undone(
+    stage: ITerm2Stage, monkeypatch: pytest.MonkeyPatch, makes: Callable[..., str], panes: int
+) -> None:
+    """Else one more pane would stay with each round of the lead."""
+    monkeypatch.setattr(tempfile, "mkdtemp", makes)
+    with pytest.raises(EnvironmentMissing, match=f"made {panes} of 2 panes .* cannot write /tmp/pro0-") as error:
+        stage.open(2)
+    assert error.value.hint == "free some space in /tmp"
     assert set(stage.app.panes()) == {stage.app.session, stage.app.stranger}
 
 

@@ -64,21 +64,24 @@ class ITerm2:
         if not openings:
             return ()
         panes: list[str] = []
-        folder = Path(tempfile.mkdtemp(prefix="pro0-", dir="/tmp"))  # a name no shell expands
+        made = ""
         try:
+            made = tempfile.mkdtemp(prefix="pro0-", dir="/tmp")  # a name no shell expands
+            folder = Path(made)
             _split(place, len(openings), panes)
             return tuple(
                 _each(
                     lambda opening_and_pane: _start(place, *opening_and_pane, folder), zip(openings, panes, strict=True)
                 )
             )
-        except (EnvironmentMissing, it2.NoSuchSession) as error:
+        except (EnvironmentMissing, it2.NoSuchSession, OSError) as error:
             _each(_close, panes)
-            reason, hint = (error.message, error.hint) if isinstance(error, EnvironmentMissing) else (_WENT, None)
+            reason, hint = _why(error)
             step = f"iTerm2 made {len(panes)} of {len(openings)} panes for team {place.team!r}, then failed"
             raise EnvironmentMissing(f"{step}: {reason}", code=ErrorCode.IT2_FAILED, hint=hint) from None
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            if made:
+                shutil.rmtree(made, ignore_errors=True)
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
         """Return None: a session of iTerm2 has its own terminal."""
@@ -176,6 +179,15 @@ class ITerm2:
             for row, (team, root) in zip(rows, owners, strict=True):
                 if team == place.uid:
                     _close(row.id, root)
+
+
+def _why(error: EnvironmentMissing | it2.NoSuchSession | OSError) -> tuple[str, str | None]:
+    """Return why a bring-up has failed, and the next step."""
+    if isinstance(error, EnvironmentMissing):
+        return error.message, error.hint
+    if isinstance(error, OSError):
+        return f"cannot write {error.filename or 'to /tmp'}: {error.strerror}", "free some space in /tmp"
+    return _WENT, None
 
 
 def _split(place: Place, number: int, panes: list[str]) -> None:
