@@ -90,6 +90,8 @@ class AgentTerminal:
             sys.stderr.write(f"pro0 guard: its terminal cannot be shown any more: {type(error).__name__}: {error}\n")
             sys.stderr.flush()
             self._listener.close()
+            for client in self._clients:  # a view would go on showing its last frame, and take keys
+                client.close()
             # Nobody can watch any more, but an undrained agent would block on its output.
             while not select.select([self._stop], [], [], 0)[0]:
                 select.select([self._pty.fileno, self._stop], [], [])
@@ -272,6 +274,8 @@ class AgentTerminal:
                 break
             self._screen.feed(data)
             self._changed()
+            if time.monotonic() >= deadline:
+                break
         self._settled = self._held = 0.0
         for client in self._clients:
             client.due = 0.0

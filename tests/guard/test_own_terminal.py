@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -230,6 +231,7 @@ def test_a_terminal_that_fails_says_so_and_is_drained_on(stage: Stage, monkeypat
     said = io.StringIO()
     monkeypatch.setattr(sys, "stderr", said)
     monkeypatch.setattr(stage.made._screen, "feed", lambda data: [][0])
+    view = stage.connect()
     stage.prints("x" * (1 << 18))
     wait_until(lambda: "list index out of range" in said.getvalue(), STUCK, "it is said")
     assert said.getvalue() == (
@@ -238,7 +240,30 @@ def test_a_terminal_that_fails_says_so_and_is_drained_on(stage: Stage, monkeypat
     stage.prints("x" * (1 << 18))
     with pytest.raises(Silent):
         stage.connect()
+    with view, pytest.raises(Silent, match="the terminal is gone"):
+        view.wait(protocol.FRAME)
     stage.over()
+
+
+def test_a_survivor_that_prints_on_keeps_nobody_from_the_last_screen(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `yes` may that runs as another user: there is always something to read."""
+    pty = stage.made._pty
+
+    def always(read: list[Any], *rest: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        return (read, [], []) if read == [pty.fileno] else select.select(read, *rest)
+
+    with stage.connect() as one:
+        one.send(protocol.WATCH, b'{"columns":80,"lines":24}')
+        one.wait(protocol.FRAME)
+        monkeypatch.setattr(terminals, "select", SimpleNamespace(select=always))
+        monkeypatch.setattr(pty, "read", lambda: b"on\r\n")
+        stage.over()
+        assert one.wait(protocol.FRAME)["rows"]
+        with pytest.raises(Silent):
+            one.wait(protocol.FRAME)
+    assert set(stage.log.read_text().split()) == {"on"}
 
 
 def test_the_end_of_a_terminal_that_does_not_answer_is_not_waited_for(stage: Stage) -> None:
