@@ -28,6 +28,8 @@ from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
 HOME = ("", "", "")
 NORMAL = 1000
 """The code of a WebSocket that has said all."""
+FULL = 1013
+"""With this code a WebSocket is closed that is one too many: its browser may try again later."""
 PIECE = 64 * 1024
 """Bytes that wait here for a browser that does not read; the rest waits where it is made."""
 HOME_FAMILIES = (teams, starting)
@@ -64,10 +66,13 @@ class Conversations:
 
     async def _admit(self, web: WebSocket, name: str, client: Callable[[Device, Lists], RpcClient]) -> None:
         device = await anyio.to_thread.run_sync(device_of, self._address, web)
-        if device is None or self.admitted.full or (name and not self._store.team(name).exists()):
+        if device is None or (name and not self._store.team(name).exists()):
             await web.close(FORBIDDEN)
             return
         await web.accept(PROTOCOL)
+        if self.admitted.full:  # a page is told no code of one that was not accepted
+            await web.close(FULL)
+            return
         ours, theirs = socket.socketpair()
         with self.admitted.holding(device), closing(ours):
             (await self._server(name)).adopt(theirs, lambda lists: client(device, lists))

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from pro0.ops.devices import known
+from pro0.web.admitted import CONNECTIONS
+from pro0.web.conversations import FULL
 from pro0.web.neighbours import owner
 from tests.conftest import Result
 from tests.waiting import STUCK
@@ -199,6 +201,18 @@ def test_no_hostile_upgrade_gets_in(served: tuple[Browser, Path]) -> None:
 def test_the_same_upgrade_with_nothing_wrong_gets_in(served: tuple[Browser, Path]) -> None:
     browser, _ = served
     assert browser.rpc().result("home.show")["device"]["id"] == browser.id
+
+
+def test_one_conversation_too_many_is_told_that_it_is(served: tuple[Browser, Path]) -> None:
+    """With a code that says so: a browser that is only refused is one that is not paired."""
+    browser, _ = served
+    many = [browser.open("/rpc") for _ in range(CONNECTIONS)]
+    with pytest.raises(ConnectionClosed) as closed:
+        browser.open("/rpc/alpha").recv(STUCK)
+    assert closed.value.rcvd
+    assert closed.value.rcvd.code == FULL
+    for one in many:
+        one.close()
 
 
 # The six holes that users of such pages have found in them.

@@ -8,9 +8,12 @@ from playwright.sync_api import expect
 
 from pro0.model.task import Draft
 from pro0.store.paths import TASKS
+from pro0.web.admitted import CONNECTIONS
 from tests.engine.crew import Crew
 from tests.waiting import STUCK, wait_until
+from tests.web.browsers import Browser
 from tests.web.conftest import Server
+from tests.web.page.conftest import pairing
 from tests.web.page.pages import Shown
 
 CUT = "for (const socket of globalThis.sockets) socket.close()"
@@ -50,6 +53,25 @@ def test_random_cuts_lose_and_double_no_event(shown: Shown, alpha: Crew, seed: i
         page.get_by_label("Find a task").fill(id)
         expect(page.locator(".line").get_by_text(id, exact=True)).to_have_count(1)
     shown.troubles.clear()
+
+
+def test_one_page_too_many_is_told_so_and_comes_in_by_itself(shown: Shown, alpha: Crew) -> None:
+    """Not that it is unpaired: it would be paired once more, for nothing."""
+    others = Browser(pairing(alpha))
+    others.pair()
+    for _ in range(CONNECTIONS):  # with those of the other page these are too many
+        others.open("/rpc")
+    another = Shown(shown.page.context.new_page(), shown.origin, shown.late)
+    said = another.page.get_by_text("Too many pages are open")
+    expect(said).to_be_visible()
+    another.go("tree")
+    expect(another.page.get_by_role("heading", name="Tasks")).to_be_visible()
+    expect(said).to_be_visible()
+    others.close()
+    expect(said).to_have_count(0)
+    expect(another.page.get_by_role("button", name="New task")).to_be_visible()
+    assert not another.troubles
+    another.page.close()
 
 
 @pytest.mark.soak

@@ -6,6 +6,7 @@ const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
 /** Milliseconds in which the server has to answer somebody who is back. */
 const SILENCE = 5000;
+const FULL = 1013;
 
 /** An error that a method answered with: `hint` is the next step. */
 export class RpcError extends Error {
@@ -30,7 +31,10 @@ export class Connection {
   /** @param {string} path of the server, such as /rpc/alpha */
   constructor(path) {
     this.path = path;
-    /** "connecting", "open", "lost", or "refused" while the server is there and does not let this browser in. */
+    /**
+     * "connecting", "open", "lost", "refused" while the server is there and does not let this browser in, or "full"
+     * while it lets in no more pages.
+     */
     this.state = signal("connecting");
     /** True while a list that was there cannot be read again: what it shows may be old. */
     this.behind = signal(false);
@@ -53,7 +57,7 @@ export class Connection {
     this.socket = socket;
     socket.onopen = () => this.opened();
     socket.onmessage = ({ data }) => this.receive(JSON.parse(data));
-    socket.onclose = () => this.socket === socket && this.lost();
+    socket.onclose = ({ code }) => this.socket === socket && this.lost(code === FULL);
   }
 
   /** Ask whether the other end is still there: a sleep or another network may have cut the connection without a word. */
@@ -72,15 +76,17 @@ export class Connection {
 
   opened() {
     this.wait = FIRST_WAIT;
-    this.state.value = "open";
+    // A server that is full accepts, and cuts off at once: only an answer shows that it is full no more.
+    if (this.state.value !== "full") this.state.value = "open";
     for (const subscription of this.subscriptions) this.follow(subscription);
   }
 
-  async lost() {
+  async lost(full = false) {
     for (const { reject } of this.calls.values()) reject(new RpcError(CUT));
     this.calls.clear();
     if (this.closed) return;
-    if (this.state.value === "open") this.state.value = "lost";
+    if (full) [this.state.value, this.wait] = ["full", LONGEST_WAIT];
+    else if (this.state.value === "open") this.state.value = "lost";
     else this.state.value = (await reachable()) ? "refused" : "lost";
     if (this.closed) return;
     this.timer = setTimeout(() => this.open(), this.wait);
@@ -160,6 +166,7 @@ export class Connection {
 
   receive(message) {
     this.heard += 1;
+    if (this.state.value === "full") this.state.value = "open";
     if (message.id !== undefined) {
       const call = this.calls.get(message.id);
       this.calls.delete(message.id);

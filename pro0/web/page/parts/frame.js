@@ -9,6 +9,7 @@ import { Icon } from "./icons.js";
 import { openPalette } from "./palette.js";
 
 const MOST = 99;
+const CUTS = { lost: "The server cannot be reached.", full: "Too many pages are open: close some." };
 
 export function Frame({ children }) {
   const { screen } = route.value;
@@ -72,6 +73,6 @@ function News() {
 
 function Cut() {
   const { state, behind } = team.value?.connection ?? {};
-  const what = state?.value === "lost" ? "The server cannot be reached." : behind?.value && "Not all of it could be read again.";
+  const what = CUTS[state?.value] ?? (behind?.value && "Not all of it could be read again.");
   return html`<p class="cut" role="status">${what && `${what} What you see may be old; this page tries again by itself.`}</p>`;
 }
