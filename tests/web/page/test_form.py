@@ -189,4 +189,4 @@ def test_a_line_that_is_no_member_of_a_new_team_is_said_in_plain_words(shown: Sh
     expect(main.get_by_role("alert")).to_have_text(
         f'"{line}" is no member: write one a line, such as ada=claude reviewer'
     )
-    assert alpha.store.names() == ("alpha",)
+    assert alpha.store.names() == ["alpha"]
