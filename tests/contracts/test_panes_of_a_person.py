@@ -184,6 +184,22 @@ def test_a_first_start_that_fails_ends_no_server_of_a_person(
     assert own.tmux("list-sessions", "-F", "#{session_name}") == ("mine" if when == "meanwhile" else "")
 
 
+def test_a_window_of_a_person_keeps_its_name(own: TmuxStage) -> None:
+    """A member's pane that stands there now counts in no name; in a window of the team it does."""
+    moved, stays = own.open(2)
+    own.tmux("join-pane", "-d", "-s", moved.pane, "-t", own.tmux("new-window", *MINE))
+
+    def shown(handle: Handle, form: str) -> str:
+        return own.tmux("display-message", "-p", "-t", handle.pane, form)
+
+    for count in (1, 0):
+        own.backend.mark({moved: bool(count), stays: False}, count)
+        assert shown(moved, "#{@pro0_needed}") == "1" * count
+        assert shown(stays, "#{window_name}").endswith(" ?1") == bool(count)
+        assert "?" not in shown(moved, "#{window_name}")
+        assert shown(moved, "#{automatic-rename}") == "1", "tmux goes on naming it by itself"
+
+
 def test_another_team_in_the_same_tmux_keeps_its_panes(home: Path, tmp_path: Path) -> None:
     """43: two teams of one person, in windows side by side."""
     stage = InsideStage(tmp_path)

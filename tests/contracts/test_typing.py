@@ -132,6 +132,10 @@ def test_each_byte_typed_from_elsewhere_arrives_as_it_is(home: Path, tmp_path: P
             before = record()
             assert stage.backend.type(handle, data)
             wait_until(lambda: record() == before + data, SECONDS, f"{data!r} arrives")  # noqa: B023
+        before = record()
+        assert not stage.backend.type(handle, b"\0"), "no script can hold it, as Ctrl and the space bar send it"
+        assert stage.backend.type(handle, b"a\0b")
+        wait_until(lambda: record() == before + b"ab", SECONDS, "the rest arrives")
     finally:
         stage.leave()
 

@@ -128,8 +128,9 @@ class Tmux:
         return _act(handle, paste(handle, _KEYS[key], "-r", looked)) == ["sent"]
 
     def type(self, handle: Handle, data: bytes) -> bool:
-        """Put typed bytes into a pane, but for NUL, which no script can hold; False when its mode takes none."""
-        return _act(handle, typed(handle, os.fsdecode(data.replace(b"\0", b"")))) == ["sent"]
+        """Put typed bytes into a pane, but for NUL, which no script can hold; False when none is left or taken."""
+        text = os.fsdecode(data.replace(b"\0", b""))
+        return bool(text) and _act(handle, typed(handle, text)) == ["sent"]
 
     def label(self, states: Mapping[Handle, str]) -> None:
         """Write states into the borders of our panes: one call of tmux for each server."""

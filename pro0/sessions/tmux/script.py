@@ -237,10 +237,12 @@ def _octal(match: re.Match[bytes]) -> bytes:
 
 
 def marked(handle: Handle, is_needed: bool, count: int) -> str:
-    """Return the line that stresses a pane's border or not, and puts a count behind the name of its window."""
+    """Return the line that stresses a pane's border or not, and puts a count behind the name of its window, if ours."""
     own_name = "#{s/ [?][0-9]+$//:window_name}"
     option: Command = ("set-option", "-p", "-t", handle.pane, NEEDED, "1" if is_needed else "")
-    return line(option, ("rename-window", "-t", handle.pane, f"{own_name} ?{count}" if count else own_name))
+    rename = line(("rename-window", "-t", handle.pane, f"{own_name} ?{count}" if count else own_name))
+    # Not in a window of the person's that the pane was moved to: tmux would stop naming it by itself for good.
+    return f"{line(option)} ; {block(f'#{{!=:#{{{WINDOW}}},}}', handle.pane, rename)}"
 
 
 def ours(handle: Handle) -> str:
