@@ -28,6 +28,8 @@ from pro0.terminals import address, protocol
 
 LOOK, SOON = 2.0, 0.1
 """The most seconds until a look without an event, and the fewest."""
+SIGN = 5.0
+"""Seconds between two signs of life to home."""
 _MARKS = frozenset({"Mn", "Me"})
 ASKERS = 64
 """Commands that may wait at once."""
@@ -73,6 +75,7 @@ class Far:
         self._order: Order | None = None
         self._agent: AgentThere | None = None
         self._ending = False
+        self._signs_at = 0.0
         self._due = True
         """Whether there may be something new to tell home."""
 
@@ -108,6 +111,9 @@ class Far:
             self._hear(stream)
         if self._listener and self._listener.fileno() in ready:
             self._welcome()
+        if time.monotonic() >= self._signs_at and not self._home.sending:
+            self._signs_at = time.monotonic() + SIGN
+            self._home.send(streams.ALIVE, {})
         changed = self._watch.drain() if self._watch else False
         self._due |= bool(self._exits.ended()) or changed or not (ready or room) or time.monotonic() >= due
 

@@ -32,6 +32,8 @@ TAKES = 10.0
 """Seconds for the machine to take something, once too much waits for it; then the link is cut."""
 GREETS = 60.0
 """Seconds for the machine to greet, once ssh is started; then it is tried again."""
+SILENT = 20.0
+"""Seconds for a machine that has greeted to give a sign of life; then the link is cut."""
 STATE = "PRO0_STATE_FD"
 WORD, NOTE = 100, 2000
 """Characters of a state or a task, and of a note, that are passed on."""
@@ -49,7 +51,7 @@ class Link:
         doing = Doing(Path(hosted.project), OwnMail(session), OwnPermissions(session))
         self._asks = Asks(doing, self._ring)
         self._tunnel: Tunnel | None = None
-        self._connect_at = self._greets_by = 0.0
+        self._connect_at = self._speaks_by = 0.0
         self._asked = False
         """Whether the machine may have begun: it was asked to."""
         self._begun = self._ending = self._cut = self._greeted = False
@@ -90,8 +92,10 @@ class Link:
         patience: float | None = max(0.0, self._connect_at - time.monotonic())
         if tunnel:
             patience = TAKES if tunnel.stream.clogged else to_keep
-        if tunnel and not self._greeted:
-            patience = min(max(0.0, self._greets_by - time.monotonic()), GREETS if patience is None else patience)
+        if tunnel and self._greeted and tunnel.stream.clogged:  # then it is not heard
+            self._speaks_by = time.monotonic() + SILENT
+        elif tunnel:
+            patience = min(max(0.0, self._speaks_by - time.monotonic()), GREETS if patience is None else patience)
         ready, room, _ = select.select(sources, sinks, [], patience)
         if self._woken in ready:
             self._wake()
@@ -101,8 +105,8 @@ class Link:
             if tunnel.stream.clogged and not (ready or room):
                 raise Misfit(f"it has taken nothing for {TAKES:g} s")
             self._exchange(tunnel, ready, room)
-            if not self._greeted and time.monotonic() >= self._greets_by:
-                raise Misfit(f"its pro0 has said nothing for {GREETS:g} s")
+            if time.monotonic() >= self._speaks_by:
+                raise Misfit(f"its pro0 has said nothing for {SILENT if self._greeted else GREETS:g} s")
         except StreamEnd as gone:
             self._lose(tunnel, gone)
 
@@ -116,6 +120,8 @@ class Link:
         if tunnel.stream.source in ready:
             for kind, payload in tunnel.stream.read():
                 self._take(tunnel.stream, kind, payload)
+            if self._greeted:
+                self._speaks_by = time.monotonic() + SILENT
         for answer in self._asks.answers() if self._joined else ():
             tunnel.stream.send(streams.ANSWER, answer)
 
@@ -125,7 +131,7 @@ class Link:
         return self._begun and not self._cut
 
     def _connect(self) -> None:
-        self._connect_at, self._greets_by = time.monotonic() + AGAIN, time.monotonic() + GREETS
+        self._connect_at, self._speaks_by = time.monotonic() + AGAIN, time.monotonic() + GREETS
         self._heard, self._greeted = True, False
         try:
             self._tunnel = Tunnel(self._hosted)

@@ -32,6 +32,9 @@ END = b"e"
 OVER = b"o"
 """There to home: {code, signal, reason}: the whole tree has ended."""
 
+ALIVE = b"k"
+"""There to home: {}, from time to time: a connection that somebody else shares may be dead, and nobody tells."""
+
 ASK_LIMIT = 1 << 21
 """Bytes of the longest command that is asked for."""
 READ = 1 << 16

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,11 @@ import pytest
 
 from pro0.link import remote, streams
 from pro0.link.far import fitting
+from pro0.link.near import SILENT
 from pro0.link.streams import Stream
 from pro0.link.tunnel import LIMIT
 from pro0.terminals import protocol
-from tests.link.test_remote import LASTING
+from tests.link.test_remote import LASTING, order
 from tests.waiting import STUCK, wait_until
 
 BOLD = "\x1b[1m"
@@ -71,3 +73,16 @@ def test_home_takes_every_screen(row: str, left: str) -> None:
     assert len(taken) <= LIMIT
     assert json.loads(taken) == {**json.loads(payload), "rows": {str(index): left for index in range(70)}}
     assert taken == payload or row != left
+
+
+def test_it_gives_signs_of_life(far: Stream) -> None:
+    """Also while nothing happens: what is shared may be dead, and no ssh tells (behaviour 3.32)."""
+    far.send(streams.BEGIN, msgspec.to_builtins(order("sleep", "1000")))
+    signs: list[float] = []
+
+    def has_signed_again() -> bool:
+        signs.extend(time.monotonic() for kind, _ in far.read() if kind == streams.ALIVE)
+        return len(signs) > 2
+
+    wait_until(has_signed_again, STUCK, "it gives signs")
+    assert signs[2] - signs[1] < SILENT / 2

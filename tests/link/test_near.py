@@ -44,7 +44,7 @@ def heard(wanted):
 IMPATIENT = """
 import sys
 from pro0.link import __main__, near
-near.GREETS = {}
+near.GREETS, near.SILENT = {}, {}
 __main__.main(sys.argv[1:])
 """
 
@@ -52,7 +52,9 @@ __main__.main(sys.argv[1:])
 class Near:
     """One link, its terminal, and what it told its guard."""
 
-    def __init__(self, folder: Path, ssh: str, greets: float = near_module.GREETS) -> None:
+    def __init__(
+        self, folder: Path, ssh: str, greets: float = near_module.GREETS, silent: float = near_module.SILENT
+    ) -> None:
         self.record = folder / "one.host.json"
         File(folder, self.record.name, Hosted).create(
             Hosted(
@@ -70,7 +72,7 @@ class Near:
         self._told, telling = os.pipe()
         os.set_blocking(self._told, False)
         self.process = subprocess.Popen(
-            (sys.executable, "-c", IMPATIENT.format(greets), str(self.record)),
+            (sys.executable, "-c", IMPATIENT.format(greets, silent), str(self.record)),
             stdin=inner,
             stdout=inner,
             stderr=inner,
@@ -176,6 +178,25 @@ def test_a_machine_that_says_nothing_is_tried_again(near: list[Near], tmp_path: 
     near.append(link := Near(tmp_path, other(tmp_path, silent + begins), greets=1.0))
     wait_until(lambda: len(list(tmp_path.glob("call-*"))) > 3, STUCK, "it is tried again")
     assert link.notes()[-1].endswith("its pro0 has said nothing for 1 s")
+
+
+FALLS_SILENT = """
+home.send(HELLO, {"version": version})
+heard(BEGIN)
+home.send(BEGUN, {})
+for _ in range(8 if count == 1 else 0):
+    time.sleep(0.5)
+    home.send(ALIVE, {})
+heard(END)  # which never comes: it goes with who holds the connection
+"""
+
+
+def test_a_machine_that_falls_silent_is_out_of_reach(near: list[Near], tmp_path: Path) -> None:
+    """Over a connection that the person shares, ssh itself never says so (behaviour 3.32)."""
+    near.append(link := Near(tmp_path, other(tmp_path, FALLS_SILENT), silent=2.0))
+    wait_until(lambda: len(list(tmp_path.glob("call-*"))) > 1, STUCK, "it is tried again")
+    [note] = [note for note in link.notes() if note]
+    assert note.endswith("its pro0 has said nothing for 2 s")
 
 
 HANGS = """
