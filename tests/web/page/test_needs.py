@@ -11,9 +11,10 @@ from playwright.sync_api import Locator, expect
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.team import OutsideAgent, PlanGate, Seat
+from pro0.model.usage import SessionUsage
 from pro0.ops import permissions
 from pro0.ops.context import clock, lead_context
-from pro0.ops.team import plan_approval
+from pro0.ops.team import costs, events, plan_approval
 from pro0.ops.team.members import SeatDraft
 from pro0.processes import identify
 from tests.engine.crew import Crew
@@ -147,3 +148,25 @@ def test_a_later_request_of_the_same_wait_is_another_card(
     answer = permissions.show(alpha.context, second.id).answer
     assert isinstance(answer, PermissionAnswer)
     assert (answer.choice, answer.text) == (Choice.ALLOW, "")
+
+
+def test_a_limit_of_cost_that_is_no_number_is_not_set(shown: Shown, alpha: Crew) -> None:
+    """A blank would be 0 else, which is no limit."""
+    spent = SessionUsage(agent_id="ada", incarnation="inc-1", agent="claude", cost_usd=3.0)
+    with alpha.team.usage.change("a test") as change:
+        before, change.value = change.value, replace(change.value, sessions=(spent,))
+    costs.limit(alpha.context, 2.0)
+    shown.go("needs")
+    card = card_of(shown, "cost", "team")
+    field = card.get_by_label("US dollars")
+    field.press("Space")
+    shown.press("Set the limit", card)
+    expect(field).to_be_focused()
+    field.fill("9.5")
+    shown.press("Set the limit", card)
+    wait_until(lambda: alpha.team.wanted.read().max_cost == 9.5, STUCK, "the limit is set")
+    limits = [event.detail["usd"] for event in events.listed(alpha.context) if event.event == "team.limit"]
+    assert limits[-2:] == ["2", "9.5"]
+    costs.limit(alpha.context, 0)
+    with alpha.team.usage.change("a test") as change:
+        change.value = before

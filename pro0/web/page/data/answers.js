@@ -43,7 +43,7 @@ export const ANSWERS = {
     { label: "Ask", primary: true, stays: true, text: "required", field: "Your message", done: "asked", call: (need, content) => ["message.send", { to: need.member, content }] },
     { label: "Take it back", done: "given back", call: (need) => ["task.release", { task_id: need.subject }] },
   ],
-  cost: [{ label: "Set the limit", primary: true, stays: true, text: "required", field: "US dollars, 0 for no limit", done: "the limit is set", call: (_, usd) => ["team.limit", { usd: Number(usd) }] }],
+  cost: [{ label: "Set the limit", primary: true, stays: true, text: "required", number: true, field: "US dollars, 0 for no limit", done: "the limit is set", call: (_, usd) => ["team.limit", { usd: Number(usd) }] }],
   mail: [{ label: "Read", primary: true, go: (need) => ["messages", need.subject] }],
   "no lead": [],
   "own agent": [{ label: "Read its mail", primary: true, go: () => ["messages"] }],

@@ -96,7 +96,7 @@ function Answers({ need, answered }) {
   const send = ({ text }) => called(asked, text);
   return html`${asked && html`<${Form} key=${asked.label} label=${asked.label} send=${send} done=${`${need.subject}: ${asked.done}`}
       cancel=${asked === all[0] ? null : () => setAsked(null)} others=${all.filter((answer) => answer !== asked).map(button)}>
-      <${Field} label=${asked.field} name="text" area=${need.kind !== "cost"} rows="2" required />
+      <${Field} label=${asked.field} name="text" ...${asked.number ? { type: "number", min: 0, step: 0.01 } : { area: true, rows: 2 }} required />
     <//>`}
     ${!asked && html`<div class="row wrap answers">${all.map(button)}</div>`}`;
 }
