@@ -501,22 +501,6 @@ def test_events_are_read_on_from_the_last_look(home: Path, url: str) -> None:
     assert [*reader.fresh()] == []
 
 
-def test_who_reads_on_goes_on_when_the_server_is_back(home: Path, server: Postgres) -> None:
-    """While it is away there is nothing new, and the last events are not told to be none."""
-    with cutting(server) as proxy:
-        team = team_at(home, url := server.url(host=str(proxy.at)))
-        reader = team.documents.events()
-        assert reader.last(9) == []
-        team.log_event(clock(), "human", "an event")
-        server_of(url).close()
-        proxy.lets_in = False
-        assert [*reader.fresh()] == []
-        with pytest.raises(Unwritable):
-            reader.last(9)
-        proxy.lets_in = True
-        assert [json.loads(line)["event"] for line in reader.fresh()] == ["an event"]
-
-
 def test_a_name_in_the_database_is_one_team(home: Path, url: str, tmp_path: Path) -> None:
     team = team_at(home, url, "w1")
     before = team.wanted.read()

@@ -1,11 +1,9 @@
 """The events of a team as rows, read on from the last one."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import LiteralString
 
-from pro0.errors import Unwritable
 from pro0.store.database import schema
 from pro0.store.database.place import TeamRows
 from pro0.store.database.session import Row
@@ -26,9 +24,8 @@ class EventRows(Journal):
         return lines[max(0, len(lines) - number) :]
 
     def fresh(self) -> Iterator[bytes]:
-        """Yield the lines added since the last look, oldest first; none while the server is out of reach."""
-        with suppress(Unwritable):
-            yield from self._lines(iter(self._rows_of(schema.EVENTS_AFTER, self._latest)))
+        """Yield the lines added since the last look, oldest first; raises Unwritable without the server."""
+        yield from self._lines(iter(self._rows_of(schema.EVENTS_AFTER, self._latest)))
 
     def _rows_of(self, query: LiteralString, value: int) -> list[Row]:
         return self._team.ask(f"the events of {self._team.name}", query, value)
