@@ -147,14 +147,14 @@ class Running:
         over = not self._runs()
         if over:  # before its children end: their last output is not part of the result
             self._drain(pass_on)
-        found = self._tree()
-        survivors = processes.end(self._tree, self._grace) if found else []
+        tree = self._tree()
+        survivors = processes.end(self._tree, self._grace) if tree else []
         if not over:
             self._drain(pass_on)
         if self._child and self._child.stdout:
             self._child.stdout.close()
-        left, tail = max(0, len(found) - len(survivors)), self._tail.decode(errors="replace").strip()
-        return Ending(self._code(), tail, why, left, len(survivors))
+        ended_count, tail = max(0, len(tree) - len(survivors)), self._tail.decode(errors="replace").strip()
+        return Ending(self._code(), tail, why, ended_count, len(survivors))
 
     def _code(self) -> int:
         """Return the command's exit code; of one that cannot be ended, the code of the KILL, without waiting for it."""

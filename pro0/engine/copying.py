@@ -47,8 +47,8 @@ def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: b
             forgotten = copy.remove_source(team.paths, force=force)
     finally:
         lease.drop()
-    left = [f"rows of {name} may be left in {forgotten}"] if forgotten else []
-    return [*_report(store, name, to, moved=current_url != url), *left]
+    leftovers = [f"rows of {name} may be left in {forgotten}"] if forgotten else []
+    return [*_report(store, name, to, moved=current_url != url), *leftovers]
 
 
 def _running(name: str, why: str) -> Refused:

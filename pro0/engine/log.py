@@ -50,7 +50,7 @@ class SessionNet:
     def look(self, state: SeatState, look: Callable[[], T]) -> T | None:
         """Return what a look at one session finds, None when it fails."""
         try:
-            found = look()
+            result = look()
         except Exception as error:  # noqa: BLE001 - an agent writes its files itself, and must not stop the team
             why = reason(error)
             if self._known.get(state.incarnation) != why:
@@ -58,7 +58,7 @@ class SessionNet:
             self._known[state.incarnation] = why
             return None
         self._known.pop(state.incarnation, None)
-        return found
+        return result
 
     def keep(self, incarnations: Collection[str]) -> None:
         """Forget all other sessions."""

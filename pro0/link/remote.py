@@ -247,6 +247,6 @@ def _forget_old(folder: Path) -> None:
     for place in folder.iterdir():
         with suppress(OSError):
             is_half_made = place.name.startswith(paths.NEW)
-            made, age = (place, HALF_MADE) if is_half_made else (place / paths.HOSTED_OVER, KEPT)
-            if time.time() - made.stat().st_mtime > age:
+            dated, age = (place, HALF_MADE) if is_half_made else (place / paths.HOSTED_OVER, KEPT)
+            if time.time() - dated.stat().st_mtime > age:
                 delete(place)

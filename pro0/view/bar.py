@@ -47,7 +47,7 @@ class Notices:
         """Take a text; the next frame shows it."""
         if self._since is not None and now - self._since > READ:
             self._texts = []
-        self._texts = [text, *(other for other in self._texts if other != text)]
+        self._texts = [text, *(text_before for text_before in self._texts if text_before != text)]
         self._since = None
 
     def shown(self, now: float) -> str:

@@ -23,16 +23,16 @@ _NAMES = {
 
 def _fitting(letters: str, columns: int) -> tuple[list[str], int]:
     """Return the first letters as they are shown, as many as fit, and their columns; the rest is not looked at."""
-    shown: list[str] = []
+    texts: list[str] = []
     used = 0
     for letter in letters:
         text = visible(letter)
         wide = columns_of(text)
         if used + wide > columns:
             break
-        shown.append(text)
+        texts.append(text)
         used += wide
-    return shown, used
+    return texts, used
 
 
 class Line(NamedTuple):

@@ -92,9 +92,9 @@ class LinesReader:
         if self._follower is None or self._follower.path != path:
             self._follower = Follower(path, self._last)
         lines = self._follower.read(_OBJECT, self._last)
-        return self._chat.take(told for line in lines for told in self._told(line))
+        return self._chat.take(told for line in lines for told in self._items(line))
 
-    def _told(self, line: dict[str, object]) -> Iterator[Told]:
+    def _items(self, line: dict[str, object]) -> Iterator[Told]:
         """Yield what a line tells, up to a value that is nested too deeply to be looked into."""
         try:
             yield from self._parse(line)

@@ -147,8 +147,8 @@ def _serves(check: Check) -> Check:
     try:
         folder = tempfile.mkdtemp(prefix="pro0-doctor-", dir="/tmp")
     except OSError as error:
-        found = f"{check.found}, but no server is tried: no folder is made in /tmp: {error.strerror}"
-        return Check(check.name, Health.WARN, found, "free some space in /tmp, and see that you may write there")
+        text = f"{check.found}, but no server is tried: no folder is made in /tmp: {error.strerror}"
+        return Check(check.name, Health.WARN, text, "free some space in /tmp, and see that you may write there")
     server = ["tmux", "-f", "/dev/null", "-S", f"{folder}/s"]
     try:
         _quietly([*server, "new-session", "-d", "sleep 60"])

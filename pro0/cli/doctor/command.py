@@ -101,7 +101,7 @@ def _all(team: str | None, look: Callable[[str], None]) -> Iterator[Check]:
     for name in home_store.names():
         if team in (None, name):
             look(f"team {name}")
-            yield from checks_team.named(home_store, name)
+            yield from checks_team.by_name(home_store, name)
 
 
 def _of_host(name: str, look: Callable[[str], None]) -> Iterator[Check]:

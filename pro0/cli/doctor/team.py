@@ -24,15 +24,15 @@ from pro0.store.places.folder import Folder
 from pro0.store.teams import Store, TeamStore
 
 
-def named(store: Store, name: str) -> Iterator[Check]:
+def by_name(store: Store, name: str) -> Iterator[Check]:
     """Check the team of a name; of one that does not tell where its documents are, yield only that."""
     try:
-        found = store.team(name)
+        store_team = store.team(name)
     except Pro0Error as error:
         mend = "put a good copy in its place" if error.code in MENDABLE else error.hint or ""
         yield Check(f"team {name}", Health.FAIL, error.message, mend, name)
         return
-    yield from team(found)
+    yield from team(store_team)
 
 
 def team(team: TeamStore) -> Iterator[Check]:

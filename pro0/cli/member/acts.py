@@ -124,7 +124,7 @@ def spawn(
     seats = members.spawn(context, [seated(drafts[0])], settings.max_teammates)
     owed = [_creating(context, seats[0], task_draft) for task_draft in task_drafts]
     _started(context, seats[0], no_wait=no_wait, quiet=as_json, owed=owed)
-    new_tasks = _made(context, seats[0], task_drafts, owed)
+    new_tasks = _create_tasks(context, seats[0], task_drafts, owed)
     if warning := beyond_all(context, new_tasks):
         say(f"Warning: {warning}")
     if as_json:
@@ -210,7 +210,7 @@ def _creating(context: Context, seat: Seat, draft: Draft) -> str:
     return shlex.join(["pro0", "task", "create", draft.title, "--assignee", seat.agent_id, "-t", context.team.name])
 
 
-def _made(context: Context, seat: Seat, drafts: list[Draft], owed: Sequence[str]) -> list[Task]:
+def _create_tasks(context: Context, seat: Seat, drafts: list[Draft], owed: Sequence[str]) -> list[Task]:
     """Return the tasks of a new member; an error says that it is there, since nobody undoes its start."""
     try:
         return tasks.create(context, [replace(draft, assignee=seat.agent_id) for draft in drafts])

@@ -19,32 +19,32 @@ from pro0.store.paths import HOSTED_LAUNCH, HOSTED_REPORT, HOSTS
 class GuestSession(NamedTuple):
     """A member of another machine's team whose session runs here; `member` and `team` are "" while nothing tells."""
 
-    there: str
+    id: str
     member: str
     team: str
 
     @property
     def name(self) -> str:
         """Return what a person calls it."""
-        return self.member or f"the session {self.there}"
+        return self.member or f"the session {self.id}"
 
     @property
     def end(self) -> str:
         """Return what ends it: its team at home knows it, and the command here is for a home that is gone."""
-        here = f"here: pro0 hosted end {self.there}"
-        return f"at home: pro0 member shutdown {self.member} -t {self.team}; or {here}" if self.team else here
+        command = f"here: pro0 hosted end {self.id}"
+        return f"at home: pro0 member shutdown {self.member} -t {self.team}; or {command}" if self.team else command
 
 
 def guests(home: Path) -> Iterator[GuestSession]:
     """Yield the sessions of other machines whose guard or processes live."""
     places = {place.name: place for place in entries(home / HOSTS) if not place.name.startswith(".")}
     of_sessions = processes.proven(INCARNATION, list(places)) if places else {}
-    guarded = processes.called_with({str(place / HOSTED_LAUNCH): there for there, place in places.items()})
-    for there, place in places.items():
-        report, group = _report(place), of_sessions[there]
-        if group or there in guarded or (report and processes.alive(report.guard)):
+    guarded = processes.called_with({str(place / HOSTED_LAUNCH): id for id, place in places.items()})
+    for id, place in places.items():
+        report, group = _report(place), of_sessions[id]
+        if group or id in guarded or (report and processes.alive(report.guard)):
             teams = [team for process in group if (team := processes.variables(process, (TEAM,)).get(TEAM))]
-            yield GuestSession(there, report.agent_id if report else "", teams[0] if report and teams else "")
+            yield GuestSession(id, report.agent_id if report else "", teams[0] if report and teams else "")
 
 
 def _report(place: Path) -> Report | None:

@@ -41,8 +41,8 @@ def unmerged(team: TeamStore, project: Path) -> list[str]:
         with suppress(Pro0Error):
             found = {*leavings.of_a_team(repository, team.name, _members(team), team.config.read().created_at)}
             for name in Store(team.paths.home).names() if found - named else ():
-                other = None if name == team.name else opened(Store(team.paths.home), name)
-                others |= _named(other) if other else set()
+                neighbour = None if name == team.name else opened(Store(team.paths.home), name)
+                others |= _named(neighbour) if neighbour else set()
             named |= found - others
         return [branch for branch in repository.unmerged(named) if branch in named]
     return []

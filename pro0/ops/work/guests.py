@@ -18,7 +18,7 @@ def clear(home: Path, say: Callable[[str], None]) -> list[str]:
     for repository in entries(home / CODE):
         folder = worktrees(home) / repository.stem
         for tree in entries(folder):
-            if why := _left(repository, tree):
+            if why := _reason_to_stay(repository, tree):
                 say(f"{tree} stays: {why}")
                 stays.append(str(tree))
         with suppress(OSError):
@@ -38,17 +38,19 @@ def work_of(home: Path, repository: Path) -> str:
     if not (repository / "HEAD").is_file():
         return ""  # nothing was ever sent into it
     try:
-        guest, own = Guest(repository, repository), (worktrees(home) / repository.stem).resolve()
-        elsewhere = [tree.path for tree in guest.all()[1:] if own not in tree.path.parents and tree.path.exists()]
+        guest, trees_here = Guest(repository, repository), (worktrees(home) / repository.stem).resolve()
+        elsewhere = [
+            tree.path for tree in guest.all()[1:] if trees_here not in tree.path.parents and tree.path.exists()
+        ]
         if elsewhere:
             return f"it has the worktree {elsewhere[0]}"
-        left = guest.left()
+        refs = guest.left()
     except Pro0Error as error:
         return error.message
-    return f"it keeps {', '.join(left)}, with commits that are not home" if left else ""
+    return f"it keeps {', '.join(refs)}, with commits that are not home" if refs else ""
 
 
-def _left(repository: Path, tree: Path) -> str:
+def _reason_to_stay(repository: Path, tree: Path) -> str:
     """Remove a worktree all of which is home; return the reason when it stays."""
     with suppress(OSError):
         tree.rmdir()  # an empty folder never held a worktree

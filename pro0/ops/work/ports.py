@@ -32,8 +32,8 @@ def port_base(team: TeamStore, agent_id: str) -> int:
     try:
         # The home's lock keeps two teams from giving the same range; the team's own lock keeps the file whole.
         with locked(home, why):
-            others = [name for name in Store(home).names() if name != team.name]
-            taken = {base for name in others for base in _used_of(home, name).values()}
+            other_teams = [name for name in Store(home).names() if name != team.name]
+            taken = {base for name in other_teams for base in _used_of(home, name).values()}
             with team.ports.change(why) as change:
                 if first_port := change.value.ranges.get(agent_id):
                     return first_port

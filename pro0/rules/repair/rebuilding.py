@@ -108,13 +108,15 @@ def config(remains: Remains[TeamConfig], facts: TeamFacts) -> TeamConfig:
     for name, key in (("mode_reason", "reason"), *places):
         fields[name] = fields.get(name) or creation.get(key) or ""
     fields.setdefault("created_at", facts.now)
-    told = {"name", "lead_agent_id", "members"}
-    told |= {"uid", "project", "mode", "mode_reason", "inside_tmux", "iterm2_session", "sockets"} if creation else set()
+    recorded = {"name", "lead_agent_id", "members"}
+    recorded |= (
+        {"uid", "project", "mode", "mode_reason", "inside_tmux", "iterm2_session", "sockets"} if creation else set()
+    )
     if "permission_mode" in remains.missing:
-        known = creation.get("permission") in {*PermissionMode}
-        fields["permission_mode"] = PermissionMode(creation["permission"]) if known else PermissionMode.PLAN
-        told |= {"permission_mode"} if known else set()
-    remains.name_missing(told)
+        is_mode = creation.get("permission") in {*PermissionMode}
+        fields["permission_mode"] = PermissionMode(creation["permission"]) if is_mode else PermissionMode.PLAN
+        recorded |= {"permission_mode"} if is_mode else set()
+    remains.name_missing(recorded)
     members = {member.agent_id: member for member in fields.pop("members", [])}
     states = {state.agent_id: state for state in facts.runtime.seats} if facts.runtime else {}
     for seat in seats:
@@ -237,17 +239,17 @@ def _creation(facts: TeamFacts) -> Mapping[str, str]:
 
 def _last_limit(events: Iterable[Mapping[str, str]]) -> float:
     """Return the cost limit that the log tells last, 0 for none."""
-    said = [event.get("usd", "") for event in events if event.get("event") == "team.limit"]
-    amounts = [float(text) for text in said if _AMOUNT.fullmatch(text)]
+    amount_texts = [event.get("usd", "") for event in events if event.get("event") == "team.limit"]
+    amounts = [float(text) for text in amount_texts if _AMOUNT.fullmatch(text)]
     return min(amounts[-1], 1e9) if amounts else 0.0
 
 
 def _name_missing_wishes(remains: Remains[Wanted], facts: TeamFacts) -> None:
     """Name the wishes that neither the other files nor the log tell."""
-    told = {"seats"} if facts.config or facts.runtime else set()
-    told |= {"wish"} if facts.runtime else set()
-    told |= {"paused", "max_cost"} if _creation(facts) else set()
-    remains.name_missing(told)
+    recorded = {"seats"} if facts.config or facts.runtime else set()
+    recorded |= {"wish"} if facts.runtime else set()
+    recorded |= {"paused", "max_cost"} if _creation(facts) else set()
+    remains.name_missing(recorded)
 
 
 def _limited(seat: Seat, damaged: Mapping[str, set[str]]) -> Seat:

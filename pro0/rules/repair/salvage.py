@@ -40,9 +40,9 @@ class Remains(msgspec.Struct, Generic[D]):
     missing: dict[str, str] = {}
     """The fields that such a document has and that cannot be read here, with their keys; "" for one named as lost."""
 
-    def name_missing(self, told: Collection[str] = ()) -> None:
+    def name_missing(self, recorded: Collection[str] = ()) -> None:
         """Name the missing fields as lost, but for those that other files tell."""
-        self.lost += [f"its {key}" for field, key in self.missing.items() if key and field not in told]
+        self.lost += [f"its {key}" for field, key in self.missing.items() if key and field not in recorded]
 
 
 def version(data: bytes) -> int:

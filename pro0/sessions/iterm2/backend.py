@@ -64,10 +64,10 @@ class ITerm2:
         if not openings:
             return ()
         panes: list[str] = []
-        made = ""
+        scratch = ""
         try:
-            made = tempfile.mkdtemp(prefix="pro0-", dir="/tmp")  # a name no shell expands
-            folder = Path(made)
+            scratch = tempfile.mkdtemp(prefix="pro0-", dir="/tmp")  # a name no shell expands
+            folder = Path(scratch)
             _split(place, len(openings), panes)
             return tuple(
                 _each(
@@ -80,8 +80,8 @@ class ITerm2:
             step = f"iTerm2 made {len(panes)} of {len(openings)} panes for team {place.team!r}, then failed"
             raise EnvironmentMissing(f"{step}: {reason}", code=ErrorCode.IT2_FAILED, hint=hint) from None
         finally:
-            if made:
-                shutil.rmtree(made, ignore_errors=True)
+            if scratch:
+                shutil.rmtree(scratch, ignore_errors=True)
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
         """Return None: a session of iTerm2 has its own terminal."""
