@@ -113,7 +113,8 @@ class StartWish(Stored, frozen=True):
 class Entry(Stored, frozen=True):
     """One act in a task's history, with the text that came with it.
 
-    `kind` is what the act made the task wait for, or what a person's act answered; `asked` is the question.
+    `kind` is what the act made the task wait for, what a person's act answered, or what a cancel ended; `asked` is the
+    question.
     """
 
     at: Moment

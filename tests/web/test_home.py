@@ -100,6 +100,20 @@ def test_a_verdict_by_any_method_counts_for_what_was_shown_alone(another: Anothe
     assert "requires" not in wire.result("task.update", task_id=task.id, requires="", shown=now)
 
 
+def test_a_cancelled_wait_is_not_taken_away_by_a_reopening_without_a_verdict(another: Another, team: TeamStore) -> None:
+    """5.11: a device may cancel what waits for the person, and what it opens again then waits for nobody."""
+    [held, free] = tasks.create(human(team), [Draft(title="held"), Draft(title="free")])
+    gates.hold(human(team), held.id, Awaiting.APPROVAL, "look first")
+    wire = another("all").rpc("alpha")
+    for task in (held, free):
+        assert wire.result("task.cancel", task_id=task.id, reason="no")["status"] == "closed"
+    assert wire.refused("task.reopen", task_id=held.id) == "bad_input"
+    assert wire.refused("task.reopen", task_id=held.id, shown="0" * 32) == "stale_answer"
+    now = wire.result("task.show", task_id=held.id)["digest"]
+    assert wire.result("task.reopen", task_id=held.id, shown=now)["status"] == "open"
+    assert wire.result("task.reopen", task_id=free.id)["status"] == "open"
+
+
 def test_who_may_answer_may_have_what_failed_tried_again(another: Another, team: TeamStore) -> None:
     """5.10: it is an answer to what needs the person, by either method."""
     wire = another("answer").rpc("alpha")

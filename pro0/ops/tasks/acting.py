@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import THE_HUMAN, Who
 from pro0.model.ids import HUMAN, LEAD, task_id, task_number
-from pro0.model.task import Task, TaskList
+from pro0.model.task import Changes, Task, TaskList
 from pro0.model.team import Wish
 from pro0.ops.context import Context, require_living
 from pro0.ops.mail.messages import addresses, pay_if_possible
@@ -105,6 +105,19 @@ def require_assignable(context: Context, id: str, to: str) -> None:
     listed = context.team.require().tasks.read()
     request = replace(make_request(context, Act.ASSIGN), assignee=to)
     changes.assign(recalled(context, listed, {task_id(id)}), task_id(id), request, "")
+
+
+def as_a_person(context: Context, id: str, fields: Changes | None = None) -> None:
+    """Raise Refused when a change removes a gate, a wait or an unagreed command without a person's verdict."""
+    task = next((task for task in context.team.require().tasks.read().tasks if task.id == task_id(id)), None)
+    gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
+    if gated and (fields is None or fields.requires is not None or fields.run is not None):
+        require_verdict(context, id)
+
+
+def require_verdict(context: Context, id: str) -> None:
+    """Raise Refused for a person's change of what a task waits for, unless it is proved as a verdict is."""
+    context.person(f"change what {id} waits for", about_task=True)
 
 
 def environ(context: Context) -> Mapping[str, str]:

@@ -13,13 +13,13 @@ from pro0.model.team import Seat
 from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import pay_if_possible
 from pro0.ops.seats import roster
-from pro0.ops.tasks import drafting, hooks
+from pro0.ops.tasks import acting, drafting, hooks
 from pro0.ops.tasks.acting import act, carry_out, claiming, edit, in_turn, log, make_request, recalled, require_known
 from pro0.ops.tasks.gates import at_the_gate, told
 from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
 from pro0.rules.tasks import answers, changes, editing
-from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.acts import Act, ended_wait
 from pro0.rules.tasks.answers import Remark
 from pro0.rules.tasks.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
 
@@ -96,6 +96,8 @@ def fail(context: Context, id: str, reason: str = "") -> Task:
 @operation("task.reopen", PEOPLE_AND_AGENTS)
 def reopen(context: Context, id: str, reason: str = "") -> Task:
     """Make a settled task pending again; a human's act."""
+    if ended_wait(show(context, id)):
+        acting.require_verdict(context, id)  # else a cancel and this would take away what it waited for
     return act(context, id, Act.REOPEN, reason)
 
 
@@ -121,7 +123,7 @@ def cancel(context: Context, id: str, reason: str = "") -> Task:
 @operation("task.update", PEOPLE_AND_AGENTS)
 def update(context: Context, id: str, fields: Changes) -> Task:
     """Change fields of a task that is not settled."""
-    _as_a_person(context, id, fields)
+    acting.as_a_person(context, id, fields)
     added = {task_id(name) for name in fields.add_dependencies}
     if fields.role:
         fields = replace(fields, role=drafting.role_of(context, fields.role))
@@ -136,7 +138,7 @@ def update(context: Context, id: str, fields: Changes) -> Task:
 @operation("task.delete", IN_CHARGE)
 def delete(context: Context, id: str, *, force: bool = False) -> Task:
     """Remove a task for good; returns it as it was."""
-    _as_a_person(context, id)
+    acting.as_a_person(context, id)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         gone = changes.find(tasks, task_id(id))
@@ -188,14 +190,6 @@ def comment(context: Context, id: str, content: str, *, author: str | None = Non
         change.value = replace(change.value, comments=(*change.value.comments, new))
     log(context, "comment", task)
     return new
-
-
-def _as_a_person(context: Context, id: str, fields: Changes | None = None) -> None:
-    """Raise Refused when a change removes a gate, a wait or an unagreed command without a person's verdict."""
-    task = next((task for task in context.team.require().tasks.read().tasks if task.id == task_id(id)), None)
-    gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
-    if gated and (fields is None or fields.requires is not None or fields.run is not None):
-        context.person(f"change what {id} waits for", about_task=True)
 
 
 def _seat_of(context: Context) -> Seat | None:

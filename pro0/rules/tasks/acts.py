@@ -119,6 +119,12 @@ def newest_act(task: Task) -> str:
     return next((entry.act for entry in reversed(task.history) if entry.act in tuple(Act)), "")
 
 
+def ended_wait(task: Task) -> bool:
+    """Return True when a task is cancelled that waited for a person till then."""
+    newest = next((entry for entry in reversed(task.history) if entry.act in tuple(Act)), None)
+    return newest is not None and newest.act == Act.CANCEL and newest.kind is not None
+
+
 def noted(after: Task, before: Task, request: Request) -> Task:
     """Return `after` with a history entry for this act."""
     caller = request.caller
@@ -142,5 +148,7 @@ def _question(after: Task, before: Task, request: Request) -> tuple[Awaiting | N
     if request.act in ANSWERS:
         wait = before.waits
         return (wait.kind, wait.reason) if wait else (None, before.closed_reason)
+    if request.act is Act.CANCEL:
+        return (before.waits.kind if before.waits else None, "")
     wait = after.waits if after.waits != before.waits else None
     return (wait.kind, wait.reason if wait.reason != request.text else "") if wait else (None, "")
