@@ -1,6 +1,7 @@
 """The link at home: it keeps one connection to the other machine until the session there is over."""
 
 import json
+import math
 import os
 import select
 import signal
@@ -54,7 +55,7 @@ class Link:
         self._connect_at = self._speaks_by = 0.0
         self._asked = False
         """Whether the machine may have begun: it was asked to."""
-        self._begun = self._ending = self._cut = self._greeted = False
+        self._begun = self._ending = self._cut = self._greeted = self._gives_signs = False
         self._since = self._why = ""
         """When the machine was lost, and why it is not reached, as was told last."""
         self._typing = self._heard = True
@@ -93,7 +94,7 @@ class Link:
         if tunnel:
             patience = TAKES if tunnel.stream.clogged else to_keep
         if tunnel and self._greeted and tunnel.stream.clogged:  # then it is not heard
-            self._speaks_by = time.monotonic() + SILENT
+            self._speaks_by = self._silent_until()
         elif tunnel:
             patience = min(max(0.0, self._speaks_by - time.monotonic()), GREETS if patience is None else patience)
         ready, room, _ = select.select(sources, sinks, [], patience)
@@ -121,9 +122,13 @@ class Link:
             for kind, payload in tunnel.stream.read():
                 self._take(tunnel.stream, kind, payload)
             if self._greeted:
-                self._speaks_by = time.monotonic() + SILENT
+                self._speaks_by = self._silent_until()
         for answer in self._asks.answers() if self._joined else ():
             tunnel.stream.send(streams.ANSWER, answer)
+
+    def _silent_until(self) -> float:
+        """Return until when the machine may be silent: for ever while it has given no sign of life."""
+        return time.monotonic() + SILENT if self._gives_signs else math.inf
 
     @property
     def _joined(self) -> bool:
@@ -132,7 +137,7 @@ class Link:
 
     def _connect(self) -> None:
         self._connect_at, self._speaks_by = time.monotonic() + AGAIN, time.monotonic() + GREETS
-        self._heard, self._greeted = True, False
+        self._heard, self._greeted, self._gives_signs = True, False, False
         try:
             self._tunnel = Tunnel(self._hosted)
         except EnvironmentMissing as error:
@@ -186,6 +191,8 @@ class Link:
                 self._over = {"code": NOT_BEGUN, "reason": _text(value.get("why"))}
             case streams.REFUSED if not self._joined:
                 raise Misfit(_text(value.get("why")))
+            case streams.ALIVE:
+                self._gives_signs = True
             case streams.OVER:
                 self._over = value
             case _ if self._joined:

@@ -8,7 +8,7 @@ lock file admits nobody. Waiters stand in a queue (`queue.py`). They wait as lon
 import errno
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,6 +25,8 @@ LEFT = 5.0
 SLOWEST = 0.1
 """Longest pause in seconds between two tries of a waiter far back in line."""
 NOBODY = "an unknown process"
+_LOCKLESS = (errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+"""What file systems answer that lock no folders, such as network volumes."""
 END_IT = "if that process hangs, end it; nothing was changed"
 """The next step for whoever gave up on a holder."""
 
@@ -56,11 +58,11 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
 def folder_locked(path: Path) -> Iterator[int]:
     """Hold the lock of a folder of the person's, without a file in it, and yield the open folder.
 
-    Raises StoreError when another process takes too long. Where folders cannot be locked (NFS), nobody is kept out.
+    Raises StoreError when another process takes too long. Where folders cannot be locked, nobody is kept out.
     """
     with atomic.folder(path) as folder:
         deadline = time.monotonic() + PATIENCE
-        while not _folder_taken(folder):
+        while not _folder_taken(folder, _LOCKLESS):
             if time.monotonic() > deadline:
                 text = f"another process changes {path}; gave up after {PATIENCE:g} s"
                 raise StoreError(text, code=ErrorCode.LOCK_TIMEOUT, hint=END_IT)
@@ -83,12 +85,12 @@ def both_locked(folder: int, descriptor: int) -> bool:
     return False
 
 
-def _folder_taken(folder: int) -> bool:
+def _folder_taken(folder: int, passed_over: Collection[int] = (errno.EBADF,)) -> bool:
     """Try to lock an open folder; NFS refuses to lock a descriptor not open for writing, and then all may go on."""
     try:
         return atomic.lock(folder)
     except OSError as error:
-        if error.errno != errno.EBADF:
+        if error.errno not in passed_over:
             raise
         return True
 

@@ -27,7 +27,7 @@ def on_board(home: Path, project: Callable[[], Path], act: str) -> None:
     """Refuse a verdict if it needs a PIN: keys typed into the view may go to a member."""
     if verdicts.has_pin(home):
         noun, _, word = act.rpartition(".")
-        command = _COMMANDS.get(noun, "task {word}").format(word=word)
+        command = _COMMANDS.get(noun, "task {word}" if noun else "task update").format(word=word)
         raise Refused(f"your verdicts ask for a PIN: leave with q, then pro0 {command}", code=ErrorCode.NO_TERMINAL)
     verdicts.on_terminal(home, project, act)
 

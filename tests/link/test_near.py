@@ -199,6 +199,23 @@ def test_a_machine_that_falls_silent_is_out_of_reach(near: list[Near], tmp_path:
     assert note.endswith("its pro0 has said nothing for 2 s")
 
 
+WITHOUT_SIGNS = """
+home.send(HELLO, {"version": version})
+heard(BEGIN)
+home.send(BEGUN, {})
+time.sleep(3)
+home.send(OVER, {"code": 0})
+"""
+
+
+def test_a_machine_that_never_gave_a_sign_may_be_silent(near: list[Near], tmp_path: Path) -> None:
+    """Its pro0 may be one that gives none."""
+    near.append(link := Near(tmp_path, other(tmp_path, WITHOUT_SIGNS), silent=0.5))
+    code, _shown = link.ends()
+    assert code == 0
+    assert len(list(tmp_path.glob("call-*"))) == 1
+
+
 HANGS = """
 import subprocess
 with (here / "proxies").open("a") as told:

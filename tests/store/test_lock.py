@@ -147,8 +147,6 @@ def test_a_file_system_that_locks_no_folders(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("fcntl.flock", flock)
     with locked(tmp_path, "first"), pytest.raises(StoreError), locked(tmp_path, "second", patience=0):
         pass
-    with lock.folder_locked(tmp_path), lock.folder_locked(tmp_path):
-        pass  # nobody is kept out there
 
 
 def test_a_folder_alone_is_locked_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +161,20 @@ def test_a_folder_alone_is_locked_without_a_file(tmp_path: Path, monkeypatch: py
         with pytest.raises(StoreError), locked(tmp_path, "second", patience=0):
             pass
     with lock.folder_locked(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP])
+def test_a_folder_of_the_persons_on_a_file_system_without_locks(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is kept out there: the folder of a project is no home of pro0."""
+
+    def flock(_descriptor: int, _how: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with lock.folder_locked(tmp_path), lock.folder_locked(tmp_path):
         pass
 
 

@@ -16,7 +16,7 @@ from pro0.ops.context import Context, require_living
 from pro0.ops.mail.messages import addresses, pay_if_possible
 from pro0.rules import text
 from pro0.rules.tasks import archive, changes
-from pro0.rules.tasks.acts import Act, Request
+from pro0.rules.tasks.acts import Act, Request, ended_wait
 from pro0.rules.tasks.limits import Limits
 from pro0.rules.views import task_digest
 
@@ -38,6 +38,22 @@ def carry_out(context: Context, id: str, request: Request) -> Task:
         return changes.act(tasks, task_id(id), in_turn(context, request))
 
     return edit(context, request.act, id, change_it, with_relatives=request.act in _MAY_REOPEN)
+
+
+def reopen(context: Context, task: Task, reason: str) -> Task:
+    """Reopen a task as it was seen; one that ended what it waited for needs a verdict, else cancelling would be one."""
+    is_proved = ended_wait(task)
+    if is_proved:
+        context.person("task.reopen")
+    request = make_request(context, Act.REOPEN, reason)
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        if not is_proved and any(ended_wait(now) for now in tasks.tasks if now.id == task.id):
+            text, hint = f"{task.id} was cancelled meanwhile", f"look again: pro0 task show {task.id}"
+            raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
+        return changes.act(tasks, task.id, in_turn(context, request))
+
+    return edit(context, Act.REOPEN, task.id, change_it, with_relatives=True)
 
 
 def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relatives: bool = False) -> Task:
@@ -112,12 +128,7 @@ def as_a_person(context: Context, id: str, fields: Changes | None = None) -> Non
     task = next((task for task in context.team.require().tasks.read().tasks if task.id == task_id(id)), None)
     gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
     if gated and (fields is None or fields.requires is not None or fields.run is not None):
-        require_verdict(context, id)
-
-
-def require_verdict(context: Context, id: str) -> None:
-    """Raise Refused for a person's change of what a task waits for, unless it is proved as a verdict is."""
-    context.person(f"change what {id} waits for", about_task=True)
+        context.person(f"change what {id} waits for", about_task=True)
 
 
 def environ(context: Context) -> Mapping[str, str]:

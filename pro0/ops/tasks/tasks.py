@@ -19,7 +19,7 @@ from pro0.ops.tasks.gates import at_the_gate, told
 from pro0.rules import text
 from pro0.rules.runs.scope import EVERYTHING, Scope, within
 from pro0.rules.tasks import answers, changes, editing
-from pro0.rules.tasks.acts import Act, ended_wait
+from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.answers import Remark
 from pro0.rules.tasks.board import Board, claimable, is_blocked, list_order, next_order, why_not_ready
 
@@ -96,9 +96,7 @@ def fail(context: Context, id: str, reason: str = "") -> Task:
 @operation("task.reopen", PEOPLE_AND_AGENTS)
 def reopen(context: Context, id: str, reason: str = "") -> Task:
     """Make a settled task pending again; a human's act."""
-    if ended_wait(show(context, id)):
-        acting.require_verdict(context, id)  # else a cancel and this would take away what it waited for
-    return act(context, id, Act.REOPEN, reason)
+    return acting.reopen(context, show(context, id), reason)
 
 
 @operation("task.assign", PEOPLE_AND_AGENTS)
