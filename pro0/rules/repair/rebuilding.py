@@ -109,9 +109,8 @@ def config(remains: Remains[TeamConfig], facts: TeamFacts) -> TeamConfig:
         fields[name] = fields.get(name) or creation.get(key) or ""
     fields.setdefault("created_at", facts.now)
     recorded = {"name", "lead_agent_id", "members"}
-    recorded |= (
-        {"uid", "project", "mode", "mode_reason", "inside_tmux", "iterm2_session", "sockets"} if creation else set()
-    )
+    if creation:
+        recorded |= {"uid", "project", "mode", "mode_reason", "inside_tmux", "iterm2_session", "sockets"}
     if "permission_mode" in remains.missing:
         is_mode = creation.get("permission") in {*PermissionMode}
         fields["permission_mode"] = PermissionMode(creation["permission"]) if is_mode else PermissionMode.PLAN
@@ -130,16 +129,12 @@ def runtime(remains: Remains[Runtime], facts: TeamFacts) -> Runtime:
     states = _by_agent(fields.pop("seats", []))
     generations = {seat.agent_id: seat.generation for seat in facts.wanted.seats} if facts.wanted else {}
     # Living guards come first, then the newest report: the first good report of a member counts.
-    for session in sorted(
-        facts.reports,
-        key=lambda session: (session.incarnation in facts.living, session.since),
-        reverse=True,
-    ):
+    order = sorted(facts.reports, key=lambda one: (one.incarnation in facts.living, one.since), reverse=True)
+    for session in order:
         state = states.get(session.agent_id)
         lives = session.incarnation in facts.living
-        if (lives and (state is None or state.incarnation not in facts.living)) or (
-            state is None and session.agent_id in generations
-        ):
+        is_better = state is None or (lives and state.incarnation not in facts.living)
+        if is_better and (lives or session.agent_id in generations):
             states[session.agent_id] = _state(session, generations.get(session.agent_id, 1))
     if "phase" not in fields:
         over = facts.wanted is not None and facts.wanted.wish is Wish.STOP
