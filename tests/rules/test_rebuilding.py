@@ -9,13 +9,15 @@ from pro0.model.message import Notice
 from pro0.model.runtime import Exit, Failure, Phase, Refusal, Report, Runtime, SeatState, State
 from pro0.model.stored import Process
 from pro0.model.task import Archived, Awaiting, Claim, Status, Task, TaskList, Wait
-from pro0.model.team import Member, PermissionMode, Seat, TeamConfig, Wanted, Wish
+from pro0.model.team import Member, PermissionMode, PlanGate, Seat, TeamConfig, Wanted, Wish
 from pro0.rules.repair import rebuilding
 from pro0.rules.repair.rebuilding import RISKY, TeamFacts
 from pro0.rules.repair.salvage import Remains, recover
 from pro0.rules.tasks import archive
+from pro0.store.files import encode
 from tests.rules.building import T0, at, task
 
+ENCODED = {"permission_mode": b'"permissionMode"', "gate": b'"gate"'}
 GUARD, AGENT = Process(pid=7, start="70", boot_id="b"), Process(pid=8, start="80", boot_id="b")
 KNOWN = TeamFacts(name="alpha", now=at(9))
 
@@ -192,6 +194,16 @@ def test_a_member_whose_limits_are_lost_may_only_plan(lost: set[str], mode: Perm
     assert made == seat("w1", permission_mode=mode)
 
 
+@pytest.mark.parametrize("limit", [{"permission_mode": PermissionMode.ASK}, {"gate": PlanGate()}])
+def test_a_member_whose_limit_has_a_damaged_key_may_only_plan(limit: dict[str, Any]) -> None:
+    (key,) = limit
+    data = encode(Wanted(seats=(seat("w1", **limit), seat("w2"))))
+    damaged = recover(data.replace(ENCODED[key], b'"odd"', 1), Wanted)
+    made = rebuilding.desired(damaged, KNOWN)
+    assert made.seats == (seat("w1", permission_mode=PermissionMode.PLAN), seat("w2"))
+    assert [loss.partition(" (")[0] for loss in damaged.lost] == ["of w1 its odd"]
+
+
 LIMIT = {"event": "team.limit", "usd": "5"}
 
 
@@ -338,6 +350,10 @@ def test_a_permission_mode_that_nobody_knows_is_the_least(
     odd = recover(b'{"name": "alpha", "permissionMode": "odd"}', TeamConfig)
     assert rebuilding.config(odd, replace(KNOWN, events=(EVENT | permission,))).permission_mode is mode
     assert odd.lost == ['its permissionMode ("odd")']
+    data = encode(TeamConfig(name="alpha", created_at=T0, permission_mode=PermissionMode.PLAN))
+    damaged = recover(data.replace(ENCODED["permission_mode"], b'"permIssionMode"'), TeamConfig)
+    assert rebuilding.config(damaged, replace(KNOWN, events=(EVENT | permission,))).permission_mode is mode
+    assert damaged.lost == ["the unknown key 'permIssionMode' (\"plan\")"]
 
 
 def report(agent_id: str, incarnation: str = "i", **fields: object) -> Report:

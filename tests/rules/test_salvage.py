@@ -93,8 +93,10 @@ def test_what_is_no_document_takes_no_long_time(data: bytes) -> None:
     assert not recover(data, TaskList).fields.get("tasks")
 
 
-def test_a_task_without_its_state_waits_for_a_person() -> None:
-    data = WHOLE.replace(b'"status": "pending"', b'"status": 7', 1)
+@pytest.mark.parametrize("damage", [b'"status": 7', b'"stAtus": "pending"'])
+def test_a_task_without_its_state_waits_for_a_person(damage: bytes) -> None:
+    """Its key may be what is damaged."""
+    data = WHOLE.replace(b'"status": "pending"', damage, 1)
     made = rebuilding.tasks(recover(data, TaskList), KNOWN)
     assert [one.status for one in made.tasks].count(Status.FAILED) == 1
     assert "pro0 task reopen task-1" in made.tasks[0].closed_reason

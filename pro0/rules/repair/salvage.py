@@ -64,7 +64,9 @@ def recover(data: bytes, kind: type[D]) -> Remains[D]:
     except UnicodeDecodeError:
         salvaged.lost.append("some letters, which are no UTF-8")
     whole = _whole(data)
-    if whole is not None and not _lacks_lists(whole, kind) and not _says_twice(data, whole):
+    lists = {field.name for field in msgspec.structs.fields(kind) if _items_of(field.type)}
+    # An unknown key may be that of a list of objects: these are then searched for.
+    if whole is not None and not lists & _in_doubt(whole, kind) and not _says_twice(data, whole):
         _from_mapping(whole, kind, salvaged)
     else:
         _from_pieces(data, kind, salvaged)
@@ -97,15 +99,9 @@ def _keys(value: object) -> int:
     return sum(map(_keys, value)) if isinstance(value, list) else 0
 
 
-def _lacks_lists(whole: Mapping[str, object], kind: type[D]) -> bool:
-    """Return True when a list of objects is missing beside unknown keys: one of them may be that list."""
-    fields = msgspec.structs.fields(kind)
-    lists = {field.encode_name for field in fields if _items_of(field.type)}
-    return not whole.keys() <= {field.encode_name for field in fields} and not lists <= whole.keys()
-
-
 def _from_mapping(whole: Mapping[str, object], kind: type[D], remains: Remains[D]) -> None:
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    remains.missing |= dict.fromkeys(_in_doubt(whole, kind), "")
     for key, value in whole.items():
         if key not in fields:
             remains.lost.append(f"the unknown key {key[:SHOWN]!r} ({_short(value)})")
@@ -182,8 +178,7 @@ def _cut_off(rest: bytearray, kind: type[S], remains: Remains[D]) -> S | None:
         raw = _raw(whole[start:].rstrip().rstrip(b",") + closing)
         if rest[start] == ord("{") and (value := fit(raw, kind, remains)) is not None and isinstance(raw, dict):
             name = str(raw.get("id") or raw.get("agentId") or "")
-            absent = {field.name for field in msgspec.structs.fields(kind) if field.encode_name not in raw}
-            remains.damaged.setdefault(name, set()).update(absent)
+            remains.damaged.setdefault(name, set()).update(_absent(raw, kind))
             remains.lost.append(f"of {name[:SHOWN] or 'an object'} what comes after {', '.join(raw)}")
             del rest[start:]
             return value
@@ -196,7 +191,7 @@ def _whole_values(data: bytes) -> bytes:
 
 
 def fit(raw: object, kind: type[S], losses: Remains[D]) -> S | None:
-    """Build an object from its fitting fields, or return None. Unfit fields go into `said`."""
+    """Build an object from its fitting fields, or return None. Unfit fields go into `losses`."""
     try:
         return convert(raw, kind)
     except UNREADABLE:
@@ -215,8 +210,18 @@ def fit(raw: object, kind: type[S], losses: Remains[D]) -> S | None:
         return None
     name = str(raw.get("id") or raw.get("agentId") or "")[:SHOWN]
     losses.lost += [f"of {name or 'an object'} its {key[:SHOWN]} ({_short(raw[key])})" for key in bad]
-    losses.damaged.setdefault(name, set()).update(fields[key].name for key in bad if key in fields)
+    known = {fields[key].name for key in bad if key in fields}
+    losses.damaged.setdefault(name, set()).update(known | _in_doubt(raw, kind))
     return value
+
+
+def _absent(raw: Mapping[str, object], kind: type[Stored]) -> set[str]:
+    return {field.name for field in msgspec.structs.fields(kind) if field.encode_name not in raw}
+
+
+def _in_doubt(raw: Mapping[str, object], kind: type[Stored]) -> set[str]:
+    """Return the absent fields beside an unknown key: it may be the damaged key of any of them."""
+    return set() if raw.keys() <= set(kind.__struct_encode_fields__) else _absent(raw, kind)
 
 
 def _fits(value: object, kind: object) -> bool:
@@ -273,23 +278,17 @@ def _value(data: bytes, key: str) -> object:
 def _raw(data: bytes) -> object:
     """Decode a piece of JSON, or return None. Broken letters and endless numbers are replaced."""
     try:
-        return _decoded(data)
+        return msgspec.json.decode(data)
     except UNREADABLE:
         pass
     try:
-        return _decoded(_mended(data))
+        return msgspec.json.decode(_mended(data))
     except UNREADABLE:
         return None
 
 
-def _decoded(data: bytes) -> object:
-    value: object = msgspec.json.decode(data)
-    return value
-
-
 def _mended(data: bytes) -> bytes:
-    whole = data.decode(errors="replace").encode()
-    return _LONG_NUMBER.sub(lambda match: match[1] or b"null", whole)
+    return _LONG_NUMBER.sub(lambda match: match[1] or b"null", data.decode(errors="replace").encode())
 
 
 def _short(value: object) -> str:
