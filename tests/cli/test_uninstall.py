@@ -10,10 +10,12 @@ import pytest
 from pro0.cli.uninstall import command
 from pro0.engine.cleanup import cleanup
 from pro0.model.task import Draft
+from pro0.model.team import StorePointer
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.rules.words.skill import SKILL
 from pro0.store import paths
+from pro0.store.files import File
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store
@@ -25,6 +27,7 @@ from tests.repositories import commit, git, repository_in
 from tests.sharing import founded, joined
 
 pytestmark = pytest.mark.usefixtures("scripts")
+NOWHERE = "postgresql:///db?host=/nowhere"
 SKILLS = (".claude", ".codex", ".gemini", ".config/opencode", ".pi/agent")
 
 
@@ -341,6 +344,23 @@ def test_a_removal_that_was_killed_is_finished(used: Context, pro0: Pro0, home: 
     (home / "teams" / ".new-gamma").mkdir()
     (home / ".tmp-0123").write_text("left")
     (home / "roles.json.corrupt-20260101T000000Z").write_text("left")
+    assert pro0("uninstall", "--yes").code == 0
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("begun", [paths.TRASH, paths.NEW], ids=["removed", "made"])
+def test_a_team_whose_database_is_gone_stops_it_before_anything_is_removed(
+    begun: str, used: Context, pro0: Pro0, home: Path
+) -> None:
+    """It is removed or made only by half, and what it has in the database cannot be taken away."""
+    half_done = home / "teams" / f"{begun}gamma.uid-gamma"
+    half_done.mkdir(mode=0o700)
+    File(half_done, paths.STORE, StorePointer).create(StorePointer(url=NOWHERE, uid="uid-gamma"))
+    before = tree(home)
+    refused = pro0("uninstall", "--yes")
+    assert (refused.code, "pro0 team cleanup gamma --force" in refused.err) == (5, True), refused
+    assert tree(home) == before
+    assert pro0("team", "cleanup", "gamma", "--force").code == 0
     assert pro0("uninstall", "--yes").code == 0
     assert not home.exists()
 

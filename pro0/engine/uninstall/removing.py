@@ -26,9 +26,11 @@ _OUTSIDE = frozenset({"skill", "completion", "socket", "cache"})
 def uninstall(store: Store, here: Path, show: Show) -> list[Trace]:
     """Remove every trace of pro0, and return those left to the person.
 
-    Raises Refused, and changes nothing, while anything of the home runs; and Kept, at the end, for work that stays.
+    Raises Refused, and changes nothing, while anything of the home runs; StoreError, with every team still there, for a
+    begun removal that cannot be finished; and Kept, at the end, for work that stays.
     """
     refuse_while_running(store)
+    store.sweep()  # one that waits for its database must not stop it half way
     all_traces = traces(store, here)
     kept = _home(store, show) if store.home.exists() else []
     for trace in all_traces:
