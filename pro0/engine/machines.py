@@ -128,8 +128,8 @@ def cleanup_without_database(store: Store, name: str, show: Show, *, keep: bool)
     except StoreError:
         if team.exists() or not sweeping.waits(store.home, name):
             raise
-    for database in store.give_up(name):
-        show(f"rows of {name} may be left in {database}")
+    for database, reason in store.give_up(name).items():
+        show(f"rows of {name} may be left in {database}: {reason}")
     return removed
 
 

@@ -221,8 +221,11 @@ class Store:
         with self.changing("finish removals"), late("the next cleanup removes the rest"):
             return sweeping.sweep(self.home)
 
-    def give_up(self, name: str) -> list[str]:
-        """Finish removals of a name without the databases that they wait for; return these, where rows may be left."""
+    def give_up(self, name: str) -> dict[str, str]:
+        """Finish removals of a name without the databases that they wait for; return why, by each of these.
+
+        Rows may be left there. Raises the error of a removal that waits for anything else.
+        """
         with self.changing(f"remove team {name}"), late("the next cleanup removes the rest"):
             return sweeping.give_up(self.home, name)
 

@@ -1,12 +1,16 @@
 """`pro0 store copy`: what it says, to whom, and what it shows while it takes its time (issue 19)."""
 
+import errno
 from collections.abc import Iterator
 
 import pytest
 
 from pro0.cli.store import copying
+from pro0.model.task import Draft
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from tests.cli.conftest import Pro0, become
+from tests.faults import fail_with, fault_at
 from tests.postgres import Postgres, postgres, require
 
 
@@ -86,8 +90,21 @@ def test_a_database_that_is_gone_is_named_and_given_up(pro0: Pro0, team: Context
     assert way in again.err
     forced = pro0("team", "cleanup", "alpha", "--force")
     assert (forced.code, forced.out) == (0, "alpha is removed\n")
-    assert f"rows of alpha may be left in {url}" in forced.err
+    [line] = [line for line in forced.err.splitlines() if f"rows of alpha may be left in {url}: " in line]
+    assert "does not exist" in line
     assert not trash.exists()
+
+
+def test_a_full_disk_gives_up_no_database(pro0: Pro0, team: Context, server: Postgres) -> None:
+    """With room again, the next cleanup keeps the work whole."""
+    tasks.create(team, [Draft(title="keep me")])
+    pro0("store", "copy", "alpha", server.url(), "--remove-source")
+    with fault_at(None, fail_with(errno.ENOSPC), ("write",)):
+        forced = pro0("team", "cleanup", "alpha", "--force")
+    assert (forced.code, "No space left" in forced.err, "may be left" in forced.err) == (5, True, False), forced
+    assert pro0("team", "cleanup", "alpha", "--force").out == "finished removing alpha\n"
+    assert "keep me" in pro0("team", "show", "alpha", "--archived", "--json").out
+    assert server.ask("select * from pro0.teams") == []
 
 
 def test_a_home_with_a_team_whose_database_is_gone_says_how_to_go_on(

@@ -32,7 +32,7 @@ from pro0.store.database import server as server_module
 from pro0.store.database.documents import label_of
 from pro0.store.database.listening import DatabaseWatch
 from pro0.store.database.pointer import in_database
-from pro0.store.database.server import DatabaseServer, server_of
+from pro0.store.database.server import DatabaseServer, lock_of, server_of
 from pro0.store.database.session import DatabaseSession
 from pro0.store.mailbox import Box
 from pro0.store.paths import EVENTS
@@ -581,7 +581,7 @@ def test_a_removal_whose_database_is_gone_keeps_nobody(home: Path, server: Postg
     assert [kept.name for kept in store.archives()] == ["beta", "gamma"]
     assert [path for _, path in health.half_done(home)] == waiting
     assert store.names() == ["delta"]
-    assert store.give_up("alpha") == ([] if made_anew else [url])
+    assert [*store.give_up("alpha")] == ([] if made_anew else [url])
     assert store.sweep() == []
 
 
@@ -593,7 +593,7 @@ def test_a_half_made_team_waits_for_its_database(home: Path, server: Postgres) -
     server.lose(server.latest)
     with pytest.raises(StoreError, match="alpha of an earlier start waits for its database"):
         make_team(home)
-    assert Store(home).give_up("alpha") == [url]
+    assert [*Store(home).give_up("alpha")] == [url]
     assert not make_team(home).documents.database
 
 
@@ -609,8 +609,42 @@ def test_a_removal_that_a_role_may_not_make_waits_and_keeps_nobody(home: Path, s
         Store(home).discard("alpha", "uid-alpha")
     make_team(home, name="beta")
     assert server.ask("select name from pro0.teams") == [("alpha",)]
-    assert Store(home).give_up("alpha") == [theirs]
+    [(database, why)] = Store(home).give_up("alpha").items()
+    assert (database, "permission denied" in why) == (theirs, True)
     assert Store(home).sweep() == []
+
+
+def test_a_removal_is_not_given_up_while_its_database_answers(home: Path, server: Postgres, url: str) -> None:
+    """A question there that took too long is no reason: asked again, the archive is whole and no row is left."""
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(f"alter database {server.latest} set statement_timeout = '1s'".encode())
+    team, store = team_at(home, url, "w1"), Store(home)
+    send(team.mailbox("w1"), "m1")
+    with psycopg.connect(url) as another:
+        another.execute("lock table pro0.documents")
+        with pytest.raises(Unwritable, match="statement timeout"):
+            store.discard("alpha", "uid-alpha", ended=NOW)
+        with pytest.raises(Unwritable, match="statement timeout"):
+            store.give_up("alpha")
+    assert store.give_up("alpha") == {}
+    [archive] = store.archives()
+    assert received(Store(archive.path).team("alpha")) == ["m1"]
+    assert server.ask("select * from pro0.teams") == []
+
+
+def test_a_removal_is_not_given_up_while_another_holds_its_rows(
+    home: Path, server: Postgres, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    team_at(home, url)
+    store = Store(home)
+    with server_of(url).act(lock_of("alpha"), "the store", "a long change"):
+        with pytest.raises(StoreError, match="a long change"):
+            store.discard("alpha", "uid-alpha")
+        with pytest.raises(StoreError, match="a long change"):
+            store.give_up("alpha")
+    assert store.give_up("alpha") == {}
+    assert server.ask("select * from pro0.teams") == []
 
 
 def test_a_team_that_was_half_made_leaves_nothing(home: Path, url: str, server: Postgres) -> None:

@@ -67,9 +67,12 @@ def test_what_the_server_refuses_did_not_happen(home: Path, url: str, table: str
 
 
 def test_a_server_that_only_reads_takes_nothing(home: Path) -> None:
-    """A server that stands by for another: a team is read, and a change is an error as of a full disk."""
+    """A server that stands by for another: a team is read, and a change is an error as of a full disk.
+
+    A removal is given up with its archive whole.
+    """
     with postgres() as own:
-        team = team_at(home, own.url(), "w1")
+        team = team_at(home, url := own.url(), "w1")
         send(team.mailbox("w1"), "m1")
         own.stop(signal.SIGINT)
         (own.at / "data" / "standby.signal").touch()
@@ -81,6 +84,12 @@ def test_a_server_that_only_reads_takes_nothing(home: Path) -> None:
             make_team(home, name="beta", url=own.url("postgres"))
         assert received(team) == ["m1"]
         assert Store(home).names() == ["alpha"]
+        with pytest.raises(Unwritable, match="recovery"):
+            Store(home).discard("alpha", "uid-alpha", ended=NOW)
+        [(database, why)] = Store(home).give_up("alpha").items()
+        assert (database, "recovery" in why) == (url, True)
+        [archive] = Store(home).archives()
+        assert received(Store(archive.path).team("alpha")) == ["m1"]
 
 
 def test_a_database_whose_tables_are_gone_keeps_no_team(home: Path, url: str) -> None:

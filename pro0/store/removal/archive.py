@@ -71,6 +71,11 @@ def begin(home: Path, name: str, uid: str, ended: datetime) -> None:
         raise
 
 
+def is_begun(home: Path, trash: Path) -> bool:
+    """Return True while the archive of a removed team is not whole."""
+    return bool(_begun(home, *_name_and_uid(trash)))
+
+
 def rehearse(home: Path, name: str, uid: str, ended: datetime) -> None:
     """Begin an archive and take it back; raises as `begin` does."""
     abandon(home, name, uid)

@@ -6,7 +6,8 @@ One whose database is out of reach waits, and keeps no other one.
 from pathlib import Path
 from typing import NamedTuple
 
-from pro0.errors import Pro0Error, StoreError
+from pro0.errors import KeepsNoTeam, Pro0Error, StoreError, Unwritable
+from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.files import exists
 from pro0.store.paths import NEW, TRASH
 from pro0.store.removal import archive, trees
@@ -56,16 +57,40 @@ def sweep(home: Path) -> Swept:
     return Swept([*map(archive.name_of, over), *archive.sweep(home, waiting)], waiting)
 
 
-def give_up(home: Path, name: str) -> list[str]:
-    """Finish the removals of a name without the databases that they wait for, and return these; rows may stay there."""
-    databases = [url for entry in sweep(home).waiting if archive.name_of(entry) == name for url in _forgotten(entry)]
+def give_up(home: Path, name: str) -> dict[str, str]:
+    """Finish the removals of a name without the databases that they wait for, and return these, each with the reason.
+
+    Rows may stay there. Raises the error of a removal that waits for anything else.
+    """
+    waiting = {entry: error for entry, error in sweep(home).waiting.items() if archive.name_of(entry) == name}
+    for entry, error in waiting.items():
+        if not _waits_for_database(home, entry, error):
+            raise error
+    reasons = {url: error.message for entry, error in waiting.items() for url in _forgotten(entry)}
     sweep(home).require(name)
-    return databases
+    return reasons
 
 
 def waits(home: Path, name: str) -> bool:
     """Return True when a removal of this name is not finished, and may wait for a database."""
     return any(archive.name_of(entry) == name and archive.may_wait(entry) for entry in _begun(home))
+
+
+def _waits_for_database(home: Path, entry: Path, error: Pro0Error) -> bool:
+    """Return True when a removal failed for its database, not for a lock there or a question that failed once."""
+    try:
+        pointer = pointer_in(entry)
+    except StoreError:
+        return True  # nobody can say which database it is
+    if not (isinstance(error, Unwritable) and archive.is_begun(home, entry)):
+        return isinstance(error, Unwritable | KeepsNoTeam)  # with the archive whole, only rows there are left
+    # What the archive would keep is only there: one question that failed is no reason to lose it.
+    try:
+        if pointer and pointer.url:
+            in_database(home, archive.name_of(entry), pointer.url).names()
+    except (Unwritable, KeepsNoTeam):
+        return True
+    return False
 
 
 def _forgotten(entry: Path) -> list[str]:
