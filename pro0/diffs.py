@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound
-from pro0.git import Git, last_line, top
+from pro0.git import HEADS, Git, last_line, top
 
 _FORM = (
     "--no-ext-diff",
@@ -99,10 +99,11 @@ def fork(checkout: Path, folder: Path | None = None, branch: str = "") -> Fork:
     """
     project = _repository(checkout)
     if folder is None and branch:
-        return Fork(checkout, _meeting(project, commit := _commit(project, branch)), commit, branch, files=False)
+        commit = _commit(project, f"{HEADS}{branch}", branch)  # a tag may have the same name
+        return Fork(checkout, _meeting(project, commit), commit, branch, files=False)
     work = project if folder is None else _worktree(folder)
-    commit, (code, current) = _commit(work, "HEAD"), work.attempt("symbolic-ref", "--quiet", "--short", "HEAD")
-    return Fork(work.folder, _meeting(project, commit), commit, "" if code else current)
+    commit, (code, current) = _commit(work, "HEAD"), work.attempt("symbolic-ref", "--quiet", "HEAD")
+    return Fork(work.folder, _meeting(project, commit), commit, "" if code else current.removeprefix(HEADS))
 
 
 def difference(line: Fork) -> Difference:
@@ -171,12 +172,12 @@ def _worktree(folder: Path) -> Git:
     return git
 
 
-def _commit(git: Git, name: str) -> str:
-    code, commit = git.attempt("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    if code and name == "HEAD":
+def _commit(git: Git, ref: str, branch: str = "") -> str:
+    code, commit = git.attempt("rev-parse", "--verify", f"{ref}^{{commit}}")
+    if code and not branch:
         raise NotFound(f"{git.folder} has no commit yet", hint="git commit something first")
     if code:
-        raise NotFound(f"{git.folder} has no branch {name}", hint="git branch --list 'teams/*'")
+        raise NotFound(f"{git.folder} has no branch {branch}", hint="git branch --list 'teams/*'")
     return commit
 
 

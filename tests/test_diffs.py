@@ -202,6 +202,13 @@ def test_a_branch_alone_is_compared_too(project: Path, tree: Path) -> None:
         fork(project, branch="teams/none")
 
 
+def test_a_tag_of_the_branchs_name_is_not_taken_for_it(project: Path, tree: Path) -> None:
+    tip = commit(tree, "mine", "1\n")
+    git(project, "tag", "teams/alpha/ada", "main")
+    for line in (fork(project, tree), fork(project, branch="teams/alpha/ada")):
+        assert (line.branch, line.tip) == ("teams/alpha/ada", tip)
+
+
 def test_the_checkout_itself_is_compared_with_its_commit(project: Path) -> None:
     put(project, "loose", "1\n")
     found = difference(fork(project))

@@ -230,6 +230,30 @@ def test_a_merge_is_predicted_then_done_and_the_branch_can_go(
     assert git(project, "branch", "--list", "teams/*") == ""
 
 
+@pytest.mark.parametrize("tagged", ["main", "another"])
+def test_a_tag_of_the_branchs_name_is_not_merged(
+    tagged: str, repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    """git alone takes a tag first: nothing would be merged, or what nobody asked for"""
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    commit(tree.path, "a", "1\n")
+    git(project, "switch", "-q", "-c", "another")
+    commit(project, "README", "not asked for\n")
+    git(project, "switch", "-q", "main")
+    git(project, "tag", tree.branch, tagged)
+    assert repository.predict(tree.branch) == ()
+    repository.merge(tree.branch, "merge task-1")
+    assert [(project / name).read_text() for name in ("README", "a")] == ["hello\n", "1\n"]
+    assert repository.unmerged() == ()
+
+
+def test_a_branch_that_is_gone_is_not_merged_and_a_tag_stands_for_none(repository: Repository, project: Path) -> None:
+    git(project, "tag", "teams/ada/task-1", "main")
+    with pytest.raises(Refused, match="there is no such branch"):
+        repository.merge("teams/ada/task-1", "merge task-1")
+    assert repository.merge(git(project, "rev-parse", "HEAD"), "merge") == git(project, "rev-parse", "HEAD")
+
+
 def test_a_branch_of_a_shallow_clone_is_merged(project: Path, tmp_path: Path) -> None:
     commit(project, "README", "later\n")
     git(project, "clone", "-q", "--depth", "1", f"file://{project}", str(tmp_path / "short"))

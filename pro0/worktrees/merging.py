@@ -1,14 +1,17 @@
 """Merges into a checkout's HEAD: predicted without a change, made without overwriting a file in their way."""
 
 import os
+import re
 from pathlib import Path
 
 from pro0.errors import ErrorCode, Refused
-from pro0.git import Git, last_line, top
+from pro0.git import HEADS, Git, last_line, top
 
 _UNFINISHED = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
 _UNDER_WAY = ("rebase-merge", "rebase-apply", "BISECT_LOG")
 """What git keeps in its folder until a rebase or a bisection is over, also while it waits at a clean commit."""
+
+_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def refuse_unless_ready(checkout: Git) -> None:
@@ -24,7 +27,7 @@ def refuse_unless_ready(checkout: Git) -> None:
 
 def merged_tree(checkout: Git, head: str, branch: str) -> tuple[str, tuple[str, ...]]:
     """Return the tree of merging a branch into HEAD, and the files in conflict."""
-    theirs = _commit_of(checkout, branch)
+    theirs = commit_of(checkout, branch)
     with checkout.apart(head=head) as apart:
         code, text = apart.attempt("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, theirs)
     if code not in (0, 1):
@@ -35,7 +38,7 @@ def merged_tree(checkout: Git, head: str, branch: str) -> tuple[str, tuple[str, 
 
 def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str]:
     """Commit a merge without conflicts and check it out; return git's exit code and text, 0 for a merge."""
-    theirs, (tree, _) = _commit_of(checkout, branch), merged_tree(checkout, head, branch)
+    theirs, (tree, _) = commit_of(checkout, branch), merged_tree(checkout, head, branch)
     if (untracked := _in_the_way(checkout, head, tree)) is not None:
         return 1, f"{untracked} is in the way, and in no commit"
     commit = checkout.signing().run("commit-tree", tree, "-p", head, "-p", theirs, "-m", message)
@@ -79,8 +82,11 @@ def status(git: Git, files: str) -> str:
         return apart.run("status", "--porcelain", "--ignore-submodules=dirty", files)
 
 
-def _commit_of(checkout: Git, branch: str) -> str:
-    code, commit = checkout.attempt("rev-parse", "--verify", "--end-of-options", f"{branch}^{{commit}}")
-    if code:
-        raise Refused(f"{branch} cannot be merged: {last_line(commit)}", code=ErrorCode.CONFLICT)
-    return commit
+def commit_of(checkout: Git, branch: str) -> str:
+    """Return the commit of a branch, or of a commit's own name; git alone would take a tag of that name first."""
+    for name in (f"{HEADS}{branch}", *([branch] if _ID.fullmatch(branch) else ())):
+        code, commit = checkout.attempt("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}")
+        if not code:
+            return commit
+    text, hint = f"{branch} cannot be merged: there is no such branch", "git branch --list 'teams/*' shows those left"
+    raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)

@@ -64,7 +64,7 @@ class Repository:
         Raises Refused, and changes nothing, for a dirty checkout, an unfinished merge or rebase, and for conflicts.
         """
         with self._alone():
-            if self._holds(branch):
+            if self._holds(merging.commit_of(self._git, branch)):
                 return self.head()
             merging.refuse_unless_ready(self._git)
             by_hand = f"merge it by hand: git merge {branch}"
