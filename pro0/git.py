@@ -54,11 +54,7 @@ _QUIET = {
     "LC_ALL": "C",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_PAGER": "cat",
-    "GIT_EDITOR": "false",
-    "GIT_SEQUENCE_EDITOR": "false",
-    "GIT_ASKPASS": "false",
-    "SSH_ASKPASS": "false",
-    "GIT_SSH_COMMAND": "false",
+    **dict.fromkeys(("GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_SSH_COMMAND"), "false"),
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -221,6 +217,7 @@ class Git:
                 yield process
             except BaseException:  # keys in our terminal do not reach it
                 process.terminate()
+                process.wait()  # `with` does not, after Ctrl+C
                 raise
 
 

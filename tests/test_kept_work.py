@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -205,6 +206,81 @@ def test_an_ignored_file_in_the_way_stays(
         Repository(project / project_is).merge(tree.branch, "merge")
     assert (project / mine).read_text() == "mine\n"
     assert git(project, "status", "--porcelain") == ""
+
+
+@pytest.fixture
+def big(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
+    """Set the person's own program that writes files of a kind."""
+
+    def by(program: str) -> None:
+        (tmp_path / "writer").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "writer").chmod(0o755)
+        filtered = f'[filter "big"]\nclean = cat\nsmudge = {tmp_path}/writer\nrequired = true\n'
+        (tmp_path / "settings").write_text(filtered)
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
+
+    return by
+
+
+@pytest.fixture
+def wide(project: Path, repository: Repository, tmp_path: Path) -> Worktree:
+    """A worktree with a change of each kind around a file that the person's own program writes."""
+    put(project, ".gitattributes", "*.big filter=big\n")
+    commit(project, "z", "1\n")
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    git(tree.path, "rm", "-q", "conf", "src/x")
+    for name in ("README", "aaa", "conf/a", "deep/er/b", "m.big", "src", "z"):
+        put(tree.path, name, "theirs\n")
+    commit(tree.path, "zz", "theirs\n")
+    return tree
+
+
+def seen(at: Path) -> dict[str, str]:
+    paths = (path for path in at.rglob("*") if ".git" not in path.parts)
+    return {str(path.relative_to(at)): path.read_text() if path.is_file() else "" for path in paths}
+
+
+@pytest.mark.parametrize("project_is", [".", "docs"])
+def test_a_merge_that_fails_half_way_leaves_no_half(
+    project_is: str, big: Callable[[str], None], project: Path, wide: Worktree
+) -> None:
+    """behaviour 6.2: as on a full disk; the next one would say that the person has uncommitted changes"""
+    before, head = seen(project), git(project, "rev-parse", "HEAD")
+    repository = Repository(project / project_is)
+    big("exit 1")
+    for _ in range(2):
+        with pytest.raises(Refused, match="smudge filter big failed$"):
+            repository.merge(wide.branch, "merge")
+        assert seen(project) == before
+        assert (git(project, "status", "--porcelain"), git(project, "rev-parse", "HEAD")) == ("", head)
+    big("cat")
+    repository.merge(wide.branch, "merge")
+    assert seen(project) == seen(wide.path)
+
+
+def test_a_merge_that_fails_half_way_takes_no_change_back_but_its_own(
+    big: Callable[[str], None], repository: Repository, project: Path, wide: Worktree
+) -> None:
+    before = seen(project)
+    big(f"cd '{project}' && echo mine >aaa && echo mine >z; exit 1")
+    with pytest.raises(Refused, match="files of it are left: aaa, z"):
+        repository.merge(wide.branch, "merge")
+    assert seen(project) == {**before, "aaa": "mine\n", "z": "mine\n"}
+
+
+def test_a_merge_that_is_interrupted_leaves_no_half(
+    big: Callable[[str], None], repository: Repository, project: Path, wide: Worktree
+) -> None:
+    """As with Ctrl+C."""
+    before = seen(project)
+    big(f"kill -USR1 {os.getpid()}; sleep 1; cat")
+    usual = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            repository.merge(wide.branch, "merge")
+    finally:
+        signal.signal(signal.SIGUSR1, usual)
+    assert (seen(project), git(project, "status", "--porcelain")) == (before, "")
 
 
 @pytest.mark.parametrize("becomes", ["a folder", "a file"])

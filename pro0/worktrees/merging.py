@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pro0.errors import ErrorCode, Refused
 from pro0.git import HEADS, Git, last_line, top
+from pro0.worktrees import putting_back
 
 _UNFINISHED = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
 _UNDER_WAY = ("rebase-merge", "rebase-apply", "BISECT_LOG")
@@ -45,9 +46,14 @@ def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str
     # Files first, HEAD second: a failure between the two can still be undone.
     with checkout.apart(index=True, head=head) as apart:
         apart.attempt("update-index", "-q", "--refresh")
-        code, text = apart.attempt("read-tree", "-m", "-u", head, commit)
+        try:
+            code, text = apart.attempt("read-tree", "-m", "-u", head, commit)
+        except BaseException:  # as with Ctrl+C: git ends between two files
+            putting_back.put_back(checkout, apart, head, commit)
+            raise
         if code:
-            return code, text
+            left = putting_back.put_back(checkout, apart, head, commit)
+            return code, f"{last_line(text)}; files of it are left: {', '.join(left[:5])}" if left else text
         code, text = checkout.signing().attempt("update-ref", "-m", f"merge {branch}", "HEAD", commit, head)
         if code:
             apart.attempt("read-tree", "-m", "-u", commit, head)
