@@ -7,12 +7,12 @@ ref of a worktree's own names commits for that worktree alone.
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from pro0.git import HEADS, Git
-from pro0.worktrees.names import PREFIX
+from pro0.worktrees.names import PREFIX, is_anothers
 
 _NOTES = ("autostash", "orig-head")
 _REBASES = ("rebase-merge", "rebase-apply")
@@ -20,6 +20,7 @@ _FILES = (*(f"{rebase}/{note}" for rebase in _REBASES for note in _NOTES), "MERG
 _NAMES = (HEADS, "refs/tags/", "refs/remotes/", "refs/stash")
 """What names a commit for good."""
 _ID = re.compile(rb"[0-9a-f]{40,64}\n?")
+_ONLY_MOVED = re.compile(rb"^(?:checkout|reset|clone):|^rebase.*\((?:start|finish)\)|Fast-forward$")
 _NO_OBJECT = 1
 """The exit code of git for an object that is not there any more, so nothing can save it."""
 _LONGEST = 256
@@ -46,11 +47,30 @@ def unnamed(git: Git, private: Path) -> Iterator[str]:
             yield commit
 
 
-def unmerged_holder(checkout: Git, commit: str) -> str:
-    """Return one of our branches that holds a commit and is not merged into a checkout's HEAD, "" for none."""
-    words = ("for-each-ref", "--format=%(refname)", "--count=1", "--contains", commit, "--no-merged", "HEAD")
-    failed, ref = checkout.attempt(*words, f"{HEADS}{PREFIX}/")
-    return "" if failed else ref.removeprefix(HEADS)  # it fails in a bare repository whose HEAD has no commit
+def unmerged_holders(checkout: Git, commit: str) -> list[str]:
+    """Return our branches that hold a commit and are not merged into a checkout's HEAD."""
+    words = ("for-each-ref", "--format=%(refname)", "--contains", commit, "--no-merged", "HEAD")
+    failed, listed = checkout.attempt(*words, f"{HEADS}{PREFIX}/")
+    # it fails in a bare repository whose HEAD has no commit
+    return [] if failed else [ref.removeprefix(HEADS) for ref in listed.splitlines()]
+
+
+def credited(worktree: Git, holders: Sequence[str], commit: str) -> str:
+    """Return the branch that a worktree leaves, of those which hold its commit, "" for none.
+
+    Who only looks at another member's branch leaves nothing there; who has made the newest commit there does.
+    """
+    own = next((name for name in holders if not is_anothers(name, worktree.folder.name)), "")
+    return own or (holders[0] if commit in made_in(worktree.private()) else "")
+
+
+def made_in(private: Path) -> set[str]:
+    """Return the commits that were made in a worktree, as its own log of HEAD tells."""
+    log = b""
+    with suppress(OSError):
+        log = (private / "logs" / "HEAD").read_bytes()
+    parted = (line.partition(b"\t") for line in log.splitlines())
+    return {ids.split()[1].decode() for ids, _, act in parted if act and not _ONLY_MOVED.search(act)}
 
 
 def pending_patches(private: Path) -> bool:

@@ -14,3 +14,10 @@ def branch_of(member: str, task: str) -> str:
 def sane(text: str) -> str:
     """Return a text as one part of a branch or path: characters special to git or a shell become `-`."""
     return _ODD.sub("-", text).strip(".-") or "x"
+
+
+def is_anothers(branch: str, member: str) -> bool:
+    """Return True for a branch of ours with the name of another member: `teams/MEMBER/…`, or `teams/TEAM/MEMBER`."""
+    prefix, _, rest = branch.partition("/")
+    owner, _, name = rest.partition("/")
+    return prefix == PREFIX and sane(member) not in (owner, name, re.sub(r"-\d+$", "", name))

@@ -15,7 +15,7 @@ from pro0.git import HEADS, Git, Worktree, last_line
 from pro0.worktrees import aside, merging
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
-from pro0.worktrees.names import PREFIX, sane
+from pro0.worktrees.names import PREFIX, is_anothers, sane
 from pro0.worktrees.turns import alone
 
 HALF_MADE = "pro0: saved from a worktree that was made by half"
@@ -229,15 +229,15 @@ class Repository:
         return next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
 
     def _branch(self, worktree: Git, head: str, *, ours: bool) -> str:
-        """Return the branch of a worktree; a detached HEAD that no unmerged branch of ours holds gets a new one.
+        """Return the branch that a worktree leaves, "" for none; a commit that no unmerged one of ours holds gets a new one.
 
-        So does HEAD, for `ours`, on a branch that is not ours: the person's `main` gets no commit that nobody made.
+        So does HEAD, for `ours`, on a branch that is not its member's: no other's branch gets a commit nobody made.
         """
-        code, ref = worktree.attempt("symbolic-ref", "--quiet", "HEAD")
-        if code == 0 and not (ours and not ref.startswith(f"{HEADS}{PREFIX}/")):
-            return ref.removeprefix(HEADS)
-        if code and not ours and (holder := aside.unmerged_holder(self._git, head)):
-            return holder
+        branch = worktree.attempt("symbolic-ref", "--quiet", "HEAD")[1].removeprefix(HEADS)
+        if not ours and (holders := [branch] if branch else aside.unmerged_holders(self._git, head)):
+            return aside.credited(worktree, holders, head)
+        if branch.startswith(f"{PREFIX}/") and not is_anothers(branch, worktree.folder.name):
+            return branch
         name = self._unused(worktree.folder)
         worktree.run("update-ref", f"{HEADS}{name}", head, "0" * len(head))
         worktree.run("symbolic-ref", "HEAD", f"{HEADS}{name}")

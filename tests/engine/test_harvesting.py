@@ -112,6 +112,28 @@ def test_the_newest_commits_are_named_wherever_a_worker_ended(
     assert field.kept() == []
 
 
+@pytest.mark.parametrize("how", ["its commit", "its branch"])
+@pytest.mark.parametrize("does", ["look", "put", "commit"])
+def test_who_looks_at_anothers_branch_is_not_said_to_have_made_it(how: str, does: str, field: Field) -> None:
+    """As a reviewer: to merge its work would merge what nobody approved of."""
+    project = field.crew.project
+    other = field.repository.add(project.parent / "t2", branch_of("t2", "task-2"))
+    tip = commit(other.path, "bad", "1\n")
+    field.repository.remove(other.path, "saved")
+    git(field.tree, "checkout", "-q", *(["--detach"] if how == "its commit" else []), other.branch)
+    if does == "put":
+        put(field.tree, "note", "1\n")
+    elif does == "commit":
+        commit(field.tree, "note", "1\n")
+    result = field.recorded()
+    on_it = does == "commit" and how == "its branch"
+    assert result.branch == ("" if does == "look" else other.branch if on_it else SAVED)
+    assert not result.also
+    assert on_it or git(project, "rev-parse", other.branch) == tip
+    if does != "look":
+        assert git(project, "show", f"{result.branch}:note") == "1"
+
+
 def test_what_was_saved_is_named_also_when_it_was_not_recorded(field: Field) -> None:
     """The next try, perhaps of another lead, finds no worktree."""
     for number in (1, 2):
