@@ -249,7 +249,7 @@ def test_a_merge_that_fails_half_way_leaves_no_half(
     repository = Repository(project / project_is)
     big("exit 1")
     for _ in range(2):
-        with pytest.raises(Refused, match="smudge filter big failed$"):
+        with pytest.raises(Refused, match=r"smudge filter big failed$"):
             repository.merge(wide.branch, "merge")
         assert seen(project) == before
         assert (git(project, "status", "--porcelain"), git(project, "rev-parse", "HEAD")) == ("", head)

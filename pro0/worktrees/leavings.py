@@ -3,26 +3,27 @@
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from pro0.git import HEADS, Git
-from pro0.worktrees.names import PREFIX, sane
+from pro0.worktrees.names import PREFIX, SAVED, sane, saved_from
 from pro0.worktrees.repository import Repository
 
 
-def of_a_session(repository: Repository, known_names: Sequence[str], member: str, since: datetime | None) -> list[str]:
+def of_a_session(repository: Repository, known_names: Sequence[str], tree: Path, since: datetime | None) -> list[str]:
     """Return the unmerged branches of a session that is over, without those that another one of them holds whole.
 
-    `known_names` come from documents and from the removal, the most important first; what was saved `since` the session
-    began comes after them.
+    `known_names` come from documents and from the removal, the most important first; what was saved from its worktree
+    `since` the session began comes after them.
     """
-    saved = f"{PREFIX}/{sane(member)}/saved-"
+    git, saved = Git(repository.checkout), f"{PREFIX}/{sane(tree.name)}/saved-"
     unmerged = {name for name in repository.unmerged(known_names) if name in known_names}
     if since:
-        unmerged |= {name for name in repository.unmerged(since=since) if name.startswith(saved)}
+        found = {name for name in repository.unmerged(since=since) if name.startswith(saved)} - unmerged
+        unmerged |= {name for name in found if _is_from(git, name, tree)}
     ordered = [name for name in known_names if name in unmerged] + sorted(unmerged.difference(known_names))
     if len(ordered) < 2:
         return ordered
-    git = Git(repository.checkout)
     tips = {git.run("rev-parse", f"{HEADS}{name}"): name for name in reversed(ordered)}
     newest = git.run("merge-base", "--independent", *tips).split()
     return sorted((tips[commit] for commit in newest), key=ordered.index)
@@ -34,6 +35,13 @@ def of_a_team(
     """Return the unmerged branches with names of a team's members, and with a commit made since the team began."""
     names = set(map(sane, members))
     return tuple(branch for branch in repository.unmerged(since=since) if _is_named_for(branch, sane(team), names))
+
+
+def _is_from(git: Git, branch: str, tree: Path) -> bool:
+    """Return True for a branch saved from a worktree, also where its log names none: git may have let that go."""
+    _, text = git.attempt("reflog", "show", "--format=%gs", f"{HEADS}{branch}", "--")
+    notes = [line for line in text.splitlines() if line.startswith(SAVED)]
+    return not notes or saved_from(tree) in notes
 
 
 def _is_named_for(branch: str, team: str, members: Collection[str]) -> bool:

@@ -1,8 +1,10 @@
 """The names of members' branches."""
 
 import re
+from pathlib import Path
 
 PREFIX = "teams"
+SAVED = "pro0: saved from "
 _ODD = re.compile(r"[^A-Za-z0-9._-]+|\.{2,}|\.lock$|^[.-]+|[.-]+$")
 
 
@@ -21,3 +23,8 @@ def is_anothers(branch: str, member: str) -> bool:
     prefix, _, rest = branch.partition("/")
     owner, _, name = rest.partition("/")
     return prefix == PREFIX and sane(member) not in (owner, name, re.sub(r"-\d+$", "", name))
+
+
+def saved_from(path: Path) -> str:
+    """Return the note in a branch's log of the worktree whose work it saves, `TEAM-UID/MEMBER`: teams share names."""
+    return f"{SAVED}{path.parent.name}/{path.name}"

@@ -15,7 +15,7 @@ from pro0.git import HEADS, Git, Worktree, last_line
 from pro0.worktrees import aside, merging
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
-from pro0.worktrees.names import PREFIX, is_anothers, sane
+from pro0.worktrees.names import PREFIX, is_anothers, sane, saved_from
 from pro0.worktrees.turns import alone
 
 HALF_MADE = "pro0: saved from a worktree that was made by half"
@@ -174,8 +174,7 @@ class Repository:
             return ""
         branch = tree.branch
         if not branch and tree.head.strip("0") and not self._lasts(tree.head):
-            branch = self._unused(tree.path)
-            self._git.run("update-ref", f"{HEADS}{branch}", tree.head, "0" * len(tree.head))
+            branch = self._named(tree.path, tree.head)
         kept = self._keep_aside(tree.path)
         self._git.run("worktree", "remove", "--force", "--force", str(tree.path))
         return (self._settle(branch) if self.has(branch) else "") or kept
@@ -197,10 +196,8 @@ class Repository:
 
     def _keep_aside(self, path: Path) -> str:
         """Keep what git's own folder of a worktree alone holds, each on a new branch; return the first, "" for none."""
-        private, names = aside.private_folder(self._common, path), list[str]()
-        for commit in aside.unnamed(self._git, private) if private else ():
-            names.append(self._unused(path))
-            self._git.run("update-ref", f"{HEADS}{names[-1]}", commit, "0" * len(commit))
+        private = aside.private_folder(self._common, path)
+        names = [self._named(path, commit) for commit in aside.unnamed(self._git, private)] if private else []
         return names[0] if names else ""
 
     def _rescue(self, tree: Worktree, message: str) -> str:
@@ -212,9 +209,7 @@ class Repository:
         worktree = Git(tree.path, {"GIT_DIR": str(self._common), "GIT_WORK_TREE": str(tree.path)})
         if not (saved := commit_all(worktree, base, message, "--ignore-removal")):
             return ""
-        branch = self._unused(tree.path)
-        self._git.run("update-ref", f"{HEADS}{branch}", saved, "0" * len(saved))
-        return branch
+        return self._named(tree.path, saved)
 
     def _ours(self, path: Path) -> Worktree:
         """Return the worktree at a path, or refuse: git would take any folder for part of the repository around it."""
@@ -229,7 +224,7 @@ class Repository:
         return next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
 
     def _branch(self, worktree: Git, head: str, *, ours: bool) -> str:
-        """Return the branch that a worktree leaves, "" for none; a commit that no unmerged one of ours holds gets a new one.
+        """Return the branch that a worktree leaves, "" for none; a commit that none of ours holds gets a new one.
 
         So does HEAD, for `ours`, on a branch that is not its member's: no other's branch gets a commit nobody made.
         """
@@ -238,15 +233,17 @@ class Repository:
             return aside.credited(worktree, holders, head)
         if branch.startswith(f"{PREFIX}/") and not is_anothers(branch, worktree.folder.name):
             return branch
-        name = self._unused(worktree.folder)
-        worktree.run("update-ref", f"{HEADS}{name}", head, "0" * len(head))
+        name = self._named(worktree.folder, head)
         worktree.run("symbolic-ref", "HEAD", f"{HEADS}{name}")
         return name
 
-    def _unused(self, path: Path) -> str:
-        """Return a new branch name for the saved files of a worktree."""
+    def _named(self, path: Path, commit: str) -> str:
+        """Give a commit saved from a worktree a new branch, and note in the branch's log from which; return it."""
         names = (f"{PREFIX}/{sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
-        return next(name for name in names if not self.has(name))
+        name = next(name for name in names if not self.has(name))
+        noting = ("--create-reflog", "-m", saved_from(path))
+        self._git.run("update-ref", *noting, f"{HEADS}{name}", commit, "0" * len(commit))
+        return name
 
     def _settle(self, branch: str) -> str:
         """Drop a branch that is merged, if it is ours; return one that is not, "" for none."""

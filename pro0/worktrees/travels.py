@@ -81,7 +81,7 @@ class Travelling(Repository):
             text = f"{branch} is checked out in {taken}, so nothing can come home to it"
             raise Refused(text, code=ErrorCode.CONFLICT, hint=f"git -C {taken} switch --detach")
         if old and not self._git.succeeds("merge-base", "--is-ancestor", old, new) and not self._lasts(old, branch):
-            self._git.run("update-ref", f"{HEADS}{self._unused(Path(branch))}", old)
+            self._named(Path(branch), old)
         self._git.run("update-ref", "-m", "pro0: from its machine", f"{HEADS}{branch}", new, *([old] if old else []))
 
     def _reach(self, command: Sequence[str], patience: float, *words: str) -> None:

@@ -171,6 +171,18 @@ def test_another_team_with_a_worker_of_that_name_keeps_its_own(field: Field) -> 
     assert checkouts.unmerged(beta, field.crew.project) == ["teams/t1/task-8"]
 
 
+def test_what_another_teams_worker_of_that_name_saved_is_not_taken(field: Field) -> None:
+    """behaviour 2.20: two teams in one project both have a t1, and both end while the other is at work"""
+    other = field.repository.add(worktree(field.crew.store.home, "beta", "0123456789", "t1"), "teams/t1/task-7").path
+    elsewhere_with_a_commit(other)
+    put(other, "secret", "1\n")
+    assert field.repository.remove(other, "saved") == SAVED
+    commit(field.tree, "a", "1\n")
+    back_with_a_file(field.tree)
+    result = field.collect()
+    assert (result.branch, result.also) == (OWN, ("teams/t1/saved-2",))
+
+
 def test_a_lock_that_is_held_is_waited_for_at_the_next_try(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker whose work was only not saved yet must not be said to be one that cannot be saved."""
     put(field.tree, "a", "1\n")

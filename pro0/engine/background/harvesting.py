@@ -89,9 +89,8 @@ class Harvester:
         """Return the branches with a worker's commits. Git knows them also when an earlier try was not recorded."""
         state = self._team.runtime.read().session(harvest.incarnation)
         branch_names = [name for name in dict.fromkeys(names) if name]
-        branches = leavings.of_a_session(
-            repository, branch_names, harvest.agent_id, state.started_at if state else None
-        )
+        since = state.started_at if state else None
+        branches = leavings.of_a_session(repository, branch_names, Path(harvest.worktree), since)
         if not branches:
             return WorkerResult()
         return WorkerResult(branches[0], *repository.measure(branches[0]), also=tuple(branches[1:]))
