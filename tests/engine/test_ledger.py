@@ -1,5 +1,6 @@
 """The ledger: what sessions use is written down, the last of it too, and by each machine of a team."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pro0.agents.adapter import Memory, SessionView
 from pro0.engine.background import ledger as ledger_module
 from pro0.engine.background.agent_states import WatchedSession
 from pro0.engine.background.ledger import Ledger
+from pro0.errors import Unwritable
 from pro0.model.runtime import SeatState, State
 from pro0.model.usage import Usage, UsageBook
 from pro0.ops.context import clock
@@ -18,6 +20,7 @@ from pro0.store.teams import TeamStore
 from tests.agents import placed
 from tests.engine.crew import Crew
 from tests.engine.test_nudging import TOY
+from tests.faults import fail_with, fault_at
 from tests.sharing import founded, joined
 
 
@@ -59,6 +62,27 @@ def test_a_session_that_has_ended_is_counted_to_its_end(alpha: Crew) -> None:
     ledger.look([second.watched], 0.0)
     ledger.look([], 0.0)
     assert counted(alpha.team) == {"w1": 25, "w2": 25}
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_the_last_turn_of_a_session_outlives_writes_that_fail(
+    failures: int, alpha: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk may be full just then: once there is room again, what the session cost counts, now and later."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    ledger, first, second = Ledger(alpha.team), Meter("w1"), Meter("w2")
+    first.tokens, first.cost, second.tokens, second.cost = 10, 1.0, 10, 1.0
+    ledger.look([first.watched, second.watched], 9.0)
+    first.tokens, first.cost = 99, 5.0
+    for _ in range(failures):
+        with fault_at(None, fail_with(errno.ENOSPC), ("write",)), pytest.raises(Unwritable):
+            ledger.look([second.watched], 9.0)
+    second.tokens, second.cost = 20, 2.0
+    assert ledger.look([second.watched], 9.0) == pytest.approx(7.0)
+    assert counted(alpha.team) == {"w1": 99, "w2": 20}
+    first.tokens = 100
+    ledger.look([second.watched], 9.0)
+    assert counted(alpha.team) == {"w1": 99, "w2": 20}, "once it is written nobody looks at it any more"
 
 
 def test_a_transcript_that_cannot_be_counted_stops_no_other(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,23 +27,27 @@ class Ledger:
         self._next = 0.0
         self._known: dict[str, SessionUsage] | None = None
         self._living: dict[str, WatchedSession] = {}
+        self._owed: dict[str, WatchedSession] = {}
+        """Sessions that have ended, until their usage is written."""
         self._conversations: dict[str, tuple[str, ...]] = {}
         """Those of each session, also of one that an earlier lead saw: an agent begins another one, as by `/clear`."""
 
     def look(self, watched: Iterable[WatchedSession], limit: float) -> float:
         """Record new usage; return the total cost, or 0 without a limit, since adding it up takes time.
 
-        A session ended since the last look is read once more, for its last turn.
+        A session ended since the last look is read once more, for its last turn; after a failed write again.
         """
         before, self._living = self._living, {session.state.incarnation: session for session in watched}
-        due = [session for incarnation, session in before.items() if incarnation not in self._living]
+        due = {name: session for name, session in before.items() if name not in self._living}
+        self._owed |= due
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PAUSE
             if self._team.documents.database:
                 self._known = None  # leads of other machines have written since
-            due += self._living.values()
+            due = self._owed | self._living
         self._net.keep(self._living)
-        self._note({entry.incarnation: entry for entry in map(self._entry, due) if entry})
+        self._note({entry.incarnation: entry for entry in map(self._entry, due.values()) if entry})
+        self._owed = {name: session for name, session in self._owed.items() if name not in due}
         return spent(self._entries().values()) if limit else 0.0
 
     def _entries(self) -> dict[str, SessionUsage]:
@@ -56,8 +60,9 @@ class Ledger:
         new = {name: entry for name, entry in entries.items() if _has_news(entry, recorded.get(name))}
         if new:
             with self._team.usage.change("note what was used") as change:  # other machines' leads write there too
-                self._known = {entry.incarnation: entry for entry in change.value.sessions} | new
-                change.value = replace(change.value, sessions=tuple(self._known.values()))
+                known = {entry.incarnation: entry for entry in change.value.sessions} | new
+                change.value = replace(change.value, sessions=tuple(known.values()))
+            self._known = known  # not before it is written, or a failed write would leave nothing to write
 
     def _entry(self, watched: WatchedSession) -> SessionUsage | None:
         if not (read := watched.adapter.usage):
