@@ -84,7 +84,7 @@ class Observer:
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(runtime),
             seen=self._unless_it_fails(lambda: services.nudger.agent_states.look(wanted, runtime, reports), {}),
-            spent=self._unless_it_fails(lambda: self._spent(wanted), 0.0),
+            spent=self._spent(wanted),
             nudged=services.nudger.arrived(),
             queued=services.nudger.queued(),
             worktree_jobs=services.worktree_jobs.found(wanted.seats),
@@ -99,8 +99,11 @@ class Observer:
             channels=frozenset(a.name for a in adapters if a.deliver),
         )
 
-    def _spent(self, wanted: Wanted) -> float:
-        return self._ledger.look(self._services.nudger.agent_states.all(), wanted.max_cost)
+    def _spent(self, wanted: Wanted) -> float | None:
+        """Return the cost as it was known last, if it cannot be read or written down now."""
+        watched = self._services.nudger.agent_states.all()
+        spent = self._unless_it_fails(lambda: self._ledger.look(watched, wanted.max_cost), None)
+        return self._ledger.last_known() if spent is None else spent
 
     def _others(self, runtime: Runtime) -> Runtime:
         """Return what the leads of other machines that share the team have recorded."""

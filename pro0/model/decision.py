@@ -146,8 +146,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Whether hooks are asked before a member counts as idle."""
     answers: dict[str, str] = {}
     """What they said to each question, "" for nothing against it."""
-    spent: float = 0.0
-    """US dollars that the team has cost, as far as that is known; 0 without a limit."""
+    spent: float | None = 0.0
+    """US dollars that the team has cost, as far as that is known; 0 without a limit, None while it cannot be read."""
     person: Person | None = None
     """None while mail or troubles cannot be read: nothing is announced then."""
     surfaces: frozenset[Surface] = frozenset()

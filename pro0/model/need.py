@@ -184,8 +184,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """The requests for permission without an answer."""
     past: tuple[PermissionRequest, ...] = ()
     """Those that take no answer any more, as far as they are kept."""
-    spent: float = 0.0
-    """US dollars that the team has cost; 0 without a limit."""
+    spent: float | None = 0.0
+    """US dollars that the team has cost; 0 without a limit, None while it cannot be read."""
     unled: bool = False
     """True when the lead of a running team has died with all its sessions, so that nobody starts another."""
     elsewhere: frozenset[str] = frozenset()

@@ -156,15 +156,23 @@ def _restart(agent_id: str) -> str:
 
 
 def _of_money(picture: Picture) -> Iterator[Need]:
-    limit = picture.wanted.max_cost
-    if limit and picture.spent >= limit:
-        sentence = f"the team has cost about ${picture.spent:.2f} of ${limit:.2f}: no new session starts"
-        yield need_of(NeedKind.COST, "team", sentence, "pro0 team cost --limit USD", None, stamp=f"{limit:g}")
+    if picture.wanted.max_cost:
+        yield from _of_cost(picture.spent, picture.wanted.max_cost)
     for pause in picture.runtime.limits:
         if picture.now < pause.until:
             when = f"{'until' if pause.named else 'at least until'} {moment(pause.until)}"
             sentence = f"no new session of {pause.agent} starts {when}: {pause.note}"
             yield need_of(NeedKind.LIMIT, pause.agent, sentence, "pro0 team status", pause.since, why=pause.note)
+
+
+def _of_cost(spent: float | None, limit: float) -> Iterator[Need]:
+    """Yield the one need of a limit: it is the same need, announced once, while the cost cannot be read."""
+    sentence, command = f"what the team has cost of ${limit:.2f} cannot be read: no new session starts", "pro0 doctor"
+    if spent is not None:
+        sentence = f"the team has cost about ${spent:.2f} of ${limit:.2f}: no new session starts"
+        command = "pro0 team cost --limit USD"
+    if spent is None or spent >= limit:
+        yield need_of(NeedKind.COST, "team", sentence, command, None, stamp=f"{limit:g}")
 
 
 def _with(why: str) -> str:

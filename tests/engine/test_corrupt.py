@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from pro0.errors import Refused
+from pro0.model.need import NeedKind
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Status
-from pro0.ops.team import teams
+from pro0.ops.team import costs, members, teams
 from pro0.ops.team.members import SeatDraft
 from tests.engine.crew import PATIENCE, Crew, gone, kill
+from tests.engine.test_announcing import heard, is_over_its_cost, settings, there
 from tests.waiting import wait_until
 
 PROGRAM = SeatDraft(name="prog", agent="command", argv=("sleep", "300"))
@@ -105,3 +107,21 @@ def test_a_report_that_cannot_be_read(alpha: Crew) -> None:
     alpha.stop(timeout=1, force=True)
     assert gone(report.guard)()
     assert alpha.team.runtime.read().phase is Phase.STOPPED
+
+
+def test_a_cost_that_cannot_be_read_starts_nobody(alpha: Crew) -> None:
+    """With a limit the team may have reached it; this is one need, and the same as that of the limit itself."""
+    told = settings(alpha)
+    members.spawn(alpha.context, [SeatDraft(name="w1")], 10)
+    is_over_its_cost(alpha)
+    [id] = there(alpha, NeedKind.COST)
+    usage = alpha.team.usage.path
+    sound = spoil(usage)
+    alpha.lead()
+    wait_until(lambda: heard(told) == [id], PATIENCE, "it is told")
+    assert alpha.team.runtime.read().seats == ()
+    mend(usage, sound)
+    costs.limit(alpha.context, 100.0)
+    wait_until(lambda: alpha.team.runtime.read().seats, PATIENCE, "it is started")
+    alpha.reaches("w1", State.IDLE)
+    assert heard(told) == [id]

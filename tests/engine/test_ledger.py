@@ -11,7 +11,7 @@ from pro0.agents.adapter import Memory, SessionView
 from pro0.engine.background import ledger as ledger_module
 from pro0.engine.background.agent_states import WatchedSession
 from pro0.engine.background.ledger import Ledger
-from pro0.errors import Unwritable
+from pro0.errors import StoreError, Unwritable
 from pro0.model.runtime import SeatState, State
 from pro0.model.usage import Usage, UsageBook
 from pro0.ops.context import clock
@@ -19,6 +19,7 @@ from pro0.store.files import File
 from pro0.store.teams import TeamStore
 from tests.agents import placed
 from tests.engine.crew import Crew
+from tests.engine.test_corrupt import mend, spoil
 from tests.engine.test_nudging import TOY
 from tests.faults import fail_with, fault_at
 from tests.sharing import founded, joined
@@ -83,6 +84,24 @@ def test_the_last_turn_of_a_session_outlives_writes_that_fail(
     first.tokens = 100
     ledger.look([second.watched], 9.0)
     assert counted(alpha.team) == {"w1": 99, "w2": 20}, "once it is written nobody looks at it any more"
+
+
+def test_what_is_known_of_the_cost_outlives_a_look_that_fails(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a team at its limit would start sessions for a while, and its need would be told again."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    ledger, meter, usage = Ledger(alpha.team), Meter("w1"), alpha.team.usage.path
+    meter.tokens, meter.cost = 10, 5.0
+    assert ledger.last_known() is None
+    ledger.look([meter.watched], 9.0)
+    sound = spoil(usage)
+    meter.tokens, meter.cost = 20, 6.0
+    with pytest.raises(StoreError):
+        ledger.look([meter.watched], 9.0)
+    assert ledger.last_known() == pytest.approx(5.0)
+    with pytest.raises(StoreError):
+        Ledger(alpha.team).look([meter.watched], 9.0)
+    mend(usage, sound)
+    assert ledger.look([meter.watched], 9.0) == ledger.last_known() == pytest.approx(6.0)
 
 
 def test_a_transcript_that_cannot_be_counted_stops_no_other(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:

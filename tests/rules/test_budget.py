@@ -8,7 +8,7 @@ from pro0.rules.lead.budget import reached
 from tests.rules.supervising import decided, look, only, seat, session
 
 
-def spending(spent: float, limit: float) -> Snapshot:
+def spending(spent: float | None, limit: float) -> Snapshot:
     """A team with a living member, and one that is to be started."""
     snapshot = look(session("w1"), seats=[seat("w1"), seat("w2")])
     return replace(snapshot, spent=spent, wanted=replace(snapshot.wanted, max_cost=limit))
@@ -16,9 +16,10 @@ def spending(spent: float, limit: float) -> Snapshot:
 
 @pytest.mark.parametrize(
     ("spent", "limit", "told", "starts"),
-    [(79, 0, 0, 1), (7.9, 10, 0, 1), (8, 10, 1, 1), (9.99, 10, 1, 1), (10, 10, 1, 0), (99, 10, 1, 0)],
-)
-def test_the_limit_is_told_and_held(spent: float, limit: float, told: int, starts: int) -> None:
+    [(79, 0, 0, 1), (7.9, 10, 0, 1), (8, 10, 1, 1), (9.99, 10, 1, 1), (10, 10, 1, 0), (99, 10, 1, 0),
+     (None, 0, 0, 1), (None, 10, 0, 0)],
+)  # fmt: skip
+def test_the_limit_is_told_and_held(spent: float | None, limit: float, told: int, starts: int) -> None:
     first = decided(spending(spent, limit))
     assert len([tell for tell in only(Tell, first) if "cost" in tell.id]) == told
     assert len(only(Start, first)) == starts

@@ -125,6 +125,7 @@ KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
     ),
     "idle claim": (held(State.IDLE, -121), NeedKind.IDLE_CLAIM, "task-1", 'pro0 send w1 "how is task-1?"'),
     "cost": (picture(wanted=Wanted(max_cost=2.0), spent=2.5), NeedKind.COST, "team", "pro0 team cost --limit USD"),
+    "cost, unread": (picture(wanted=Wanted(max_cost=2.0), spent=None), NeedKind.COST, "team", "pro0 doctor"),
     "limit": (
         picture(
             runtime=Runtime(limits=(RateLimit(agent="claude", since=at(-5), at=at(-5), until=at(LATER), note="429"),))
@@ -199,6 +200,7 @@ ANSWERED = {
         seats=(seat(task="task-1"),), runtime=Runtime(failures=(FAILURE,))
     ),
     "below the limit": picture(wanted=Wanted(max_cost=2.0), spent=1.9),
+    "no limit": picture(spent=None),
 }
 
 
@@ -231,6 +233,11 @@ def test_a_failed_task_is_told_with_its_title_or_else_its_reason(title: str, why
 def test_many_tasks_that_nobody_takes_are_one_need() -> None:
     found = only(picture(*(task(n) for n in range(1, 41))))
     assert found.what.startswith("task-1, task-2, task-3 and 37 more: ready, but ")
+
+
+def test_a_limit_stays_one_need_while_the_cost_cannot_be_read() -> None:
+    """So it is not announced a second time."""
+    assert only(KINDS["cost"][0]).id == only(KINDS["cost, unread"][0]).id
 
 
 def test_a_new_message_of_the_same_sender_is_a_new_need() -> None:
@@ -394,6 +401,7 @@ SAID: dict[str, tuple[str, str, float | None, str, str, str]] = {
     ),
     "idle claim": ("w1 has ended its turn, and holds task-1: title 1", "", -121.0, "pro0 member peek w1", "w1", ""),
     "cost": ("the team has cost about $2.50 of $2.00: no new session starts", "", None, "", "", ""),
+    "cost, unread": ("what the team has cost of $2.00 cannot be read: no new session starts", "", None, "", "", ""),
     "limit": ("no new session of claude starts at least until 2026-01-01 00:16:40 UTC: 429", "429", -5.0, "", "", ""),
     "mail": ("1 unread message from w1", "red", -9.0, "", "", ""),
     "a notice": ("1 unread notice", "red", -9.0, "", "", ""),

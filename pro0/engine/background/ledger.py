@@ -26,6 +26,7 @@ class Ledger:
         self._net = SessionNet(Log(team))
         self._next = 0.0
         self._known: dict[str, SessionUsage] | None = None
+        self._is_old = False
         self._living: dict[str, WatchedSession] = {}
         self._owed: dict[str, WatchedSession] = {}
         """Sessions that have ended, until their usage is written."""
@@ -43,16 +44,21 @@ class Ledger:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PAUSE
             if self._team.documents.database:
-                self._known = None  # leads of other machines have written since
+                self._is_old = True  # leads of other machines have written since
             due = self._owed | self._living
         self._net.keep(self._living)
         self._note({entry.incarnation: entry for entry in map(self._entry, due.values()) if entry})
         self._owed = {name: session for name, session in self._owed.items() if name not in due}
         return spent(self._entries().values()) if limit else 0.0
 
+    def last_known(self) -> float | None:
+        """Return the total cost of the last look that could read it, None for none."""
+        return None if self._known is None else spent(self._known.values())
+
     def _entries(self) -> dict[str, SessionUsage]:
-        if self._known is None:
+        if self._known is None or self._is_old:
             self._known = {entry.incarnation: entry for entry in self._team.usage.read().sessions}
+            self._is_old = False
         return self._known
 
     def _note(self, entries: dict[str, SessionUsage]) -> None:
