@@ -182,11 +182,11 @@ def _with(why: str) -> str:
 def _mail(picture: Picture) -> Iterator[Need]:
     """Yield one need for each sender, and one for unread notices without a need of their own."""
     written: dict[str, list[Message]] = {}
-    notices = []
+    notices, exits = [], set(_exits(picture))
     for message in picture.mail:
         if message.type in _WRITTEN:
             written.setdefault(message.from_, []).append(message)
-        elif not stands_for_itself(message):
+        elif not stands_for_itself(message) or message.id.partition(_ENDED)[0] in exits:
             notices.append(message)
     for sender, letters in written.items():
         newest = letters[-1]
@@ -202,6 +202,13 @@ def _mail(picture: Picture) -> Iterator[Need]:
         yield need_of(NeedKind.MAIL, "pro0", sentence, "pro0 inbox", oldest, stamp=stamp, why=why)
 
 
+def _exits(picture: Picture) -> Iterator[str]:
+    """Yield the sessions that ended by themselves without a crash: such an end has no need but its notice."""
+    for seat, state in states(picture):
+        if state.state is State.EXITED and not seat.task:
+            yield state.incarnation
+
+
 def _first_line(message: Message) -> str:
     return next(iter(message.content.strip().splitlines()), "")[:200]
 
@@ -211,6 +218,7 @@ def stands_for_itself(message: Message) -> bool:
     return message.type is MessageType.PLAN_APPROVAL_REQUEST or bool(_OWN_NEEDS.search(message.id))
 
 
+_ENDED = ":ended:"
 _OWN_NEEDS = re.compile(
     r":(ended|waiting|dialog|error|unknown|starting|cost|approved)(:|$)|^task-\d+:\d+:(lead|human)$"
 )

@@ -259,6 +259,19 @@ def test_a_notice_about_another_need_is_not_a_second_one(id: str, *, own: bool) 
     assert bool(needs(picture(mail=(notice,)))) is not own
 
 
+@pytest.mark.parametrize(
+    ("state", "incarnation", "holds", "needed"),
+    [(State.EXITED, "inc-w1", "", ["1 unread notice"]), (State.EXITED, "inc-old", "", []),
+     (State.EXITED, "inc-w1", "task-1", []), (State.SHUTDOWN, "inc-w1", "", []), (State.IDLE, "inc-w1", "", []),
+     (State.CRASHED, "inc-w1", "", ["w1 has crashed"])],
+)  # fmt: skip
+def test_of_an_exit_the_notice_is_the_need(state: State, incarnation: str, holds: str, needed: list[str]) -> None:
+    """An end without a crash is no need of its own, and nobody else would tell the person (behaviour 3.11)."""
+    notice = letter(kind=MessageType.NOTIFICATION, id=f"{incarnation}:ended:lead")
+    shown = picture(seats=(seat(task=holds or None),), sessions=(session(state=state),), mail=(notice,))
+    assert [need.what for need in needs(shown)] == needed
+
+
 def test_the_next_look_is_when_an_idle_claim_becomes_a_need() -> None:
     assert next_look(held(State.IDLE, -60)) == at(60)
     assert next_look(held(State.IDLE, -200)) is None
