@@ -326,6 +326,21 @@ def test_a_hook_that_cannot_run_is_a_need_until_it_runs(alpha: Crew) -> None:
     assert not there(alpha, NeedKind.HOOK)
 
 
+def test_a_hook_of_several_lines_that_cannot_run_is_told_to_a_url(alpha: Crew, receiver: Receiver) -> None:
+    """The id of its need has the whole command, and a header takes one line."""
+    hook = f"set -e\nno-such-program-of-mine 'é'\n: {'x' * 500}\n"
+    (alpha.store.home / USER_FILE).write_text(json.dumps({"hooks": {"TaskCreated": hook}, "notify": receiver.url}))
+    with pytest.raises(Refused, match="cannot run"):
+        alpha.give(Draft(title="t"))
+    [id] = there(alpha, NeedKind.HOOK)
+    alpha.lead()
+    wait_until(receiver.ids, STUCK, "it is told")
+    told = "hook:set -e?no-such-program-of-mine '?'?: xxx"
+    assert [(one[: len(told)], len(one)) for one in receiver.ids()] == [(told, 200)]
+    assert json.loads(receiver.got[0][2])["need"]["id"] == id
+    assert not there(alpha, NeedKind.NOTICE)
+
+
 def test_a_hundred_tasks_and_one_question_are_one_message(alpha: Crew) -> None:
     """Must show 3; of the tasks only the end of them all is told."""
     alpha.lead()

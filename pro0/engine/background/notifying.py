@@ -12,6 +12,8 @@ from pro0.store.teams import TeamStore
 
 TIMEOUT = 10.0
 """Seconds for a POST."""
+HEADER_LIMIT = 200
+"""Characters of the need's id in a header."""
 NEED = "PRO0_NEED"
 """The variable with the need in one sentence, for the command."""
 
@@ -43,12 +45,17 @@ def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
     A topic is the only part of its path. Slack reads `text`, Gotify `title` and `message`, Discord `content`.
     """
     title, text = f"pro0 {name}", need.sentence
-    ours = {"X-Pro0-Need": need.id.encode("ascii", "replace").decode()}
+    ours = {"X-Pro0-Need": _header(need.id)}
     topic = urlsplit(target).path.strip("/")
     if topic and "/" not in topic and topic != "message":
         return text.encode(), {**ours, "Content-Type": "text/plain; charset=utf-8", "Title": title}
     payload = {"text": f"{title}: {text}", "title": title, "message": text, "content": f"{title}: {text}", "need": need}
     return msgspec.json.encode(payload), {**ours, "Content-Type": "application/json"}
+
+
+def _header(text: str) -> str:
+    """Return a text as a header may hold it: the id of a hook's need has its command, which may have several lines."""
+    return "".join(letter if letter.isascii() and letter.isprintable() else "?" for letter in text)[:HEADER_LIMIT]
 
 
 def _post(target: str, name: str, need: Need) -> str:
