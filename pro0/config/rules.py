@@ -123,7 +123,12 @@ def target(variable: str, about: str) -> SettingRule:
     def check(value: object) -> object:
         if not isinstance(value, str) or not all(letter.isprintable() for letter in value) or len(value) > _LONGEST:
             raise ValueError(value)
-        return value.strip()
+        line = value.strip()
+        if line.startswith(("http://", "https://")):
+            from urllib.parse import urlsplit  # start-up time
+
+            _ = urlsplit(line).port  # raises ValueError for a port or brackets that no URL has
+        return line
 
     def widens(value: object, personal: object) -> bool:
         return bool(value) and value != personal

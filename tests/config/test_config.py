@@ -173,6 +173,7 @@ BAD = {
     "cleanupOnExit": ["sometimes", 2, "yes please"],
     "reviveLead": ["maybe", 1, []],
     "passEnvironment": ["A", {"A": 1}, [1], ["A B"], ["*"], [""], ["A*B"], ["1A"], ["A=B"], True],
+    "notify": [1, ["cat"], "cat\n", "http://host:99999/topic", "https://host:port", "http://[host/topic"],
 }
 
 

@@ -326,6 +326,18 @@ def test_a_hook_that_cannot_run_is_a_need_until_it_runs(alpha: Crew) -> None:
     assert not there(alpha, NeedKind.HOOK)
 
 
+def test_a_notice_that_cannot_even_be_tried_is_a_need_too(alpha: Crew) -> None:
+    """3.27: the settings may be half written just then."""
+    file = alpha.store.home / USER_FILE
+    file.write_text(json.dumps({"notify": "cat"}))
+    alpha.lead()
+    file.write_text("notify: [cat")
+    trouble(NeedKind.LOSSES)(alpha)
+    wait_until(lambda: there(alpha, NeedKind.NOTICE), STUCK, "it is shown")
+    [one] = [need for need in needs.list_needs(alpha.context) if need.kind is NeedKind.NOTICE]
+    assert (one.subject, USER_FILE in one.why) == ("cat", True)
+
+
 def test_a_hook_of_several_lines_that_cannot_run_is_told_to_a_url(alpha: Crew, receiver: Receiver) -> None:
     """The id of its need has the whole command, and a header takes one line."""
     hook = f"set -e\nno-such-program-of-mine 'é'\n: {'x' * 500}\n"

@@ -101,9 +101,11 @@ class Announcer:
         self._woken()
 
     def _failed(self, asked: _Asked, error: Exception) -> None:
-        """Log a failed announcement, which is not made again."""
-        action = asked.action
-        self._log.write("announcing", surface=action.surface, need=action.need.id, why=reason(error))
+        """Log a failed announcement, which is not made again; a failed notice is a need itself."""
+        action, why = asked.action, reason(error)
+        self._log.write("announcing", surface=action.surface, need=action.need.id, why=why)
+        if action.surface is Surface.NOTIFY:
+            troubles.note(self._team, NeedKind.NOTICE, notifying.shown(self._settings.notify), why, clock())
         asked.is_made = True
         self._woken()
 

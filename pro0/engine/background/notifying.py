@@ -35,8 +35,11 @@ def shown(target: str) -> str:
     """Return a target without what may be secret in it: of a URL only scheme and host."""
     if not is_url(target):
         return target
-    parts = urlsplit(target)
-    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
+    try:
+        parts = urlsplit(target)
+        return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
+    except ValueError:  # a port or brackets that no URL has
+        return f"{target.partition('://')[0]}://"
 
 
 def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
