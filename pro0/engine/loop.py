@@ -103,6 +103,7 @@ class Lead:
                     machines.end_all(self._team)
             finally:
                 watch.close()
+                self._services.hooking.end()  # without this lead nobody would limit their time
         self._log.write("lead ends")
         return 0
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pro0 import processes
 from pro0.config import USER_FILE
 from pro0.engine.background.hooking import changes
 from pro0.model.home import HookEvent
@@ -137,4 +138,23 @@ def test_at_a_leads_end_its_commands_end(alpha: Crew, way: str) -> None:
     wait_until((alpha.project / "hangs").exists, PATIENCE, "it hangs")
     alpha.stop()
     assert not alpha.left()
+    assert not alpha.team.troubles.read().troubles
+
+
+@pytest.mark.parametrize("way", ["hooks: {TeammateIdle: '%s'}", "notify: '%s'"])
+def test_they_end_with_a_lead_whose_team_goes_on(alpha: Crew, way: str) -> None:
+    """Nobody else knows them, nor ends them when their time is over."""
+    settings(alpha, f"reviveLead: false\n{way % 'echo $$ > pid; exec sleep 300'}")
+    alpha.led()
+    lead = alpha.lead()
+    alpha.spawn("w1")
+    alpha.give(Draft(title="first", awaiting=Awaiting.INPUT))
+    file = alpha.project / "pid"
+    wait_until(lambda: file.exists() and file.read_text().endswith("\n"), PATIENCE, "it hangs")
+    hanging = processes.identify(int(file.read_text()))
+    assert hanging
+    lead.terminate()
+    lead.wait(PATIENCE)
+    assert not processes.alive(hanging)
+    assert alpha.state("w1").state is State.IDLE
     assert not alpha.team.troubles.read().troubles

@@ -21,7 +21,7 @@ from pro0.store.teams import TeamStore
 MOST = 200
 """Changes waiting for a slow hook. Further ones are dropped and logged."""
 LAST_WORDS = 5.0
-"""Seconds for hooks after the team has stopped."""
+"""Seconds for hooks after the team has stopped, and for those that are ended."""
 PAUSE = 0.05
 Change = tuple[HookEvent, str, dict[str, object]]
 Version = tuple[int, int, int]
@@ -74,6 +74,10 @@ class Hooking:
         timer.start()
         self._backlog.finish()
         timer.cancel()
+        self.end()
+
+    def end(self) -> None:
+        """End the hooks and the person's commands that run, and let none begin; wait for them `LAST_WORDS` seconds."""
         self._end()
         deadline = time.monotonic() + LAST_WORDS
         while self._running and time.monotonic() < deadline:
@@ -112,6 +116,8 @@ class Hooking:
         try:
             place = cwd or self._team.config.read().project
             with self.counted() as over:
+                if over():  # the lead may be gone before it is started
+                    return ""
                 return Runs(self._team, os.environ).ask(commands, event, agent_id, place, about, over)
         except (Pro0Error, OSError) as error:
             self._log.write("hooks", why=str(error))
