@@ -48,10 +48,15 @@ def _stamps(wanted: Wanted, runtime: Runtime, tasks: TaskList | None) -> Iterato
         if wish:
             yield wish.at
     yield from (seat.answer.at for seat in wanted.seats if seat.answer)
-    yield from (limit.until for limit in runtime.limits)
+    yield from (seat.gate.decided_at for seat in wanted.seats if seat.gate and seat.gate.decided_at)
+    for limit in runtime.limits:
+        yield from (limit.at, limit.until)
     for state in runtime.seats:
         yield from filter(None, (state.since, state.started_at, state.asked_at, state.ending_since, state.nudged_at))
-        if state.turn:
-            yield state.turn.at
-    for claim in (task.claim for task in (tasks.tasks if tasks else ()) if task.claim):
-        yield claim.since or claim.claimed_at
+        yield from filter(None, (state.warned_at, state.turn and state.turn.at))
+    with_sessions = {seat.task for seat in wanted.seats if seat.task}
+    for task in tasks.tasks if tasks else ():
+        if task.claim:
+            yield task.claim.since or task.claim.claimed_at
+        if task.completed_at and task.id in with_sessions:
+            yield task.completed_at

@@ -8,9 +8,13 @@ from msgspec.structs import replace
 
 from pro0.engine import jumps
 from pro0.engine.jumps import AWAKE, Jumps
-from pro0.model.runtime import Runtime, SeatState, State
-from pro0.model.team import Answer, Seat, ShutdownWish, Wanted, Wish
-from tests.rules.building import T0, at
+from pro0.model.decision import End
+from pro0.model.runtime import RateLimit, Runtime, SeatState, State
+from pro0.model.task import Status, TaskList
+from pro0.model.team import Answer, PlanGate, Seat, ShutdownWish, Wanted, Wish
+from pro0.rules.lead.hiring import TURN_LIMIT
+from tests.rules.building import T0, at, task
+from tests.rules.supervising import decided, look, only, seat, session
 
 DAY = 86400.0
 
@@ -91,3 +95,36 @@ def test_requests_and_answers_of_members_move_too(clocks: Clocks) -> None:
     watch.look()
     moved = watch.moved(wanted, Runtime(seats=(state,)))
     assert moved == {at(second): at(second + DAY) for second in (-9, -8, -7, -6, -5, -4, -2)}
+
+
+def moves(clocks: Clocks, wanted: Wanted, runtime: Runtime, tasks: TaskList) -> dict[datetime, datetime]:
+    """How the moments of a team move in an hour's sleep."""
+    watch = Jumps()
+    watch.moved(wanted, runtime, tasks)
+    clocks.go(0, 3600)
+    watch.look()
+    return watch.moved(wanted, runtime, tasks)
+
+
+def test_what_ends_a_turn_and_what_warns_move_too(clocks: Clocks) -> None:
+    """An approved plan, the completed task of a session, the last warning of a stuck worker, a rate limit."""
+    gate = PlanGate(id="p", text="x", incarnation="inc", at=at(-20), verdict="approved", by="human", decided_at=at(-3))
+    seats = (Seat(agent_id="w1", name="w1", agent="shell", gate=gate), seat("t1", task="task-1"))
+    limit = RateLimit(agent="claude", since=at(-13), at=at(-12), until=at(18), note="429")
+    worker = SeatState("t1", 1, "inc-t1", State.WORKING, at(-9), at(-8), warned_at=at(-7))
+    ours, old = (task(n, status=Status.COMPLETED, completed_at=at(-n)) for n in (1, 2))
+    moved = moves(clocks, Wanted(seats=seats), Runtime(seats=(worker,), limits=(limit,)), TaskList(tasks=(ours, old)))
+    assert moved == {at(second): at(second + 3600) for second in (-12, -9, -8, -7, -3, -1, 18)}, "no session has task-2"
+
+
+@pytest.mark.parametrize("slept", [0, 3600, -3600])
+def test_no_jump_ends_a_turn_that_has_just_done_its_work(clocks: Clocks, slept: float) -> None:
+    done = task(1, status=Status.COMPLETED, completed_at=at(-1), session="inc-t1", assignee="t1")
+    before = look(session("t1", State.WORKING, task="task-1"), seats=[seat("t1", task="task-1")], tasks=[done])
+    watch = Jumps()
+    watch.moved(before.wanted, before.runtime, before.tasks)
+    clocks.go(2, 2 + slept)
+    now = watch.look()
+    decision = decided(replace(before, now=now, moved=watch.moved(before.wanted, before.runtime, before.tasks)))
+    assert not only(End, decision)
+    assert decision.wake_at == at(-1) + timedelta(seconds=slept) + TURN_LIMIT

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pro0.model.decision import Decision, LeadPolicy, Seen, Snapshot, Start, Tell
+from pro0.model.decision import Decision, LeadPolicy, Person, Seen, Snapshot, Start, Tell
 from pro0.model.ids import LEAD
+from pro0.model.need import NeedKind
 from pro0.model.runtime import RateLimit, Runtime, State
 from pro0.model.team import Wish
 from pro0.rules.lead.plan import Plan, View
@@ -184,6 +185,30 @@ def test_a_guess_moves_with_the_clock_and_a_named_end_does_not() -> None:
             team(3601, error(note=note), limits=(limit,)), moved={limit.until: limit.until + timedelta(hours=1)}
         )
         assert bool(starts(decided(asleep))) is not held
+
+
+@pytest.mark.parametrize("jump", [3600, -3600])
+@pytest.mark.parametrize(("note", "held"), [(PLAIN, True), ("429, retry in 30s", False)])
+def test_a_limit_is_recorded_by_the_clock_that_has_jumped(jump: float, note: str, held: bool) -> None:
+    """So the person reads the end that the lead keeps to, and the same error is no second one."""
+    [limit] = renewed(team(1, error(note=note))).runtime.limits
+    moved = {at(second): at(second + jump) for second in (0, 30)}
+    after = replace(team(2 + jump, error(note=note), limits=(limit,)), moved=moved)
+    [now] = renewed(after).runtime.limits
+    assert now == replace(limit, at=at(jump), until=at(30 + jump) if held else at(30))
+    [later] = renewed(replace(after, runtime=replace(after.runtime, limits=(now,)))).runtime.limits
+    assert later == now
+    assert bool(starts(decided(after))) is (after.now >= now.until)
+    needs = decided(replace(after, person=Person())).needs
+    assert [need.kind for need in needs].count(NeedKind.LIMIT) == (after.now < now.until)
+
+
+def test_an_error_after_a_clock_that_was_set_back_counts() -> None:
+    [limit] = renewed(team(1, error())).runtime.limits
+    back = {at(second): at(second - 3600) for second in (0, 30)}
+    fresh = replace(team(-3560, error("w2", since=-3565), limits=(limit,)), moved=back)
+    [now] = renewed(fresh).runtime.limits
+    assert (now.until, now.times) == (at(-3565 + 60), 2)
 
 
 NAMED = "usage limit; try again in 20s"

@@ -194,7 +194,7 @@ def _start(view: View, plan: Plan) -> Plan:
         if budget.exhausted(view.snapshot) or (seat.task and view.snapshot.wanted.paused):
             return plan
         if limit := throttling.holding(view, placed(seat.agent, seat.host)):
-            return plan.wake(throttling.ends(view, limit))
+            return plan.wake(limit.until)
     # The unread tasks may still belong to the last session.
     if state and view.blind:
         return plan

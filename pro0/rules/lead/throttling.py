@@ -11,7 +11,7 @@ changes nothing. Its laws:
 """
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from msgspec.structs import replace
 
@@ -31,7 +31,7 @@ LONGEST = timedelta(minutes=10)
 
 def renewed(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot with its rate limits updated from the present readings."""
-    limits = {limit.agent: limit for limit in snapshot.runtime.limits}
+    limits = {limit.agent: _as_of_now(snapshot, limit) for limit in snapshot.runtime.limits}
     readings = sorted(_readings(snapshot), key=lambda entry: entry[1].since)
     for agent, reading in readings:
         if reading.state is State.ERROR and is_limit(reading.note):
@@ -72,27 +72,33 @@ def go_on(view: View, plan: Plan) -> Plan:
 def holding(view: View, agent: str) -> RateLimit | None:
     """Return the limit that keeps sessions of an agent from starting now, or None."""
     limit = next((limit for limit in view.snapshot.runtime.limits if limit.agent == agent), None)
-    return limit if limit and view.now < ends(view, limit) else None
+    return limit if limit and view.now < limit.until else None
 
 
-def ends(view: View, limit: RateLimit) -> datetime:
-    """Return the end of a hold; a guessed end moves with clock jumps, a named end is a time of day."""
-    return limit.until if limit.named else view.at(limit.until)
+def _as_of_now(snapshot: Snapshot, limit: RateLimit) -> RateLimit:
+    """Return a limit by the present clock; a guessed end moves with clock jumps, a named end is a time of day.
+
+    It is recorded so: whoever shows the record knows nothing of jumps.
+    """
+    at = snapshot.moved.get(limit.at, limit.at)
+    until = limit.until if limit.named else snapshot.moved.get(limit.until, limit.until)
+    return replace(limit, at=at, until=until)
 
 
 def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
     """Return the limit of an agent after a rate-limit error."""
     named = named_end(error.note, error.since, error.zone)
     # The last hold ended long ago, or there was none: a new series begins.
-    if before is None or error.since > before.until + LONGEST:
+    if before is None or error.since > max(before.at, before.until + LONGEST):
         end = named or error.since + FIRST
         return RateLimit(agent=agent, since=error.since, at=error.since, until=end, named=bool(named), note=error.note)
     # The agent is rate-limited again soon after a hold: the series goes on, and a guessed hold doubles, up to LONGEST.
-    if error.since > before.until:
+    if error.since > max(before.at, before.until):  # the clock may have jumped past a named end
         end = named or error.since + min(LONGEST, FIRST * 2 ** min(before.times, 10))
         return replace(before, at=error.since, until=end, named=bool(named), times=before.times + 1, note=error.note)
-    # The hold is still on, and this error names a later end.
-    if named and named > before.until and error.since >= before.at:
+    # The hold is still on, and this error names a later end. The same one does not, whatever the clock says now.
+    is_news = error.since > before.at or (error.since == before.at and error.note != before.note)
+    if named and named > before.until and is_news:
         return replace(before, at=error.since, until=named, named=True, note=error.note)
     return before
 
@@ -104,4 +110,5 @@ def _readings(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
         if reading and state.agent_id in agents:
             # What was recorded is as old as it was then: a lead that has just begun sees everything for the first time.
             is_recorded = state.state is reading.state and bool(state.source)
-            yield agents[state.agent_id], replace(reading, since=state.since) if is_recorded else reading
+            since = snapshot.moved.get(state.since, state.since) if is_recorded else reading.since
+            yield agents[state.agent_id], replace(reading, since=since)
