@@ -144,9 +144,22 @@ def test_an_answer_is_not_given_to_a_session_that_is_gone(
     server.asks = [ASKED]
     rounds(relay, waits())
     permissions.answer(human(team), REQUEST, Choice.ALLOW)
-    rounds(relay, look(session("w2")))
+    for _ in range(2):
+        rounds(relay, look(session("w2")))
     assert outcome(team) == "ended"
     assert server.answers == []
+
+
+def test_a_session_that_is_opened_after_the_lead_has_looked_is_not_gone(
+    relay: PermissionRelay, server: Server, team: TeamStore
+) -> None:
+    """Opening the others may take a while, and it asks meanwhile."""
+    server.asks = [ASKED]
+    before, after = look(session("w1", State.CRASHED, incarnation="inc-old")), look(session("w1", State.STARTING))
+    permissions.relay(lead_context(team), session("w1"), ASKED)
+    rounds(relay, before)
+    rounds(relay, after)
+    assert outcome(team) == ""
 
 
 def test_what_cannot_be_recorded_is_logged_once_and_ends_no_round(

@@ -27,6 +27,8 @@ class PermissionRelay:
         self._log = log
         self._woken = woken
         self._under_way: set[str] = set()
+        self._known: set[str] = set()
+        """The requests that were open at the last look, so before the present snapshot was taken."""
         self._unheard: dict[str, datetime] = {}
         self._trouble = ""
         """The error of the last round, which is logged once."""
@@ -49,11 +51,14 @@ class PermissionRelay:
                 self._backlog.put(watched)
 
     def _still_open(self, snapshot: Snapshot) -> set[str]:
-        """Settle the requests that are over; return the sessions with an open one."""
+        """Settle the requests that are over; return the living sessions with an open one."""
         open_requests = self._open_requests()
-        if over := self._over(snapshot, open_requests):
+        # A session may have been opened after the snapshot: it is not in it, and is not gone.
+        judged = tuple(request for request in open_requests if request.id in self._known)
+        self._known = {request.id for request in open_requests}
+        if over := self._over(snapshot, judged):
             requests.settle(self._context, over)
-        return {request.incarnation for request in open_requests if request.id not in over}
+        return {request.incarnation for request in open_requests if request.id not in over} & snapshot.guards_alive
 
     def _over(self, snapshot: Snapshot, open_requests: tuple[PermissionRequest, ...]) -> dict[str, Outcome]:
         """Return the outcomes of requests whose agent has gone on, or is gone."""
