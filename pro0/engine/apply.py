@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.config import Settings
+from pro0.engine.background.backlog import marked
 from pro0.engine.background.services import Services
 from pro0.engine.log import Log
 from pro0.engine.opening.opening import Opener
@@ -242,7 +243,6 @@ class Applier:
         """End a session's tagged processes and its guard, in the background: it may take the whole grace."""
         if incarnation in self._ending:
             return
-        self._ending.add(incarnation)
         (self._team.paths.sessions / self._team.paths.launch(incarnation)).unlink(missing_ok=True)
 
         def find() -> list[Process]:
@@ -257,7 +257,8 @@ class Applier:
                 self._ending.discard(incarnation)
                 self._woken()
 
-        threading.Thread(target=end, daemon=True).start()
+        with marked(self._ending, incarnation):
+            threading.Thread(target=end, daemon=True).start()
 
     def _guard(self, runtime: Runtime, incarnation: str) -> list[Process]:
         """Return a session's guard when it is alive and proven."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection
 
 from pro0 import ssh
+from pro0.engine.background.backlog import marked
 from pro0.engine.log import Log
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error, Refused
 from pro0.model.runtime import ENDED, Hosted, Runtime, SeatState
@@ -111,8 +112,8 @@ class HostSweep:
             state, now = runtime.session(incarnation), time.monotonic()
             is_over = state is None or state.state in ENDED
             if is_over and incarnation not in self._asking and self._due.get(incarnation, now) <= now:
-                self._asking.add(incarnation)
-                threading.Thread(target=self._end, args=(incarnation,), daemon=True).start()
+                with marked(self._asking, incarnation):
+                    threading.Thread(target=self._end, args=(incarnation,), daemon=True).start()
         return frozenset(left)
 
     def _end(self, incarnation: str) -> None:

@@ -25,6 +25,7 @@ from pro0.rules.words.prompts import ready_line, unread_line
 from pro0.sessions.backend import QUIET, Asked, Key, always
 from pro0.sessions.memory import InMemory
 from tests.engine.crew import Crew
+from tests.engine.test_backlog import no_threads
 from tests.waiting import STUCK
 
 LINE = "You have 2 unread messages: run `pro0 inbox`"
@@ -162,6 +163,15 @@ def test_an_idle_agent_gets_the_line_and_it_is_known_to_have_arrived(pane: Pane,
     arrived = hand.nudger.arrived()["inc-1"]
     assert arrived == Nudged(mail=7, at=arrived.at, by="keys")
     assert arrived.at
+
+
+def test_a_line_for_which_no_thread_starts_is_handed_over_later(
+    pane: Pane, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with no_threads(monkeypatch), pytest.raises(RuntimeError):
+        hand.nudge()
+    assert hand.nudge() == ""
+    assert pane.sent == [LINE]
 
 
 @pytest.mark.parametrize("off", [(AgentAct.TYPING,), (AgentAct.TYPING, AgentAct.STATES), tuple(AgentAct)])

@@ -78,7 +78,11 @@ class Announcer:
         name = self._key(action)
         if name not in self._asked or self._asked[name].is_owed:
             asked = self._asked[name] = _Asked(action)
-            self._backlogs[action.surface].put(asked)
+            try:
+                self._backlogs[action.surface].put(asked)
+            except RuntimeError:  # no thread starts: the next round tries again
+                asked.is_owed = True
+                raise
 
     def done(self) -> frozenset[str]:
         """Return the keys of the announcements made."""

@@ -2,10 +2,22 @@
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+
+@contextmanager
+def marked(marks: set[T], name: T) -> Iterator[None]:
+    """Mark a job as begun, while its thread is started; without a thread it is not, so that a later round begins it."""
+    marks.add(name)
+    try:
+        yield
+    except RuntimeError:  # the system starts no more threads
+        marks.discard(name)
+        raise
 
 
 class Backlog(Generic[T]):
@@ -21,14 +33,18 @@ class Backlog(Generic[T]):
         self._worker: threading.Thread | None = None
 
     def put(self, item: T) -> bool:
-        """Queue a job without waiting; return False when the queue is full."""
+        """Queue a job without waiting; return False when the queue is full.
+
+        Raises RuntimeError when the system starts no thread. Then the job is not queued.
+        """
+        if self._worker is None:
+            worker = threading.Thread(target=self._work, daemon=True)
+            worker.start()
+            self._worker = worker
         try:
             self._waiting.put_nowait(item)
         except queue.Full:
             return False
-        if self._worker is None:
-            self._worker = threading.Thread(target=self._work, daemon=True)
-            self._worker.start()
         return True
 
     def finish(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from pro0.engine.background.backlog import Backlog
+from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of, shown_at
 from pro0.errors import EnvironmentMissing, Kept, Pro0Error, Refused, Unwritable
@@ -47,8 +47,8 @@ class Harvester:
         """Harvest a dead worker's work, once for each incarnation."""
         if harvest.incarnation in self._asked:
             return
-        self._asked.add(harvest.incarnation)
-        self._backlog.put(harvest)
+        with marked(self._asked, harvest.incarnation):
+            self._backlog.put(harvest)
 
     def done(self) -> frozenset[str]:
         """Return the incarnations with all work saved and reported."""
@@ -61,7 +61,10 @@ class Harvester:
 
     def _failed(self, harvest: Harvest, error: Exception) -> None:
         self._log.write("harvest", why=reason(error))
-        threading.Timer(AGAIN, self._asked.discard, (harvest.incarnation,)).start()
+        try:
+            threading.Timer(AGAIN, self._asked.discard, (harvest.incarnation,)).start()
+        except RuntimeError:  # no thread starts: the next round tries again
+            self._asked.discard(harvest.incarnation)
         self._woken()
 
     def _collect(self, harvest: Harvest) -> WorkerResult:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pro0 import config
-from pro0.engine.background.backlog import Backlog
+from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.errors import Pro0Error
 from pro0.model.home import HookEvent
@@ -59,14 +59,20 @@ class Hooking:
     def ask(self, key: str, state: SeatState) -> None:
         """Ask the hooks if a member may be idle, once for each key."""
         if key not in self._asked:
-            self._asked.add(key)
-            threading.Thread(target=self._answer, args=(key, state), daemon=True).start()
+            with marked(self._asked, key):
+                threading.Thread(target=self._answer, args=(key, state), daemon=True).start()
 
     def tell(self, before: Runtime, after: Runtime) -> None:
         """Queue the changes of the team and its members for their hooks, in order."""
         for change in changes(before, after):
-            if change[0] in self.events() and not self._backlog.put(change):
+            if change[0] in self.events() and not self._queued(change):
                 self._log.write("hook dropped", change=change[0])
+
+    def _queued(self, change: Change) -> bool:
+        try:
+            return self._backlog.put(change)
+        except RuntimeError:  # no thread starts; the round goes on
+            return False
 
     def finish(self) -> None:
         """Let queued hooks run for `LAST_WORDS` seconds, then end them and all others."""

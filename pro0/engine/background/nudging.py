@@ -80,8 +80,8 @@ class Nudger:
             if trial.state != (state.state, state.since):
                 trial.state, trial.failed, trial.after = (state.state, state.since), 0, 0.0
             if time.monotonic() >= trial.after:
-                trial.running = True
                 threading.Thread(target=self._nudge, args=(nudge, state, trial), daemon=True).start()
+                trial.running = True  # it ends under the lock too, so later
 
     def arrived(self) -> dict[str, Nudged]:
         """Return the last arrived nudge of each incarnation, for the lead to decide by."""

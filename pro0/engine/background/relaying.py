@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pro0.agents.adapter import PermissionChannel, SessionView
 from pro0.engine.background.agent_states import AgentStates, WatchedSession
-from pro0.engine.background.backlog import Backlog
+from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.errors import Pro0Error
 from pro0.model.decision import Snapshot
@@ -47,8 +47,8 @@ class PermissionRelay:
         waiting |= {incarnation for incarnation, seen in snapshot.seen.items() if seen.state is State.WAITING}
         for watched in map(self._agent_states.watched, waiting - self._under_way):
             if watched and watched.adapter.permissions:
-                self._under_way.add(watched.state.incarnation)
-                self._backlog.put(watched)
+                with marked(self._under_way, watched.state.incarnation):
+                    self._backlog.put(watched)
 
     def _still_open(self, snapshot: Snapshot) -> set[str]:
         """Settle the requests that are over; return the living sessions with an open one."""

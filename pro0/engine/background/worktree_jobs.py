@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pro0.engine.background.backlog import Backlog
+from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.errors import Pro0Error
 from pro0.model.decision import WorkFolder
@@ -39,12 +39,12 @@ class WorktreeJobs:
         key = (seat.agent_id, seat.generation)
         if key in self._asked:
             return
-        self._asked.add(key)
+        with marked(self._asked, key):
+            if travelling.travels(seat):  # no other machine keeps the others waiting
+                threading.Thread(target=self._send, args=(seat,), daemon=True).start()
+            else:
+                self._backlog.put(seat)
         self._log.write("prepare", seat=seat.agent_id)
-        if travelling.travels(seat):  # no other machine keeps the others waiting
-            threading.Thread(target=self._send, args=(seat,), daemon=True).start()
-        else:
-            self._backlog.put(seat)
 
     def found(self, seats: Iterable[Seat]) -> dict[Key, WorkFolder]:
         """Return the results of requested worktrees; forget those of removed seats."""
@@ -69,8 +69,8 @@ class WorktreeJobs:
         set_up = threading.Thread(target=self._make_ready, args=(seat, work_folder), daemon=True)
         with self._lock:
             if not self._over:
-                self._set_ups.add(set_up)
                 set_up.start()
+                self._set_ups.add(set_up)
 
     def _send(self, seat: Seat) -> None:
         try:
