@@ -198,8 +198,10 @@ class Applier:
                 members.withdraw(self._context, request_id)
             case Deliver(wishes=True):
                 messages.pay(self._context, self._team.wanted)
+                return not self._team.wanted.read().outbox
             case Deliver():
                 messages.pay(self._context, self._team.tasks)
+                return not self._team.tasks.read().outbox
             case Hire() | Dismiss() | Expire():
                 with suppress(NotFound, Refused):  # somebody was faster: the next round decides from the new state
                     self._see_to_a_task(action)

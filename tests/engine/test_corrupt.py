@@ -10,6 +10,7 @@ from pro0.errors import Refused
 from pro0.model.need import NeedKind
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Status
+from pro0.ops.tasks import tasks
 from pro0.ops.team import costs, members, teams
 from pro0.ops.team.members import SeatDraft
 from tests.engine.crew import PATIENCE, Crew, gone, kill
@@ -94,6 +95,27 @@ def test_a_mailbox_that_cannot_be_read(alpha: Crew, whose: str, how: str) -> Non
     mend(box, sound)
     wait_until(lambda: len(alpha.notices("prog has crashed")) == 1, PATIENCE, "it is told in the end")
     assert alpha.shut_down("w1").state is State.SHUTDOWN
+
+
+def test_what_a_broken_mailbox_is_owed_is_logged_once(alpha: Crew) -> None:
+    """The lead tries again each round, as long as nobody repairs it."""
+    alpha.lead()
+    alpha.spawn("w1")
+    held = alpha.give(Draft(title="t", run="sleep 300", assignee="w1"))[0]
+    alpha.reaches("w1", State.WORKING)
+    box = alpha.team.mailbox("w1").head.path
+    sound = spoil(box)
+    tasks.cancel(alpha.context, held, "no")
+
+    def tries() -> int:
+        return sum(event.get("action") == "deliver" for event in map(json.loads, alpha.log().splitlines()))
+
+    wait_until(lambda: tries() > 0, PATIENCE, "the lead tries")
+    for name in ("w2", "w3"):  # rounds
+        alpha.spawn(name)
+    assert tries() == 1
+    mend(box, sound)
+    wait_until(lambda: not alpha.team.tasks.read().outbox, PATIENCE, "it is told after all")
 
 
 def test_a_report_that_cannot_be_read(alpha: Crew) -> None:
