@@ -88,7 +88,7 @@ class Applier:
     def apply(self, snapshot: Snapshot, decision: Decision) -> bool:
         """Carry one decision out; return True when the lead's work is over."""
         self.trouble = []
-        runtime = self._tell_all(decision)
+        runtime = self._tell_all(snapshot.runtime, decision)
         if runtime != snapshot.runtime or self._record.trouble:
             self._record.write(runtime, "record the state")
             self._log_turns(snapshot.runtime, runtime)
@@ -162,7 +162,7 @@ class Applier:
                 with suppress(OSError):
                     os.unlink(name, dir_fd=folder)
 
-    def _tell_all(self, decision: Decision) -> Runtime:
+    def _tell_all(self, before: Runtime, decision: Decision) -> Runtime:
         """Carry out the file changes. An unusable mailbox delays nobody; its notice stays owed."""
         runtime = decision.runtime
         for action in decision.actions:
@@ -173,7 +173,7 @@ class Applier:
                 self._owed.discard(action)
             else:
                 self._owed.add(action)
-                runtime = _untold(runtime, action)
+                runtime = _untold(before, runtime, action)
         return runtime
 
     def _tell_or_owe(self, action: Action) -> bool:
@@ -268,11 +268,11 @@ class Applier:
         return [guard for guard in recorded if ownership.is_guard(self._team, guard, incarnation)]
 
 
-def _untold(runtime: Runtime, action: Action) -> Runtime:
+def _untold(before: Runtime, runtime: Runtime, action: Action) -> Runtime:
     """Return the record without this notice, request or withdrawal, so that the next round decides it again."""
     match action:
         case Tell(id=id):
-            seats = (_without(state, id) for state in runtime.seats)
+            seats = (_without(state, id, before.session(state.incarnation)) for state in runtime.seats)
             runtime = replace(runtime, told=tuple(key for key in runtime.told if not id.startswith(key)))
         case Ask(agent_id=agent_id):
             seats = (replace(s, asked=None, asked_at=None) if s.agent_id == agent_id else s for s in runtime.seats)
@@ -284,7 +284,7 @@ def _untold(runtime: Runtime, action: Action) -> Runtime:
     return replace(runtime, seats=tuple(seats))
 
 
-def _without(state: SeatState, id: str) -> SeatState:
-    """Return a seat without the mark of this notice. Comments are told again from the first."""
-    comments_told = 0 if id.startswith(f"{state.incarnation}:comment:") else state.heard
+def _without(state: SeatState, id: str, before: SeatState | None) -> SeatState:
+    """Return a seat without the mark of this notice. The comments of this round are told again."""
+    comments_told = before.heard if before and id.startswith(f"{state.incarnation}:comment:") else state.heard
     return replace(state, heard=comments_told, told=tuple(key for key in state.told if not id.startswith(key)))

@@ -217,7 +217,7 @@ class SeatState(Stored, frozen=True):
     branch: Argument = ""
     """The branch that this worktree was on when the session began."""
     heard: Count = 0
-    """How many of the comments on its task were passed on."""
+    """How many of the comments on its task were passed on, or were there before it began."""
     warned_at: Moment | None = None
     """When it was last told that it may be stuck."""
     turn: TurnEnd | None = None

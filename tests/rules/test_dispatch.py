@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.decision import Dismiss, End, Free, Harvest, Hire, LeadPolicy, Prepare, Tell, Workers
+from pro0.model.decision import Dismiss, End, Free, Harvest, Hire, LeadPolicy, Prepare, Tell, Workers, WorkFolder
 from pro0.model.runtime import Exit, SeatState, State
 from pro0.model.task import SETTLED, Awaiting, Comment, Draft, Policy, StartWish, Status, Task, TaskList, Wait
 from pro0.model.team import Seat, Wish
@@ -166,7 +166,8 @@ def remark(number: int, author: str = "t1", **fields: object) -> Comment:
 
 def test_each_remark_of_a_worker_is_passed_on_once() -> None:
     """AC-83, AC-90: across rounds and leads; not what others say, nor what an earlier worker said"""
-    busy = look(session("t1", State.WORKING, started_at=at(0)), seats=[worker(1)], tasks=[at_work()], now=2)
+    # That one remark was there when it began is in its record.
+    busy = look(session("t1", State.WORKING, started_at=at(0), heard=1), seats=[worker(1)], tasks=[at_work()], now=2)
     said = (remark(1, at=at(-9)), remark(2), remark(3, author="human"), remark(4))
     first = decided(replace(busy, workers=Workers(comments={"task-1": said})))
     assert [(tell.to, tell.content) for tell in only(Tell, first)] == [
@@ -174,12 +175,26 @@ def test_each_remark_of_a_worker_is_passed_on_once() -> None:
         ("lead", "Worker t1 on task-1: remark 4"),
     ]
     assert [tell.id for tell in only(Tell, first)] == ["inc-t1:comment:c2", "inc-t1:comment:c4"]
-    begun = replace(busy, workers=Workers(comments={"task-1": (remark(6, at=at(0)),)}))
+    begun = replace(busy, workers=Workers(comments={"task-1": (said[0], remark(6, at=at(0)))}))
     assert len(only(Tell, decided(begun))) == 1, "also in the moment when it began"
     member = replace(busy, wanted=replace(busy.wanted, seats=(replace(worker(1), disposable=False),)))
     assert not only(Tell, decided(replace(member, workers=Workers(comments={"task-1": said}))))
     again = replace(busy, runtime=first.runtime, workers=Workers(comments={"task-1": (*said, remark(5))}))
     assert [tell.content for tell in only(Tell, decided(again))] == ["Worker t1 on task-1: remark 5"]
+
+
+@pytest.mark.parametrize("second", [5, -3600], ids=["as-ever", "the clock was set back"])
+def test_of_a_new_worker_all_remarks_are_passed_on_and_none_of_the_one_before(second: float) -> None:
+    said = (remark(1), remark(2, author="human"))
+    folder = {("t1", 1): WorkFolder(path="/w", branch="b")}
+    due = look(seats=[worker(1)], tasks=[task(1, **DISPATCHED)], now=2)
+    first = decided(replace(due, worktree_jobs=folder, workers=Workers(comments={"task-1": said})))
+    [state] = first.runtime.seats
+    busy = look(replace(state, state=State.WORKING), seats=[worker(1)], tasks=[at_work()], now=second)
+    more = (*said, remark(3, at=at(second)))
+    decision = decided(replace(busy, workers=Workers(comments={"task-1": more})))
+    assert [tell.content for tell in only(Tell, decision)] == ["Worker t1 on task-1: remark 3"]
+    assert recorded(decision, "t1").heard == 3
 
 
 def test_a_last_remark_is_passed_on_before_the_harvest() -> None:

@@ -86,11 +86,7 @@ def forward_comments(view: View, plan: Plan) -> Plan:
     if state is None or task_id is None:
         return plan
     comments = view.snapshot.workers.comments.get(task_id, ())
-    new = [
-        comment
-        for comment in comments[state.heard :]
-        if comment.author == state.agent_id and comment.at >= state.started_at
-    ]
+    new = [comment for comment in comments[state.heard :] if comment.author == state.agent_id]
     tells = [
         Tell(f"{state.incarnation}:comment:{comment.id}", LEAD, prompts.remark(state.agent_id, task_id, comment.text))
         for comment in new

@@ -111,4 +111,6 @@ def begun(view: View, plan: Plan, work_folder: WorkFolder) -> SeatState:
         session=state.session if state and not seat.fresh else "",
         worktree=work_folder.path,
         branch=work_folder.branch,
+        # What was said before is no word of this session. A count tells, whatever the clock does.
+        heard=len(view.snapshot.workers.comments.get(seat.task or "", ())),
     )
