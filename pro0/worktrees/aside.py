@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.git import HEADS, Git
-from pro0.worktrees.names import PREFIX, is_anothers
+from pro0.worktrees.names import is_anothers
 
 _NOTES = ("autostash", "orig-head")
 _REBASES = ("rebase-merge", "rebase-apply")
@@ -45,14 +45,6 @@ def unnamed(git: Git, private: Path) -> Iterator[str]:
             "for-each-ref", "--count=1", "--contains", commit, *_NAMES
         ):
             yield commit
-
-
-def unmerged_holders(checkout: Git, commit: str) -> list[str]:
-    """Return our branches that hold a commit and are not merged into a checkout's HEAD."""
-    words = ("for-each-ref", "--format=%(refname)", "--contains", commit, "--no-merged", "HEAD")
-    failed, listed = checkout.attempt(*words, f"{HEADS}{PREFIX}/")
-    # it fails in a bare repository whose HEAD has no commit
-    return [] if failed else [ref.removeprefix(HEADS) for ref in listed.splitlines()]
 
 
 def credited(worktree: Git, holders: Sequence[str], commit: str) -> str:

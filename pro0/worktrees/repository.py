@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git import HEADS, Git, Worktree, last_line
-from pro0.worktrees import aside, merging
+from pro0.worktrees import aside, beyond, merging
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
 from pro0.worktrees.names import PREFIX, is_anothers, sane, saved_from
@@ -117,17 +117,11 @@ class Repository:
 
     def unmerged(self, also: Collection[str] = (), since: datetime | None = None) -> tuple[str, ...]:
         """Return members' branches, and `also` others, not merged into the checkout's HEAD; none older than `since`."""
-        words = ("for-each-ref", "--format=%(refname) %(committerdate:unix)", "--no-merged", "HEAD")
-        listed = self._git.run(*words, f"{HEADS}{PREFIX}/", *(f"{HEADS}{name}" for name in also))
-        dated = (line.rpartition(" ") for line in listed.splitlines())
-        return tuple(
-            ref.removeprefix(HEADS) for ref, _, when in dated if not since or int(when) >= int(since.timestamp())
-        )
+        return beyond.unmerged(self._git, also, since)
 
     def measure(self, branch: str) -> tuple[int, str]:
         """Return the number of a branch's unmerged commits, and a summary of their changes in git's words."""
-        count = int(self._git.run("rev-list", "--count", "^HEAD", f"{HEADS}{branch}"))
-        return count, self._git.run("diff", "--no-ext-diff", "--no-textconv", "--shortstat", f"HEAD...{HEADS}{branch}")
+        return beyond.measure(self._git, branch)
 
     def drop(self, branch: str) -> bool:
         """Remove a member's branch if it is merged; return True when it is gone."""
@@ -229,7 +223,7 @@ class Repository:
         So does HEAD, for `ours`, on a branch that is not its member's: no other's branch gets a commit nobody made.
         """
         branch = worktree.attempt("symbolic-ref", "--quiet", "HEAD")[1].removeprefix(HEADS)
-        if not ours and (holders := [branch] if branch else aside.unmerged_holders(self._git, head)):
+        if not ours and (holders := [branch] if branch else beyond.unmerged_holders(self._git, head)):
             return aside.credited(worktree, holders, head)
         if branch.startswith(f"{PREFIX}/") and not is_anothers(branch, worktree.folder.name):
             return branch

@@ -134,6 +134,16 @@ def test_who_looks_at_anothers_branch_is_not_said_to_have_made_it(how: str, does
         assert git(project, "show", f"{result.branch}:note") == "1"
 
 
+def test_work_is_named_also_while_the_project_is_on_a_branch_without_a_commit(field: Field) -> None:
+    """behaviour 3.10: nothing is merged there, and git fails when it is asked what is"""
+    commit(field.tree, "a", "1\n")
+    git(field.crew.project, "checkout", "-q", "--orphan", "new")
+    result = field.recorded()
+    assert (result.branch, result.left) == (OWN, "")
+    assert "2 files changed" in result.stat
+    assert field.kept() == [OWN]
+
+
 def test_what_was_saved_is_named_also_when_it_was_not_recorded(field: Field) -> None:
     """The next try, perhaps of another lead, finds no worktree."""
     for number in (1, 2):

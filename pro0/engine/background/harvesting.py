@@ -82,11 +82,11 @@ class Harvester:
         try:
             repository = Repository(project)
             removed = repository.remove(Path(harvest.worktree), message)
-            return self._result(repository, harvest, [harvest.branch, removed])
         except (Kept, Refused, EnvironmentMissing, Unwritable) as error:
             if error.message.endswith(FULL):
                 raise
             return WorkerResult(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
+        return self._result(repository, harvest, [harvest.branch, removed])
 
     def _result(self, repository: Repository, harvest: Harvest, names: list[str]) -> WorkerResult:
         """Return the branches with a worker's commits. Git knows them also when an earlier try was not recorded."""
