@@ -90,7 +90,7 @@ class Repository:
 
         Unsaved files are committed, except those ignored by git. A worktree without a branch gets one, so that its
         commits have a name; so does what a rebase or merge has put aside. Raises Kept for a nested repository, and for
-        patches that wait, since a commit cannot hold them.
+        patches that wait, since a commit cannot hold them. A folder with a file that nobody may delete is left over.
         """
         with self._alone():
             if not path.exists():
@@ -101,7 +101,7 @@ class Repository:
             else:
                 branch = self._save(path, message)
                 kept = self._keep_aside(path)
-            self._git.run("worktree", "remove", "--force", "--force", str(path))
+            self._take_away(path)
             return self._settle(branch) or kept
 
     def remove_unused(self, path: Path) -> bool:
@@ -172,6 +172,14 @@ class Repository:
         kept = self._keep_aside(tree.path)
         self._git.run("worktree", "remove", "--force", "--force", str(tree.path))
         return (self._settle(branch) if self.has(branch) else "") or kept
+
+    def _take_away(self, path: Path) -> None:
+        """Remove a worktree whose work is saved; git forgets it also where it cannot delete a file."""
+        try:
+            self._git.run("worktree", "remove", "--force", "--force", str(path))
+        except EnvironmentMissing:
+            if self._find(path):
+                raise
 
     def _save(self, path: Path, message: str) -> str:
         """Commit everything unsaved of a worktree to its branch; return the branch."""

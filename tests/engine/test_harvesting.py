@@ -1,5 +1,6 @@
 """What is left of a worker, whatever came between: each branch with commits is named, and a passing failure passes."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,15 +9,17 @@ from msgspec.structs import replace
 
 from pro0.engine.background.harvesting import Harvester
 from pro0.engine.log import Log
-from pro0.errors import EnvironmentMissing, ErrorCode, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, Refused, StoreError
 from pro0.git import Git
 from pro0.model.caller import THE_HUMAN
 from pro0.model.decision import Harvest
 from pro0.model.runtime import SeatState, State
 from pro0.ops.context import clock, lead_context
+from pro0.ops.tasks.acting import act
 from pro0.ops.team import teams
 from pro0.ops.work import checkouts, workers
 from pro0.ops.work.workers import WorkerResult
+from pro0.rules.tasks.acts import Act
 from pro0.store.paths import worktree
 from pro0.worktrees import Repository, branch_of, turns
 from tests.engine.crew import Crew
@@ -217,6 +220,52 @@ def test_a_full_disk_of_git_passes(text: str, field: Field, monkeypatch: pytest.
         with pytest.raises(EnvironmentMissing, match=text):
             field.collect()
     assert (field.collect().branch, field.collect().left) == (OWN, "")
+
+
+def undeletable(monkeypatch: pytest.MonkeyPatch, field: Field) -> None:
+    """As with another user's file in an ignored folder: git forgets the worktree, and fails."""
+    attempt = Git.attempt
+
+    def failing(asked: Git, *words: str) -> tuple[int, str]:
+        if words[:2] == ("worktree", "remove"):
+            shutil.rmtree(Git(field.tree).private())
+            return 255, f"error: failed to delete '{field.tree}': Permission denied"
+        return attempt(asked, *words)
+
+    monkeypatch.setattr(Git, "attempt", failing)
+
+
+def test_a_file_that_cannot_be_deleted_hides_no_branch(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(field.tree, "switch", "-q", "-c", "feature")
+    commit(field.tree, "a", "1\n")
+    put(field.tree, "b", "1\n")
+    undeletable(monkeypatch, field)
+    result = field.recorded()
+    assert (result.branch, result.commits, result.left) == (SAVED, 2, "")
+    assert "cannot be deleted by pro0; its work is saved" in field.crew.notices(SAVED)[0]
+    assert field.crew.task("task-1").worktree is None
+
+
+def test_a_cleanup_says_what_cannot_be_deleted(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(field.tree, "b", "1\n")
+    undeletable(monkeypatch, field)
+    said: list[str] = []
+    assert checkouts.clear(field.tree.parent, field.crew.project, said.append) == [OWN]
+    assert said == [f"{field.tree} cannot be deleted by pro0; its work is saved"]
+
+
+def test_what_somebody_saved_by_hand_can_be_merged(field: Field) -> None:
+    inner = field.tree / "inner"
+    commit(field.tree, "a", "1\n")
+    git(field.tree, "init", "-q", "inner")
+    field.recorded()
+    act(field.crew.context, "task-1", Act.CANCEL)
+    with pytest.raises(Refused, match="could not be saved"):
+        workers.merge(field.crew.context, "task-1")
+    shutil.rmtree(inner)
+    git(field.crew.project, "worktree", "remove", str(field.tree))
+    workers.merge(field.crew.context, "task-1")
+    assert (field.crew.project / "a").read_text() == "1\n"
 
 
 def test_what_cannot_be_saved_is_left(field: Field) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of, shown_at
@@ -86,7 +88,10 @@ class Harvester:
             if error.message.endswith(FULL):
                 raise
             return WorkerResult(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
-        return self._result(repository, harvest, [harvest.branch, removed])
+        result = self._result(repository, harvest, [harvest.branch, removed])
+        if not Path(harvest.worktree).exists():
+            return result
+        return replace(result, remains=f"{harvest.worktree} cannot be deleted by pro0; its work is saved")
 
     def _result(self, repository: Repository, harvest: Harvest, names: list[str]) -> WorkerResult:
         """Return the branches with a worker's commits. Git knows them also when an earlier try was not recorded."""

@@ -120,6 +120,8 @@ def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> list[
     try:
         repository = Repository(project or Repository(path).all()[0].path)
         branches = [repository.remove(path, f"{path.name}: what was not committed")]
+        if path.exists():
+            say(f"{path} cannot be deleted by pro0; its work is saved")
         if project is None:  # no team is there that knows more of its branches
             branches += leavings.of_a_team(repository, path.parent.name.rpartition("-")[0], [path.name])
         return [*dict.fromkeys(filter(None, branches))]

@@ -44,6 +44,8 @@ class WorkerResult(msgspec.Struct, frozen=True):
     left: str = ""
     also: tuple[str, ...] = ()
     """Other unmerged branches, with commits that `branch` lacks."""
+    remains: str = ""
+    """What is said of a folder that could not be deleted, though its work is saved."""
 
 
 class Worker(msgspec.Struct, frozen=True, rename="camel"):
@@ -151,9 +153,9 @@ def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail
         by, now = context.caller.agent_id, context.now()
         done = dispatch.on_branch(done, result.branch, by, now) if result.branch else replace(done, branch=None)
         done = dispatch.with_left(done, result.also, by, now)
-        report = prompts.harvested(
-            harvest, task, tail, (result.branch, result.commits, result.stat, result.left), result.also
-        )
+        left = result.left or result.remains
+        work = (result.branch, result.commits, result.stat, left)
+        report = prompts.harvested(harvest, task, tail, work, result.also)
         to = watchers(context) if task.status is Status.FAILED else ("lead",)
         owed = [(address, f"{harvest.incarnation}:harvest:{address}", report) for address in to]
         changed, task = _with(tasks, done)
@@ -184,10 +186,11 @@ def _noted(context: Context, task: Task, act: str, text: str) -> Task:
 
 def _branch(context: Context, worker: Worker) -> str:
     """Return a finished worker's branch; raises Refused while it works, NotFound when it left nothing."""
-    if worker.task.worktree and worker.state is None and worker.task.status in SETTLED:
+    is_over = worker.state is None and worker.task.status in SETTLED
+    if worker.task.worktree and is_over and Path(worker.task.worktree).exists():
         text = f"{worker.task.worktree} could not be saved"
         raise Refused(text, code=ErrorCode.KEPT, hint="save by hand what is in there, then: git worktree remove")
-    if worker.task.worktree:
+    if worker.task.worktree and not is_over:
         hint = f"pro0 worker show {worker.agent_id}"
         raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code=ErrorCode.CONFLICT, hint=hint)
     if not worker.task.branch and (earlier := left_before(context, worker.task)):
