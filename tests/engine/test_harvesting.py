@@ -83,6 +83,11 @@ def elsewhere_with_a_commit(tree: Path) -> None:
     commit(tree, "b", "1\n")
 
 
+def elsewhere_and_back(tree: Path) -> None:
+    elsewhere_with_a_commit(tree)
+    git(tree, "switch", "-q", OWN)
+
+
 def beyond(tree: Path) -> None:
     git(tree, "switch", "-q", "--detach")
     commit(tree, "b", "1\n")
@@ -93,6 +98,7 @@ ENDS: dict[str, tuple[Callable[[Path], None], list[str], int]] = {
     "on an earlier commit, with a file": (back_with_a_file, [OWN, SAVED], 2),
     "on a branch without commits": (elsewhere, [OWN], 2),
     "on a branch with a commit": (elsewhere_with_a_commit, [OWN, "scratch"], 2),
+    "after a branch with a commit": (elsewhere_and_back, [OWN, "scratch"], 2),
     "on a later commit": (beyond, [SAVED], 3),
 }
 
@@ -252,6 +258,11 @@ def test_a_cleanup_says_what_cannot_be_deleted(field: Field, monkeypatch: pytest
     said: list[str] = []
     assert checkouts.clear(field.tree.parent, field.crew.project, said.append) == [OWN]
     assert said == [f"{field.tree} cannot be deleted by pro0; its work is saved"]
+
+
+def test_a_cleanup_names_a_branch_that_the_member_had_left(field: Field) -> None:
+    elsewhere_and_back(field.tree)
+    assert checkouts.clear(field.tree.parent, field.crew.project, print) == ["scratch"]
 
 
 def test_what_somebody_saved_by_hand_can_be_merged(field: Field) -> None:

@@ -83,12 +83,13 @@ class Harvester:
         project, message = Path(self._team.config.read().project), f"{harvest.task}: what was not committed"
         try:
             repository = Repository(project)
+            made = leavings.made_in(repository, Path(harvest.worktree))
             removed = repository.remove(Path(harvest.worktree), message)
         except (Kept, Refused, EnvironmentMissing, Unwritable) as error:
             if error.message.endswith(FULL):
                 raise
             return WorkerResult(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
-        result = self._result(repository, harvest, [harvest.branch, removed])
+        result = self._result(repository, harvest, [harvest.branch, removed, *made])
         if not Path(harvest.worktree).exists():
             return result
         return replace(result, remains=f"{harvest.worktree} cannot be deleted by pro0; its work is saved")

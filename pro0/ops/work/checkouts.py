@@ -119,7 +119,9 @@ def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> list[
         return [str(path)]
     try:
         repository = Repository(project or Repository(path).all()[0].path)
+        made = leavings.made_in(repository, path)
         branches = [repository.remove(path, f"{path.name}: what was not committed")]
+        branches += [name for name in repository.unmerged(made) if name in made]
         if path.exists():
             say(f"{path} cannot be deleted by pro0; its work is saved")
         if project is None:  # no team is there that knows more of its branches
