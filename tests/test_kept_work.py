@@ -135,6 +135,41 @@ def test_a_commit_that_is_only_looked_at_is_not_merged(
     assert repository.drop(tree.branch)
 
 
+@pytest.mark.parametrize("does", ["nothing", "a commit"])
+def test_a_branch_that_began_elsewhere_brings_nothing_else_along(
+    does: str, repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    """behaviour 6.2: the person has gone to another branch while a worker worked"""
+    git(project, "branch", "release")
+    commit(project, "b", "main's\n")
+    tree = repository.add(tmp_path / "ada", "teams/ada/task-1")
+    if does == "a commit":
+        commit(tree.path, "a", "1\n")
+    git(project, "switch", "-q", "release")
+    if does == "nothing":
+        assert repository.remove(tree.path, "saved") == ""
+        assert not repository.has(tree.branch)
+        return
+    assert repository.remove(tree.path, "saved") == tree.branch
+    assert repository.measure(tree.branch) == (1, "1 file changed, 1 insertion(+)")
+    with pytest.raises(Refused, match="teams/ada/task-1 began on main, and would bring that into release"):
+        repository.merge(tree.branch, "merged")
+    assert not (project / "b").exists()
+    git(project, "switch", "-q", "main")
+    repository.merge(tree.branch, "merged")
+    assert repository.drop(tree.branch)
+
+
+def test_a_branch_that_began_on_what_the_person_has_written_anew_is_merged(
+    repository: Repository, project: Path, tree: Worktree
+) -> None:
+    commit(tree.path, "a", "1\n")
+    git(project, "commit", "-q", "--amend", "-m", "anew")
+    assert repository.measure(tree.branch)[0] == 1
+    repository.merge(tree.branch, "merged")
+    assert (project / "a").exists()
+
+
 @pytest.mark.parametrize("around", ["the project", "another repository"])
 def test_no_other_repository_gets_a_commit(around: str, repository: Repository, project: Path, tmp_path: Path) -> None:
     """behaviour 3.10: a worktree may have lost its `.git`, below a home that is in git."""

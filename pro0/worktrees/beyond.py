@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from pro0.git import HEADS, Git
+from pro0.worktrees import starts
 from pro0.worktrees.names import PREFIX
 
 
@@ -22,10 +23,11 @@ def unmerged_holders(checkout: Git, commit: str) -> tuple[str, ...]:
 
 
 def measure(checkout: Git, branch: str) -> tuple[int, str]:
-    """Return the number of a branch's commits that HEAD lacks, and a summary of their changes in git's words."""
-    ref, lacked = f"{HEADS}{branch}", ("^HEAD",) if _has_commit(checkout) else ()
+    """Return the number of a branch's own commits that HEAD lacks, and a summary of their changes in git's words."""
+    ref, start = f"{HEADS}{branch}", starts.beyond_head(checkout, branch)
+    lacked = [f"^{commit}" for commit in ("HEAD" if _has_commit(checkout) else "", start) if commit]
     count = int(checkout.run("rev-list", "--count", *lacked, ref))
-    failed, base = checkout.attempt("merge-base", "HEAD", ref)
+    failed, base = checkout.attempt("merge-base", start or "HEAD", ref)
     if failed:  # nothing is in common
         base = checkout.run("hash-object", "-t", "tree", "/dev/null")
     return count, checkout.run("diff", "--no-ext-diff", "--no-textconv", "--shortstat", base, ref)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git import HEADS, Git, Worktree, last_line
-from pro0.worktrees import aside, beyond, merging
+from pro0.worktrees import aside, beyond, merging, starts
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
 from pro0.worktrees.names import PREFIX, is_anothers, sane, saved_from
@@ -61,12 +61,14 @@ class Repository:
     def merge(self, branch: str, message: str) -> str:
         """Merge a branch into the checkout's HEAD and return the commit.
 
-        Raises Refused, and changes nothing, for a dirty checkout, an unfinished merge or rebase, and for conflicts.
+        Raises Refused, and changes nothing, for a dirty checkout, an unfinished merge or rebase, for conflicts, and
+        where another branch would come along.
         """
         with self._alone():
             if self._holds(merging.commit_of(self._git, branch)):
                 return self.head()
             merging.refuse_unless_ready(self._git)
+            starts.refuse_elsewhere(self._git, branch)
             by_hand = f"merge it by hand: git merge {branch}"
             if conflicts := self.predict(branch):
                 files = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
@@ -120,7 +122,7 @@ class Repository:
         return beyond.unmerged(self._git, also, since)
 
     def measure(self, branch: str) -> tuple[int, str]:
-        """Return the number of a branch's unmerged commits, and a summary of their changes in git's words."""
+        """Return the number of a branch's own unmerged commits, and a summary of their changes in git's words."""
         return beyond.measure(self._git, branch)
 
     def drop(self, branch: str) -> bool:
@@ -269,11 +271,12 @@ class Repository:
     def _lasts(self, commit: str, but: str = "") -> bool:
         """Return True when the checkout's HEAD holds a commit for good; a detached one is only looked at for now.
 
-        Then a branch or tag must hold it, other than the branch `but`.
+        Then a branch or tag must hold it, other than the branch `but`. Without HEAD, the branch where `but` began does.
         """
-        held = self._holds(commit)
-        if not held or self._git.succeeds("symbolic-ref", "--quiet", "HEAD"):
-            return held
+        if not self._holds(commit):
+            return starts.is_untouched(self._git, but, commit)
+        if self._git.succeeds("symbolic-ref", "--quiet", "HEAD"):
+            return True
         kinds = (HEADS, "refs/tags/", "refs/remotes/")
         names = self._git.run("for-each-ref", "--format=%(refname)", "--contains", commit, *kinds).splitlines()
         return any(name != f"{HEADS}{but}" for name in names)

@@ -1,0 +1,43 @@
+"""Where a member's branch began: what lies before is not its work, also when the checkout is on another branch now."""
+
+from pro0.errors import ErrorCode, Refused
+from pro0.git import HEADS, Git
+from pro0.worktrees.names import PREFIX
+
+_MADE = "branch: Created from "
+
+
+def start_of(checkout: Git, branch: str) -> str:
+    """Return the commit from which pro0 made a branch, as the branch's log says, "" for none."""
+    words = ("reflog", "show", "--format=%H %gs", f"{HEADS}{branch}", "--")
+    failed, text = checkout.attempt(*words) if branch.startswith(f"{PREFIX}/") else (1, "")
+    commit, _, note = text.rpartition("\n")[2].partition(" ")
+    return commit if not failed and note == f"{_MADE}{commit}" else ""  # an agent's own one names HEAD or a branch
+
+
+def others_with(checkout: Git, commit: str) -> list[str]:
+    """Return the branches that hold a commit and are not the team's, the one that has rested longest first."""
+    words = ("for-each-ref", "--format=%(refname)", "--sort=committerdate", "--contains", commit, HEADS)
+    names = (ref.removeprefix(HEADS) for ref in checkout.run(*words).splitlines())
+    return [name for name in names if not name.startswith(f"{PREFIX}/")]
+
+
+def is_untouched(checkout: Git, branch: str, commit: str) -> bool:
+    """Return True for a branch that is still where it began, at a commit that a branch of the person's holds."""
+    return start_of(checkout, branch) == commit and bool(others_with(checkout, commit))
+
+
+def refuse_elsewhere(checkout: Git, branch: str) -> None:
+    """Raise Refused for a merge that would bring in another branch, on which the member's branch began."""
+    start = beyond_head(checkout, branch)
+    if others := others_with(checkout, start) if start else []:
+        detached, current = checkout.attempt("symbolic-ref", "--quiet", "--short", "HEAD")
+        text = f"{branch} began on {others[0]}, and would bring that into {'HEAD' if detached else current}"
+        hint = f"git switch {others[0]}, then again; or merge both: git merge {branch}"
+        raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
+
+
+def beyond_head(checkout: Git, branch: str) -> str:
+    """Return where a branch began when HEAD lacks that commit, else ""."""
+    start = start_of(checkout, branch)
+    return "" if checkout.succeeds("merge-base", "--is-ancestor", start or "HEAD", "HEAD") else start
