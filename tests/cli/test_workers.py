@@ -1,6 +1,7 @@
 """Workers, by the program as a person calls it."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -72,6 +73,23 @@ def test_what_a_failed_worker_left_is_merged_only_by_name(project: Path, cli: Cl
     assert not (project / "half").exists()
     assert cli("worker", "merge", "task-1").code == 0
     assert (project / "half").exists()
+
+
+def test_what_could_not_be_saved_is_named(project: Path, cli: Cli) -> None:
+    """behaviour 2.20: a worktree that cannot be saved stays"""
+    cli("delegate", "nest", "--agent", "shell", "--run", "git init -q inner")
+    assert cli("team", "wait", "--timeout", "120").code == 0
+
+    def look() -> str:
+        shown = json.loads(cli("worker", "show", "t1", "--json").out)
+        return "" if shown["state"] else shown["task"]["worktree"]
+
+    tree = wait_until(look, 60, "it is over")
+    merged = cli("worker", "merge", "--all")
+    said = f"{tree} of task-1 could not be saved, and is left out; why: pro0 worker merge task-1\n"
+    assert (merged.code, merged.out, merged.err) == (0, "", said)
+    assert cli("worker", "merge", "t1").code == 4
+    shutil.rmtree(f"{tree}/inner")
 
 
 def test_what_an_earlier_worker_left_is_named_until_it_is_merged(project: Path, cli: Cli) -> None:

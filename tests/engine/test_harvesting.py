@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pro0.engine.background.harvesting import Harvester
 from pro0.engine.log import Log
-from pro0.errors import EnvironmentMissing, ErrorCode, Refused, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.git import Git
 from pro0.model.caller import THE_HUMAN
 from pro0.model.decision import Harvest
@@ -44,6 +44,10 @@ class Field:
             change.value = replace(change.value, seats=(self.state,))
         self.harvest = Harvest("t1", "inc-t1", task.id, worktree=str(self.tree), branch=OWN)
         self.team.mailbox("t1").make()
+
+    def end(self) -> None:
+        """Settle its task."""
+        act(self.crew.context, self.harvest.task, Act.CANCEL, "over")
 
     def collect(self) -> WorkerResult:
         """Harvest once, with a harvester that remembers nothing."""
@@ -277,6 +281,38 @@ def test_what_somebody_saved_by_hand_can_be_merged(field: Field) -> None:
     git(field.crew.project, "worktree", "remove", str(field.tree))
     workers.merge(field.crew.context, "task-1")
     assert (field.crew.project / "a").read_text() == "1\n"
+
+
+def test_a_branch_that_somebody_else_has_taken_away_is_noted_once(field: Field) -> None:
+    """behaviour 2.20: merged and removed by hand"""
+    commit(field.tree, "a", "1\n")
+    field.end()
+    field.recorded()
+    git(field.crew.project, "merge", "-q", OWN)
+    git(field.crew.project, "branch", "-q", "-d", OWN)
+    with pytest.raises(NotFound, match=f"there is no branch {OWN} any more"):
+        workers.merge(field.crew.context, "task-1")
+    assert field.crew.task("task-1").branch is None
+    with pytest.raises(NotFound, match="has left nothing that is not merged"):
+        workers.merge(field.crew.context, "task-1")
+
+
+def test_what_was_saved_by_hand_is_merged(field: Field) -> None:
+    """behaviour 2.20: the folder that could not be saved is gone, as its hint says"""
+    commit(field.tree, "a", "1\n")
+    git(field.tree, "init", "-q", "inner")
+    field.end()
+    assert (field.recorded().commits, field.crew.task("task-1").worktree) == (1, str(field.tree))
+    [report] = field.crew.notices("1 commit on teams/t1/task-1: 1 file changed")
+    assert "merge it" not in report
+    for _ in range(2):
+        with pytest.raises(Refused, match="could not be saved"):
+            workers.merge(field.crew.context, "task-1")
+        shutil.rmtree(field.tree, ignore_errors=True)
+    git(field.crew.project, "worktree", "remove", str(field.tree))
+    task = workers.merge(field.crew.context, "task-1")
+    assert (task.branch, task.worktree) == (None, None)
+    assert (field.crew.project / "a").exists()
 
 
 def test_what_cannot_be_saved_is_left(field: Field) -> None:

@@ -32,7 +32,6 @@ def test_one_that_is_through() -> None:
     one = prompts.harvested(HARVEST, replace(done, result=None), "", ("b", 1, "", "/t stays: it is full"))
     assert one.splitlines()[1:] == [
         "1 commit on b: no difference",
-        "merge it: pro0 worker merge t1",
         "/t stays: it is full",
     ]
 

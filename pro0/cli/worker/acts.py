@@ -60,15 +60,19 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
 
 def _unmerged(context: Context) -> list[str]:
     """Return the tasks whose branches wait for a merge; those of failed tasks and earlier workers are only named."""
-    delegated = [worker.task for worker in workers.workers(context)]
-    over = [task for task in delegated if task.branch and not task.worktree]
-    earlier = [(task.id, branch) for task in delegated for branch in workers.left_before(context, task)]
+    delegated = workers.workers(context)
+    with_a_worktree = [worker for worker in delegated if workers.is_open(context, worker)]
+    unsaved = [worker.task for worker in with_a_worktree if workers.is_over(worker)]
+    over = [worker.task for worker in delegated if worker.task.branch and worker not in with_a_worktree]
+    earlier = [(worker.task.id, branch) for worker in delegated for branch in workers.left_before(context, worker.task)]
+    for task in unsaved:
+        say(f"{task.worktree} of {task.id} could not be saved, and is left out; why: pro0 worker merge {task.id}")
     for task in over:
         if task.status is Status.FAILED:
             say(f"{task.id} has failed, so {task.branch} is left out; if it is good: pro0 worker merge {task.id}")
     for id, branch in earlier:
         say(f"an earlier worker of {id} left {branch}, which is left out; if it is good: git merge {branch}")
-    if not over and not earlier:
+    if not over and not earlier and not unsaved:
         say("no worker has left anything that is not merged")
     return [task.id for task in over if task.status is not Status.FAILED]
 

@@ -88,7 +88,8 @@ class Harvester:
         except (Kept, Refused, EnvironmentMissing, Unwritable) as error:
             if error.message.endswith(FULL):
                 raise
-            return WorkerResult(harvest.branch, left=f"{harvest.worktree} stays: {error.message}")
+            left = f"{harvest.worktree} stays: {error.message}"
+            return WorkerResult(harvest.branch, *_measured(project, harvest.branch), left=left)
         result = self._result(repository, harvest, [harvest.branch, removed, *made])
         if not Path(harvest.worktree).exists():
             return result
@@ -112,3 +113,10 @@ class Harvester:
         with suppress(Pro0Error):
             screen = self._backend.peek(handle, LINES) if handle else screen
         return screen.strip()[-TAIL:]
+
+
+def _measured(project: Path, branch: str) -> tuple[int, str]:
+    """Return the commits of a branch whose worktree stays, as far as git can tell."""
+    with suppress(Pro0Error):
+        return Repository(project).measure(branch)
+    return 0, ""

@@ -128,15 +128,14 @@ def merge(context: Context, name: str) -> Task:
     """Merge what a worker left into the project's checkout; raises Refused, and changes nothing, for conflicts."""
     worker = find(context, name)
     branch, repository = _branch(context, worker), Repository(_project(context))
-    if context.team.documents.database and not repository.has(branch):
-        hint = "a worker of another machine left it there; fetch it from there"
-        raise NotFound(f"there is no branch {branch} here", hint=hint)
+    if not repository.has(branch):
+        raise _gone(context, worker.task)
     commit = repository.merge(branch, f"Merge {branch}: {worker.task.title}")
     gone = repository.drop(branch)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         task = changes.find(tasks, worker.task.id)
-        merged = replace(task, branch=None if gone else branch)
+        merged = replace(task, branch=None if gone else branch, worktree=None)
         return _with(tasks, _noted(context, merged, "merge", f"{branch} is merged as {commit[:12]}"))
 
     return edit(context, "merge", worker.task.id, change_it)
@@ -175,6 +174,37 @@ def left_before(context: Context, task: Task) -> list[str]:
     return []
 
 
+def is_open(context: Context, worker: Worker) -> bool:
+    """Return True while a worker's worktree is there: it still works, or the worktree could not be saved."""
+    if not worker.task.worktree or not is_over(worker):
+        return bool(worker.task.worktree)
+    place = Path(worker.task.worktree)
+    return place.exists() or any(tree.path == place.resolve() for tree in Repository(_project(context)).all())
+
+
+def is_over(worker: Worker) -> bool:
+    """Return True for a worker whose task is settled, and whose session is gone."""
+    return worker.state is None and worker.task.status in SETTLED
+
+
+def _gone(context: Context, task: Task) -> NotFound:
+    """Return the error for a branch that is not there; where no other machine can have it, the task forgets it."""
+    if context.team.documents.database:
+        hint = "a worker of another machine left it there; fetch it from there"
+        return NotFound(f"there is no branch {task.branch} here", hint=hint)
+
+    def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
+        current = changes.find(tasks, task.id)
+        if current.branch != task.branch:
+            return tasks, current
+        free = dispatch.on_branch(replace(current, worktree=None), None, context.caller.agent_id, context.now())
+        return _with(tasks, free)
+
+    edit(context, "merge", task.id, change_it)
+    text = f"there is no branch {task.branch} any more: it was removed by hand, and {task.id} forgets it"
+    return NotFound(text, hint=f"what it did: pro0 task show {task.id}")
+
+
 def _with(tasks: TaskList, task: Task) -> tuple[TaskList, Task]:
     return changes.with_tasks(tasks, [task]), task
 
@@ -186,11 +216,11 @@ def _noted(context: Context, task: Task, act: str, text: str) -> Task:
 
 def _branch(context: Context, worker: Worker) -> str:
     """Return a finished worker's branch; raises Refused while it works, NotFound when it left nothing."""
-    is_over = worker.state is None and worker.task.status in SETTLED
-    if worker.task.worktree and is_over and Path(worker.task.worktree).exists():
+    is_there = is_open(context, worker)
+    if is_there and is_over(worker):
         text = f"{worker.task.worktree} could not be saved"
         raise Refused(text, code=ErrorCode.KEPT, hint="save by hand what is in there, then: git worktree remove")
-    if worker.task.worktree and not is_over:
+    if is_there:
         hint = f"pro0 worker show {worker.agent_id}"
         raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code=ErrorCode.CONFLICT, hint=hint)
     if not worker.task.branch and (earlier := left_before(context, worker.task)):

@@ -228,6 +228,7 @@ def harvested(
     parts = [head, (task.result or "").strip() if over else ""]
     if branch:
         parts.append(f"{commits} commit{'' if commits == 1 else 's'} on {branch}: {stat or 'no difference'}")
+    if branch and not leftovers:  # it cannot be merged before what is left over is saved
         parts.append(f"merge it: pro0 worker merge {harvest.agent_id}")
     parts += [f"{branch} is not merged either; if it is good: git merge {branch}" for branch in also]
     parts.append(leftovers)
