@@ -181,6 +181,28 @@ def test_a_detached_head_comes_home_too(travelling: Travelling, there: There, pr
     assert git(project, "rev-parse", BRANCH) == newest
 
 
+def test_who_looks_at_an_earlier_commit_leaves_none_there(travelling: Travelling, there: There, project: Path) -> None:
+    """behaviour 3.32: as here, the branch is its work, and an earlier commit is only looked at"""
+    commit(there.tree, "a", "1\n")
+    newest = commit(there.tree, "a", "2\n")
+    git(there.tree, "checkout", "-q", "HEAD~1")
+    assert bring(travelling, there, "--save") == newest == git(project, "rev-parse", BRANCH)
+    there.do("leave", "--branch", BRANCH, "--tip", newest)
+    assert not there.tree.exists()
+
+
+def test_a_branch_that_is_not_home_keeps_the_worktree_there(
+    travelling: Travelling, there: There, project: Path
+) -> None:
+    """behaviour 3.32: what is saved at an earlier commit is a line of its own, and only that comes home"""
+    newest = commit(there.tree, "a", "1\n")
+    git(there.tree, "checkout", "-q", "HEAD~1")
+    put(there.tree, "b", "not committed\n")
+    tip = bring(travelling, there, "--save")
+    assert f"{BRANCH} has commits that are not home" in there.do("leave", "--branch", BRANCH, "--tip", tip, code=7)
+    assert git(there.tree, "rev-parse", BRANCH) == newest
+
+
 def test_a_branch_in_use_at_home_is_left_alone(travelling: Travelling, there: There, project: Path) -> None:
     """Issue 19, build 3."""
     commit(there.tree, "a", "1\n")

@@ -170,15 +170,23 @@ class Guest(Repository):
     def _refuse_unless_home(self, branch: str, tip: str) -> None:
         if self._beyond(self._newest(branch), tip):
             raise Kept(f"{self._tree} has commits that are not home", code=ErrorCode.KEPT)
+        if self.has(branch) and self._beyond(f"{HEADS}{branch}", tip):
+            hint = f"check out {branch} in {self._tree}"
+            raise Kept(f"{branch} has commits that are not home", code=ErrorCode.KEPT, hint=hint)
         if not self._tree.exists() or self._ours(self._tree).half_made:  # what that lacks was not made yet
             return
         if repositories_in(self._tree) or unsaved(self._tree):
             raise Kept(f"{self._tree} has files that are not committed", code=ErrorCode.KEPT)
 
     def _newest(self, branch: str) -> str:
-        """Return the member's newest commit: that of its worktree, of its branch without one, else what home sent."""
+        """Return the member's newest commit: that of its worktree, of its branch without one, else what home sent.
+
+        A worktree may be at an earlier commit of the branch, which the member only looks at.
+        """
         if self._tree.exists():
-            return Git(self._ours(self._tree).path).run("rev-parse", "HEAD")
+            head = Git(self._ours(self._tree).path).run("rev-parse", "HEAD")
+            if not self._git.succeeds("merge-base", "--is-ancestor", head, f"{HEADS}{branch}"):
+                return head
         start = f"{HEADS}{branch}" if self.has(branch) else f"{SENT}{self._tree.name}"
         return self._git.run("rev-parse", "--verify", f"{start}^{{commit}}")
 
