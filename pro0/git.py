@@ -26,6 +26,7 @@ from pro0.errors import EnvironmentMissing, ErrorCode
 
 HEADS = "refs/heads/"
 FULL = ("No space left on device", "Disk quota exceeded")  # how lines of git end
+LOCKED = ".lock': File exists."
 FATAL = 128
 """The exit code of git for what it cannot read."""
 _OFF = {
@@ -222,8 +223,9 @@ class Git:
 
 
 def last_line(text: str) -> str:
-    """Return the last line of git's output, usually the reason of a failure, but one before it that says: full."""
-    return next((line for line in text.splitlines() if line.endswith(FULL)), text.splitlines()[-1] if text else "")
+    """Return the last line of git's output, usually the reason of a failure, but one before it about room or a lock."""
+    lines = text.splitlines()
+    return next((line for line in lines if line.endswith((*FULL, LOCKED))), lines[-1] if lines else "")
 
 
 def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:

@@ -318,6 +318,24 @@ def test_a_merge_that_is_interrupted_leaves_no_half(
     assert (seen(project), git(project, "status", "--porcelain")) == (before, "")
 
 
+def test_a_merge_beside_another_git_names_its_lock(repository: Repository, project: Path, tree: Worktree) -> None:
+    """As while `git commit` has its editor open: what git says last is no reason."""
+    commit(tree.path, "a", "1\n")
+    (project / ".git" / "index.lock").touch()
+    with pytest.raises(Refused, match=r"cannot be merged: fatal: Unable to create '.*index.lock': File exists") as held:
+        repository.merge(tree.branch, "merge")
+    assert held.value.hint == "another git is at work there: let it end, then merge again"
+    assert not (project / "a").exists()
+
+
+def test_a_bare_repository_is_no_place_for_a_merge(project: Path, tmp_path: Path) -> None:
+    git(project, "clone", "-q", "--bare", str(project), str(tmp_path / "bare"))
+    repository = Repository(tmp_path / "bare")
+    git(project, "push", "-q", str(tmp_path / "bare"), f"{commit(project, 'a', '1')}:refs/heads/teams/ada/task-1")
+    with pytest.raises(Refused, match="is a bare repository"):
+        repository.merge("teams/ada/task-1", "merge")
+
+
 @pytest.mark.parametrize("becomes", ["a folder", "a file"])
 def test_what_is_in_git_is_in_nobodys_way(becomes: str, repository: Repository, project: Path, tree: Worktree) -> None:
     old, new = ("conf", "conf/a") if becomes == "a folder" else ("src/x", "src")

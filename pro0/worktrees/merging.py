@@ -12,11 +12,15 @@ _UNFINISHED = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
 _UNDER_WAY = ("rebase-merge", "rebase-apply", "BISECT_LOG")
 """What git keeps in its folder until a rebase or a bisection is over, also while it waits at a clean commit."""
 
+BESIDE = "another git is at work there: let it end, then merge again"
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def refuse_unless_ready(checkout: Git) -> None:
-    """Raise Refused for a checkout with uncommitted changes, or in the middle of a merge, rebase or bisection."""
+    """Raise Refused for a bare repository, and for uncommitted changes, an unfinished merge, rebase or bisection."""
+    if checkout.run("rev-parse", "--is-bare-repository") == "true":
+        hint = "make a checkout of it and merge there: git worktree add FOLDER BRANCH"
+        raise Refused(f"{checkout.folder} is a bare repository", code=ErrorCode.CONFLICT, hint=hint)
     if status(checkout, "--untracked-files=no"):
         text = f"{checkout.folder} has changes that are not committed"
         raise Refused(text, code=ErrorCode.DIRTY, hint="commit them first")

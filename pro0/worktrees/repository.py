@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
-from pro0.git import HEADS, Git, Worktree, last_line
+from pro0.git import HEADS, LOCKED, Git, Worktree, last_line
 from pro0.worktrees import aside, beyond, merging, starts
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
@@ -75,16 +75,16 @@ class Repository:
                 raise Refused(f"{branch} would conflict in {files}", code=ErrorCode.CONFLICT, hint=by_hand)
             code, text = merging.merge(self._git, self.head(), branch, message)
             if code:
-                raise Refused(f"{branch} cannot be merged: {last_line(text)}", code=ErrorCode.CONFLICT, hint=by_hand)
+                hint = merging.BESIDE if (why := last_line(text)).endswith(LOCKED) else by_hand
+                raise Refused(f"{branch} cannot be merged: {why}", code=ErrorCode.CONFLICT, hint=hint)
             return self.head()
 
     def head(self) -> str:
         """Return the checkout's commit; raises Refused for a repository without one."""
         code, head = self._git.attempt("rev-parse", "--verify", "HEAD")
         if code:
-            raise Refused(
-                f"{self.checkout} has no commit yet", code=ErrorCode.CONFLICT, hint="git commit something first"
-            )
+            text, hint = f"{self.checkout} has no commit yet", "git commit something first"
+            raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
         return head
 
     def remove(self, path: Path, message: str) -> str:
@@ -219,9 +219,8 @@ class Repository:
         """Return the worktree at a path, or refuse: git would take any folder for part of the repository around it."""
         tree = self._find(path)
         if tree is None or not (tree.half_made or (path / ".git").is_file()):
-            raise Refused(
-                f"{path} is no worktree of {self.checkout}", code=ErrorCode.CONFLICT, hint="git worktree list"
-            )
+            text = f"{path} is no worktree of {self.checkout}"
+            raise Refused(text, code=ErrorCode.CONFLICT, hint="git worktree list")
         return tree
 
     def _find(self, path: Path) -> Worktree | None:
