@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from pro0 import processes
+from pro0.agents.claude import waiter, waking
+from pro0.agents.codex import server, starter
+from pro0.engine.background.words import left_running
 from pro0.model.runtime import State, TurnEnd
 from pro0.model.task import Draft
 from pro0.ops.context import clock
@@ -18,6 +22,7 @@ from pro0.ops.team.members import SeatDraft
 from pro0.ops.team.status import MemberStatus, remark
 from tests.conftest import Result
 from tests.engine.crew import Crew, crew
+from tests.processes.families import running
 from tests.waiting import STUCK, wait_until
 
 SCRIPT = Path(__file__).parents[1] / "programs" / "speaking.py"
@@ -109,3 +114,31 @@ WORDS = TurnEnd(at=clock(), how="ended", words="I looked.\nThere are 3 bugs.", s
 def test_status_and_board_show_what_an_idle_member_said(more: dict[str, Any], text: str) -> None:
     member = MemberStatus(name="w1", agent_id="w1", agent="pi", state=State.IDLE, turn=WORDS)
     assert remark(replace(member, **more)) == text
+
+
+def test_what_serves_an_agent_is_no_program_that_it_left_running(tmp_path: Path) -> None:
+    """Claude's waiter comes up in the middle of a session, and a new lead does not know what was there before."""
+    (keeper := tmp_path / "idle.py").write_text("import time; time.sleep(300)")
+    idle = [sys.executable, str(keeper)]
+    beside = [
+        ["sh", "-c", str(waking.hook(str(tmp_path))["command"])],
+        [*idle, "-m", "pro0", "mcp"],
+        [*idle, "exec", "@modelcontextprotocol/server-filesystem"],
+        [*idle, *starter.command(str(tmp_path))],
+        [*idle, "app-server", "--listen", server.address(str(tmp_path))],
+    ]
+    (agent := tmp_path / "agent.py").write_text(
+        "import json, subprocess, sys\n"
+        "started = [subprocess.Popen(words, stdin=subprocess.DEVNULL) for words in json.loads(sys.argv[1])]\n"
+        "sys.stdin.readline()\n"
+        "for process in started: process.kill()\n"
+    )
+    words = [sys.executable, str(agent), json.dumps([*beside, ["sleep", "300"]])]
+    with running(words, stdin=-1) as child:
+        me = processes.identify(child.pid)
+        try:
+            wait_until(lambda: len(processes.descendants(child.pid)) == len(beside) + 1, STUCK, "all run")
+            wait_until((tmp_path / waiter.PIPE).exists, STUCK, "the waiter waits")
+            assert left_running(me, frozenset()) == ("sleep",)
+        finally:
+            child.communicate()

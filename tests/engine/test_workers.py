@@ -218,15 +218,21 @@ def test_what_a_worker_says_reaches_the_leader_and_back(yard: Crew) -> None:
 
 
 def test_only_who_neither_shows_nor_runs_anything_may_be_stuck(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
-    """AC-84: silent with a child, no warning; silent without one, a warning, and it goes on"""
+    """AC-84: silent with a child, no warning; silent without one, or with tools of ours, a warning, and it goes on"""
     monkeypatch.setenv("PRO0_STUCK_SECONDS", "2")
     repository_in(alpha.project)
     alpha.lead()
     silent = "import time; time.sleep(300)"
-    agents = {"builds": {"argv": ["sh", "-c", "sleep 300; true"]}, "silent": {"argv": [sys.executable, "-c", silent]}}
+    serve = (
+        "import subprocess, sys; kept = subprocess.Popen([sys.executable, '-m', 'pro0', 'mcp'], stdin=-1, stdout=-1);"
+    )
+    programs = {"builds": ["sh", "-c", "sleep 300; true"], "silent": [sys.executable, "-c", silent]}
+    programs["served"] = [sys.executable, "-c", serve + silent]
+    agents = {name: {"argv": argv} for name, argv in programs.items()}
     (alpha.store.home / USER_FILE).write_text(json.dumps({"agents": agents}))
     workers.delegate(alpha.context, [Draft(title=name, agent=name, shared=True) for name in agents])
     wait_until(lambda: alpha.notices("may be stuck on task-2"), PATIENCE, "a warning")
+    wait_until(lambda: alpha.notices("may be stuck on task-3"), PATIENCE, "a warning of the one with tools")
     assert not alpha.notices("may be stuck on task-1")
     alpha.remember()
     assert alpha.task("task-2").status is Status.IN_PROGRESS

@@ -25,7 +25,7 @@ from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.rules.screens.words import Words
 
-SOCKET = "codex.sock"
+SOCKET = starter.SOCKET
 PATIENCE = 10.0
 """The time limit of one act, in seconds."""
 LOOK = 0.3

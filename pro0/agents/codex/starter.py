@@ -15,6 +15,8 @@ import time
 
 FILE = "server.json"
 """The file in the session's folder: the server's socket and command, its client's, and what is run before that."""
+SOCKET = "codex.sock"
+"""The server's socket in that folder; the words of server and client name it."""
 ALONE = "--no-daemon"
 """Versions before 0.169 start no server by themselves, and do not take this word."""
 COMES_UP = 20.0

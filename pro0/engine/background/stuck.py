@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from pro0 import processes
+from pro0.engine.background.words import running_programs
 from pro0.engine.places import shown_at
 from pro0.errors import Pro0Error
 from pro0.model.runtime import SeatState
@@ -71,6 +71,6 @@ class StuckWatch:
         except Pro0Error:
             return ""
         self._last = dict([*self._last.items(), (state.incarnation, text)][-KEPT:])
-        if state.agent is None or processes.descendants(state.agent.pid, sparing=True):
+        if state.agent is None or running_programs(state.agent):
             return ""
         return hashlib.sha256(text.encode()).hexdigest()

@@ -5,6 +5,8 @@ from pathlib import Path
 from pro0 import processes
 from pro0.agents import turn_end
 from pro0.agents.adapter import Adapter, Memory, SessionView
+from pro0.agents.claude import waiter
+from pro0.agents.codex import starter
 from pro0.model.decision import Seen
 from pro0.model.runtime import Process, State
 from pro0.model.screen import LastWords, Reading, Screen
@@ -15,6 +17,10 @@ OVER = (State.IDLE, State.ERROR)
 """States between two turns."""
 NAMED = 5
 """The most programs named that an agent has left running."""
+SERVERS = ("mcp", "modelcontextprotocol")
+"""What names a server of tools, in small letters; an agent keeps it for its whole session."""
+BESIDE = (waiter.__file__, starter.__file__, f"/{starter.SOCKET}")
+"""What names a program of ours beside an agent, and Codex's own server and its client."""
 
 
 def last_words(
@@ -43,10 +49,8 @@ def last_words(
 
 def left_running(agent: Process | None, started_with: frozenset[Process]) -> tuple[str, ...]:
     """Return the names of the programs an agent left running, without those of its start."""
-    if agent is None:
-        return ()
-    programs = [program for program in processes.descendants(agent.pid, sparing=True) if program not in started_with]
-    lines = [line for line in (arguments(program.pid) for program in programs) if line and not _serves(line)]
+    programs = running_programs(agent) if agent else {}
+    lines = [line for program, line in programs.items() if line and program not in started_with]
     return tuple(dict.fromkeys(Path(line[0]).name for line in lines))[:NAMED]
 
 
@@ -55,6 +59,16 @@ def began_with(agent: Process | None) -> frozenset[Process]:
     return frozenset(processes.descendants(agent.pid, sparing=True)) if agent else frozenset()
 
 
+def running_programs(agent: Process) -> dict[Process, list[str]]:
+    """Return the programs that an agent runs with their command lines, without those that serve its whole session.
+
+    The command line of a program that cannot be read is empty.
+    """
+    lines = {program: arguments(program.pid) for program in processes.descendants(agent.pid, sparing=True)}
+    return {program: line for program, line in lines.items() if not _serves(line)}
+
+
 def _serves(line: list[str]) -> bool:
-    """Return True for a server of tools, which an agent keeps for its whole session."""
-    return any("mcp" in word.casefold() for word in line)
+    """Return True for a server of tools, and for what waits or serves beside a Claude or a Codex."""
+    text = "\0".join(line)
+    return any(part in text.casefold() for part in SERVERS) or any(part in text for part in BESIDE)
