@@ -4,10 +4,11 @@ So a time-out counts seconds of running time. A lead started after the jump does
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from pro0.model.runtime import Runtime
+from pro0.model.decision import Seen
+from pro0.model.runtime import Report, Runtime
 from pro0.model.task import TaskList
 from pro0.model.team import Wanted
 from pro0.ops.context import clock
@@ -36,9 +37,12 @@ class Jumps:
         self._wall, self._steady = wall, steady
         return wall
 
-    def moved(self, wanted: Wanted, runtime: Runtime, tasks: TaskList | None = None) -> dict[datetime, datetime]:
+    def moved(
+        self, wanted: Wanted, runtime: Runtime, tasks: TaskList | None = None, looks: Iterable[Seen | Report] = ()
+    ) -> dict[datetime, datetime]:
         """Return the corrected value of each stamp made before a jump, and remember new stamps."""
-        self._moved = {stamp: self._moved.get(stamp, stamp) for stamp in _stamps(wanted, runtime, tasks)}
+        stamps = (*_stamps(wanted, runtime, tasks), *(look.since for look in looks))
+        self._moved = {stamp: self._moved.get(stamp, stamp) for stamp in stamps}
         return {stamp: moved for stamp, moved in self._moved.items() if moved != stamp}
 
 

@@ -16,7 +16,7 @@ from pro0.engine.places import place_of
 from pro0.engine.record import Record
 from pro0.errors import Pro0Error
 from pro0.model.agent import AGENTS
-from pro0.model.decision import LeadPolicy, Person, Snapshot, Workers
+from pro0.model.decision import LeadPolicy, Person, Seen, Snapshot, Workers
 from pro0.model.home import HookEvent
 from pro0.model.runtime import ENDED, Handle, Process, Report, Runtime, SeatState, State, Unread
 from pro0.model.team import Wanted
@@ -71,7 +71,6 @@ class Observer:
             has_duties=self._lease.has_duties(),
             others=self._others(runtime),
             policy=self._policy,
-            moved=self._jumps.moved(wanted, runtime, tasks),
             config=team.config.read(),
             wanted=wanted,
             runtime=runtime,
@@ -83,7 +82,8 @@ class Observer:
             unopened=unopened,
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(runtime),
-            seen=self._unless_it_fails(lambda: services.nudger.agent_states.look(wanted, runtime, reports), {}),
+            seen=(seen := self._seen(wanted, runtime, reports)),
+            moved=self._jumps.moved(wanted, runtime, tasks, (*seen.values(), *reports.values())),
             spent=self._spent(wanted),
             nudged=services.nudger.arrived(),
             queued=services.nudger.queued(),
@@ -98,6 +98,9 @@ class Observer:
             line=frozenset(a.name for a in adapters if a.delivery == "line"),
             channels=frozenset(a.name for a in adapters if a.deliver),
         )
+
+    def _seen(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> dict[str, Seen]:
+        return self._unless_it_fails(lambda: self._services.nudger.agent_states.look(wanted, runtime, reports), {})
 
     def _spent(self, wanted: Wanted) -> float | None:
         """Return the cost as it was known last, if it cannot be read or written down now."""

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from pro0.engine import jumps
 from pro0.engine.jumps import AWAKE, Jumps
-from pro0.model.decision import End
-from pro0.model.runtime import RateLimit, Runtime, SeatState, State
+from pro0.model.decision import End, Seen
+from pro0.model.runtime import Process, RateLimit, Report, Runtime, SeatState, State
 from pro0.model.task import Status, TaskList
 from pro0.model.team import Answer, PlanGate, Seat, ShutdownWish, Wanted, Wish
 from pro0.rules.lead.hiring import TURN_LIMIT
@@ -128,3 +128,14 @@ def test_no_jump_ends_a_turn_that_has_just_done_its_work(clocks: Clocks, slept: 
     decision = decided(replace(before, now=now, moved=watch.moved(before.wanted, before.runtime, before.tasks)))
     assert not only(End, decision)
     assert decision.wake_at == at(-1) + timedelta(seconds=slept) + TURN_LIMIT
+
+
+def test_what_was_read_of_an_agent_and_of_its_guard_moves_too(clocks: Clocks) -> None:
+    process = Process(pid=1, start="1", boot_id="boot")
+    report = Report(agent_id="w1", incarnation="inc", guard=process, agent=None, state=State.RUNNING, since=at(-9))
+    looks = (Seen(State.WORKING, at(-8), "screen"), report)
+    watch = Jumps()
+    watch.moved(Wanted(), Runtime(), None, looks)
+    clocks.go(0, -DAY)
+    watch.look()
+    assert watch.moved(Wanted(), Runtime(), None, looks) == {at(second): at(second - DAY) for second in (-9, -8)}

@@ -315,6 +315,17 @@ def test_an_unresponsive_member_is_so_until_its_agent_does_something() -> None:
     assert recorded(decided(look(longer, seats=CLAUDE, seen=seen(State.WORKING)))).state is State.WORKING
 
 
+@pytest.mark.parametrize("jump", [3600, -3600])
+def test_a_clock_that_jumps_keeps_nobody_unresponsive_and_wakes_nobody(jump: float) -> None:
+    """Anchors 57: what its agent did before and after it was given up is told apart by seconds that pass."""
+    since, before, after = at(-30 - jump), at(-90 - jump), at(-10)
+    silent = session(state=State.UNRESPONSIVE, since=since)
+    moved = {since: at(-30), before: at(-90)}
+    for shown, state in ((before, State.UNRESPONSIVE), (after, State.WORKING)):
+        snapshot = look(silent, seats=CLAUDE, seen={"inc-w1": Seen(State.WORKING, shown, "screen")})
+        assert recorded(decided(replace(snapshot, moved=moved))).state is state
+
+
 @pytest.mark.parametrize(
     ("state", "told"),
     [

@@ -43,7 +43,7 @@ def read_the_agent(view: View, plan: Plan) -> Plan:
         return plan
     plan = plan.then(replace(state, session=_conversation(view, state, reading.session))).wake(view.now + LOOK)
     if state.state in (State.STOPPING, State.UNREACHABLE) or (
-        state.state is State.UNRESPONSIVE and reading.since <= state.since
+        state.state is State.UNRESPONSIVE and view.at(reading.since) <= view.at(state.since)
     ):
         return plan
     return plan.then(_as_seen(view, plan.living or state, reading))
