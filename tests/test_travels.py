@@ -203,6 +203,19 @@ def test_a_branch_that_is_not_home_keeps_the_worktree_there(
     assert git(there.tree, "rev-parse", BRANCH) == newest
 
 
+def test_a_branch_that_began_elsewhere_brings_nothing_else_along(
+    travelling: Travelling, there: There, project: Path
+) -> None:
+    """behaviour 6.2: as for a worktree here"""
+    commit(project, "b", "main's\n")
+    git(project, "branch", "release", "HEAD~1")
+    began = travelling.begin("teams/alpha/ada")
+    git(project, "switch", "-q", "release")
+    with pytest.raises(Refused, match="began on main, and would bring that into release"):
+        travelling.merge(began, "merged")
+    assert travelling.drop(began), "nothing was done there"
+
+
 def test_a_branch_in_use_at_home_is_left_alone(travelling: Travelling, there: There, project: Path) -> None:
     """Issue 19, build 3."""
     commit(there.tree, "a", "1\n")

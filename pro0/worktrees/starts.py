@@ -4,7 +4,10 @@ from pro0.errors import ErrorCode, Refused
 from pro0.git import HEADS, Git
 from pro0.worktrees.names import PREFIX
 
-_MADE = "branch: Created from "
+
+def made_from(commit: str) -> str:
+    """Return the note in a branch's log of the commit that it was made from, in git's words for a new worktree."""
+    return f"branch: Created from {commit}"
 
 
 def start_of(checkout: Git, branch: str) -> str:
@@ -12,7 +15,7 @@ def start_of(checkout: Git, branch: str) -> str:
     words = ("reflog", "show", "--format=%H %gs", f"{HEADS}{branch}", "--")
     failed, text = checkout.attempt(*words) if branch.startswith(f"{PREFIX}/") else (1, "")
     commit, _, note = text.rpartition("\n")[2].partition(" ")
-    return commit if not failed and note == f"{_MADE}{commit}" else ""  # an agent's own one names HEAD or a branch
+    return commit if not failed and note == made_from(commit) else ""  # an agent's own one names HEAD or a branch
 
 
 def others_with(checkout: Git, commit: str) -> list[str]:

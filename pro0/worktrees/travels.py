@@ -20,6 +20,7 @@ from pro0.git import HEADS, Git, Worktree
 from pro0.rules.text import visible
 from pro0.worktrees.contents import repositories_in, unsaved
 from pro0.worktrees.repository import HALF_MADE, Repository
+from pro0.worktrees.starts import made_from
 from pro0.worktrees.turns import alone
 
 SENT, BACK, HOME = "refs/pro0/sent/", "refs/pro0/back/", "refs/pro0/home/"
@@ -50,7 +51,7 @@ class Travelling(Repository):
         with self._alone():
             head = self.head()
             name = self._free(branch, head)
-            self._git.run("update-ref", f"{HEADS}{name}", head)
+            self._git.run("update-ref", "-m", made_from(head), f"{HEADS}{name}", head)
             return name
 
     def send(self, branch: str, member: str, command: Sequence[str]) -> None:
