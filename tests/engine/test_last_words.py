@@ -139,6 +139,6 @@ def test_what_serves_an_agent_is_no_program_that_it_left_running(tmp_path: Path)
         try:
             wait_until(lambda: len(processes.descendants(child.pid)) == len(beside) + 1, STUCK, "all run")
             wait_until((tmp_path / waiter.PIPE).exists, STUCK, "the waiter waits")
-            assert left_running(me, frozenset()) == ("sleep",)
+            wait_until(lambda: left_running(me, frozenset()) == ("sleep",), STUCK, "only it is named")
         finally:
             child.communicate()
