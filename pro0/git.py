@@ -13,7 +13,7 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +23,7 @@ import msgspec
 
 from pro0 import scratch
 from pro0.errors import EnvironmentMissing, ErrorCode
+from pro0.signals import held_back
 
 HEADS = "refs/heads/"
 FULL = ("No space left on device", "Disk quota exceeded")  # how lines of git end
@@ -118,8 +119,7 @@ class Git:
     def stream(self, *words: str) -> Iterator[bytes]:
         """Yield git's output line by line while it runs; raises EnvironmentMissing when git fails."""
         with scratch.file() as errors, self._started(words, errors) as process:
-            assert process.stdout
-            yield from process.stdout
+            yield from process.stdout or ()
             if process.wait():
                 errors.seek(0)
                 why = last_line(errors.read().decode(errors="replace").strip()) or process.returncode
@@ -127,8 +127,7 @@ class Git:
 
     def worktrees(self) -> tuple[Worktree, ...]:
         """Return every worktree of the repository, the first checkout first."""
-        listed = self.run("worktree", "list", "--porcelain", "-z")
-        return tuple(_parsed(entry) for entry in listed.split("\0\0") if entry)
+        return tuple(map(_parsed, filter(None, self.run("worktree", "list", "--porcelain", "-z").split("\0\0"))))
 
     def command(self, *words: str) -> tuple[list[str], dict[str, str]]:
         """Return the argv and the environment of a call of git."""
@@ -189,8 +188,7 @@ class Git:
         places = done.stdout.removesuffix(b"\n").split(b"\n")
         if len(places) != len(kinds):  # a name holds a line break
             places = [self._done((*words, kind)).stdout.removesuffix(b"\n") for kind in kinds]
-        git_dir, common = (Path(os.fsdecode(place)) for place in places)
-        return git_dir, common
+        return Path(os.fsdecode(places[0])), Path(os.fsdecode(places[1]))
 
     @cached_property
     def _plain(self) -> Mapping[str, str]:
@@ -207,25 +205,28 @@ class Git:
     @contextmanager
     def _started(self, words: tuple[str, ...], errors: int | IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
         """Yield git at work, ended with us; it has no terminal: a filter of the person's settings gives no verdicts."""
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": errors}
         argv, variables = self.command(*words)
-        try:
-            process = subprocess.Popen(argv, cwd=self.folder, env=variables, start_new_session=True, **streams)  # type: ignore[call-overload]
-        except OSError as error:
-            raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
-        with process:
+        how = {"cwd": self.folder, "env": variables, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
+        with ExitStack() as stack:
+            stack.enter_context(held_back())
             try:
-                yield process
-            except BaseException:  # keys in our terminal do not reach it
-                process.terminate()
-                process.wait()  # `with` does not, after Ctrl+C
-                raise
+                process = subprocess.Popen(argv, stderr=errors, start_new_session=True, **how)  # type: ignore[call-overload]
+            except OSError as error:
+                raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
+            with process:
+                try:
+                    stack.close()  # what came meanwhile is heard here
+                    yield process
+                except BaseException:  # keys in our terminal do not reach it
+                    process.terminate()
+                    process.wait()  # `with` does not, after Ctrl+C
+                    raise
 
 
 def last_line(text: str) -> str:
     """Return the last line of git's output, usually the reason of a failure, but one before it about room or a lock."""
-    lines = text.splitlines()
-    return next((line for line in lines if line.endswith((*FULL, LOCKED))), lines[-1] if lines else "")
+    *_, last = lines = ["", *text.splitlines()]
+    return next((line for line in lines if line.endswith((*FULL, LOCKED))), last)
 
 
 def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:
@@ -295,5 +296,5 @@ def top(folder: Path) -> Path:
 def _parsed(entry: str) -> Worktree:
     fields = dict(line.partition(" ")[::2] for line in entry.split("\0") if line)
     branch = fields.get("branch", "").removeprefix(HEADS)
-    half_made = fields.get("locked") == "initializing"
-    return Worktree(Path(fields.get("worktree", "")), branch, fields.get("HEAD", ""), half_made)
+    place, is_half_made = Path(fields.get("worktree", "")), fields.get("locked") == "initializing"
+    return Worktree(place, branch, fields.get("HEAD", ""), is_half_made)

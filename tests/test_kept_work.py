@@ -4,8 +4,10 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -308,14 +310,39 @@ def test_a_merge_that_is_interrupted_leaves_no_half(
 ) -> None:
     """As with Ctrl+C."""
     before = seen(project)
-    big(f"kill -USR1 {os.getpid()}; sleep 1; cat")
-    usual = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    big(f"kill -INT {os.getpid()}; sleep 1; cat")
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
             repository.merge(wide.branch, "merge")
     finally:
-        signal.signal(signal.SIGUSR1, usual)
+        signal.signal(signal.SIGINT, usual)
     assert (seen(project), git(project, "status", "--porcelain")) == (before, "")
+
+
+def test_an_interrupt_while_git_is_started_leaves_no_git_behind(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would go on with what is being undone."""
+    started: list[subprocess.Popen[bytes]] = []
+    real = subprocess.Popen
+
+    def interrupted(*words: Any, **options: Any) -> "subprocess.Popen[bytes]":
+        started.append(real(*words, **options))
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)  # it is heard by now
+        return started[-1]
+
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Git(repository.checkout).attempt("cat-file", "--batch")
+    finally:
+        monkeypatch.undo()
+        signal.signal(signal.SIGINT, usual)
+    assert [process.returncode is None for process in started] == [False], "it was waited for"
+    assert signal.getsignal(signal.SIGINT) == usual
 
 
 def test_a_merge_beside_another_git_names_its_lock(repository: Repository, project: Path, tree: Worktree) -> None:

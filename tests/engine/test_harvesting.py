@@ -153,7 +153,7 @@ def test_work_is_named_also_while_the_project_is_on_a_branch_without_a_commit(fi
     git(field.crew.project, "checkout", "-q", "--orphan", "new")
     result = field.recorded()
     assert (result.branch, result.left) == (OWN, "")
-    assert "2 files changed" in result.stat
+    assert (result.commits, result.stat) == (1, "1 file changed, 1 insertion(+)"), "its own"
     assert field.kept() == [OWN]
 
 

@@ -6,7 +6,6 @@ from pro0 import processes
 from pro0.agents import turn_end
 from pro0.agents.adapter import Adapter, Memory, SessionView
 from pro0.agents.claude import waiter
-from pro0.agents.codex import starter
 from pro0.model.decision import Seen
 from pro0.model.runtime import Process, State
 from pro0.model.screen import LastWords, Reading, Screen
@@ -19,7 +18,7 @@ NAMED = 5
 """The most programs named that an agent has left running."""
 SERVERS = ("mcp", "modelcontextprotocol")
 """What names a server of tools, in small letters; an agent keeps it for its whole session."""
-BESIDE = (waiter.__file__, starter.__file__, f"/{starter.SOCKET}")
+BESIDE = (waiter.__file__, "/codex/starter.py", "/codex.sock")
 """What names a program of ours beside an agent, and Codex's own server and its client."""
 
 
