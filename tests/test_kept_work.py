@@ -137,6 +137,23 @@ def test_a_commit_that_is_only_looked_at_is_not_merged(
     assert repository.drop(tree.branch)
 
 
+@pytest.mark.parametrize("then", ["amended", "rebased"])
+def test_a_branch_that_began_here_before_history_was_rewritten_is_merged(
+    then: str, repository: Repository, project: Path, tmp_path: Path
+) -> None:
+    """behaviour 6.2: although another branch, such as one that an agent made itself, has the old commit too."""
+    tree = repository.add(tmp_path / "ada", "teams/ada/task-1")
+    commit(tree.path, "a", "1\n")
+    git(project, "branch", "fix-login")
+    git(project, "commit", "-q", "--amend", "-m", "better said")
+    if then == "rebased":
+        git(tree.path, "rebase", "-q", "--onto", "main", "fix-login")
+    assert repository.remove(tree.path, "saved") == tree.branch
+    assert repository.measure(tree.branch) == (1, "1 file changed, 1 insertion(+)")
+    repository.merge(tree.branch, "merge")
+    assert (project / "a").read_text() == "1\n"
+
+
 @pytest.mark.parametrize("does", ["nothing", "a commit"])
 def test_a_branch_that_began_elsewhere_brings_nothing_else_along(
     does: str, repository: Repository, project: Path, tmp_path: Path

@@ -31,16 +31,23 @@ def is_untouched(checkout: Git, branch: str, commit: str) -> bool:
 
 
 def refuse_elsewhere(checkout: Git, branch: str) -> None:
-    """Raise Refused for a merge that would bring in another branch, on which the member's branch began."""
+    """Raise Refused for a merge that would bring in another branch, on which the member's branch began.
+
+    One that began on the checkout's own branch before that was amended or rebased is merged, as git does it.
+    """
     start = beyond_head(checkout, branch)
     if others := others_with(checkout, start) if start else []:
         detached, current = checkout.attempt("symbolic-ref", "--quiet", "--short", "HEAD")
+        if not detached and start in checkout.attempt("reflog", "show", "--format=%H", f"{HEADS}{current}", "--")[1]:
+            return
         text = f"{branch} began on {others[0]}, and would bring that into {'HEAD' if detached else current}"
         hint = f"git switch {others[0]}, then again; or merge both: git merge {branch}"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
 
 
 def beyond_head(checkout: Git, branch: str) -> str:
-    """Return where a branch began when HEAD lacks that commit, else ""."""
+    """Return where a branch began when HEAD lacks that commit, "" else, and once it was rebased to another."""
     start = start_of(checkout, branch)
-    return "" if checkout.succeeds("merge-base", "--is-ancestor", start or "HEAD", "HEAD") else start
+    holds = ("merge-base", "--is-ancestor", start)
+    is_beyond = start and checkout.succeeds(*holds, f"{HEADS}{branch}") and not checkout.succeeds(*holds, "HEAD")
+    return start if is_beyond else ""
