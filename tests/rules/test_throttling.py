@@ -211,6 +211,17 @@ def test_an_error_after_a_clock_that_was_set_back_counts() -> None:
     assert (now.until, now.times) == (at(-3565 + 60), 2)
 
 
+@pytest.mark.parametrize("state", [State.ERROR, State.UNRESPONSIVE, State.UNREACHABLE])
+def test_the_same_error_is_no_new_one_after_a_clock_that_was_set_back(state: State) -> None:
+    """Also of a member whose own state is another by now."""
+    [limit] = renewed(team(1, error())).runtime.limits
+    moved = {at(second): at(second - 3600) for second in (0, 30)}
+    back = replace(team(-3599, error(), limits=(limit,)), moved=moved)
+    seats = tuple(replace(one, state=state) for one in back.runtime.seats)
+    [now] = renewed(replace(back, runtime=replace(back.runtime, seats=seats))).runtime.limits
+    assert (now.until, now.times) == (at(30 - 3600), limit.times)
+
+
 NAMED = "usage limit; try again in 20s"
 
 

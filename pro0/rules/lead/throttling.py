@@ -110,5 +110,5 @@ def _readings(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
         if reading and state.agent_id in agents:
             # What was recorded is as old as it was then: a lead that has just begun sees everything for the first time.
             is_recorded = state.state is reading.state and bool(state.source)
-            since = snapshot.moved.get(state.since, state.since) if is_recorded else reading.since
-            yield agents[state.agent_id], replace(reading, since=since)
+            since = state.since if is_recorded else reading.since
+            yield agents[state.agent_id], replace(reading, since=snapshot.moved.get(since, since))
