@@ -64,6 +64,11 @@ def untaken(session_view: SessionView, screen: Screen | None) -> bool:
     return beginning not in "".join("".join(screen.rows).split())
 
 
+def holds(session_view: SessionView, text: str) -> bool:
+    """Return True when a text in a session's input is a part of its first prompt, which may not be taken yet."""
+    return awaited(session_view) and "".join(text.split()) in "".join(load(session_view.folder).split())
+
+
 def is_long(prompt: str) -> bool:
     """Return True when the agent reads this prompt from its file."""
     return len(prompt.encode(errors="replace")) > IN_ARGV

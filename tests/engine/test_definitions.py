@@ -112,7 +112,7 @@ while True:
 
 SLOW = """
 import pathlib, sys, time
-print("> ", end="", flush=True)
+print("> " + sys.argv[2], end="", flush=True)
 while not pathlib.Path("go").exists():
     time.sleep(0.02)
 print(f"\\r{sys.argv[1][:100]}\\n> ", end="", flush=True)
@@ -144,9 +144,10 @@ def test_one_is_nudged_by_its_signs_and_never_while_it_asks(folders: Folders) ->
         assert (alpha.project / "heard").read_text() == f"{prompts.unread_line(1)}\n"
 
 
-def test_one_is_not_idle_before_it_has_taken_its_first_prompt(folders: Folders) -> None:
-    """An empty input is drawn long before: a letter would come before the prompt."""
-    argv = (sys.executable, "-S", "-c", SLOW, "{prompt}")
+@pytest.mark.parametrize("drawn", ["", "say hello", "say he"])
+def test_one_is_not_idle_before_it_has_taken_its_first_prompt(folders: Folders, drawn: str) -> None:
+    """An empty input, or one with the prompt itself, is drawn long before: a letter would come before the prompt."""
+    argv = (sys.executable, "-S", "-c", SLOW, "{prompt}", drawn)
     slow = {"slow": Definition(argv=argv, nudge=True, screens=Signs(prompt="> "))}
     with crew(*folders, "tmux") as alpha:
         alpha.lead()

@@ -13,6 +13,7 @@ from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import State
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
+from pro0.store.paths import ANNOUNCED
 from tests.crash.lanes import LANES, SOAK
 from tests.engine.crew import PATIENCE, Crew
 from tests.waiting import wait_until
@@ -66,6 +67,9 @@ def test_sessions_that_come_and_go_leave_nothing_with_the_lead(alpha: Crew, lane
     alpha.lead()
     members.spawn(alpha.context, [SeatDraft(name="w1", agent="command", argv=("true",))], 10)
     looks: list[Held] = []
+    wait_until(
+        (alpha.team.paths.team / ANNOUNCED).exists, PATIENCE, "the first end is announced, by a thread that stays"
+    )
     for number in range({SOAK: 1000}.get(lane, 8)):
         wait_until(lambda: is_in(alpha, "w1", State.EXITED), PATIENCE, "it has ended")
         looks.append(held(alpha))

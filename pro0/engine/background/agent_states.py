@@ -23,7 +23,7 @@ from pro0.ops.context import clock, zone
 from pro0.rules.screens import screens
 from pro0.rules.screens.nudges import ignoring_own_line
 from pro0.rules.screens.rate_limits import named_zone
-from pro0.rules.screens.screens import Drawing
+from pro0.rules.screens.screens import Drawing, typed
 from pro0.rules.screens.states import DRAWN, combine
 from pro0.sessions.backend import Backend
 from pro0.store.teams import TeamStore
@@ -163,7 +163,17 @@ def _sources(watched: WatchedSession, screen: Screen | None) -> tuple[Reading, .
     adapter = watched.adapter
     own_reading = adapter.look(watched.session_view, watched.memory) if adapter.look else None
     drawn = watched.memory.drawn(adapter.screens, screen, _drawn) if adapter.screens and screen else ()
-    return (*([own_reading] if own_reading else []), *drawn)
+    return (*([own_reading] if own_reading else []), *(_without_its_prompt(watched, each, screen) for each in drawn))
+
+
+def _without_its_prompt(watched: WatchedSession, reading: Reading, screen: Screen | None) -> Reading:
+    """Return "starting" for a draft that is the first prompt itself, which some agents show before they send it."""
+    if reading.state is not State.DRAFT or watched.state.state is not State.STARTING:
+        return reading
+    text = typed(watched.adapter.screens, screen) if watched.adapter.screens and screen else None
+    if not text or not first_prompt.holds(watched.session_view, text):
+        return reading
+    return replace(reading, state=State.STARTING, rule=first_prompt.UNTAKEN)
 
 
 def _until_begun(watched: WatchedSession, reading: Reading, before: Seen | None, screen: Screen | None) -> Reading:
