@@ -127,11 +127,12 @@ def difference(line: Fork) -> Difference:
     )
 
 
-def patch(line: Fork) -> Iterator[bytes]:
-    """Yield the lines of the patch, as git prints it."""
+def patch(line: Fork, *, whole: bool = False) -> Iterator[bytes]:
+    """Yield the lines of the patch, as git prints it; a `whole` one has what binary files hold, for `git apply`."""
+    form = (*_FORM, "--binary") if whole else _FORM
     for part in _parts(line):
         places = (f"--src-prefix=a/{part.prefix}", f"--dst-prefix=b/{part.prefix}")
-        yield from part.git.stream("diff", *_FORM, *places, part.base, part.tree)
+        yield from part.git.stream("diff", *form, *places, part.base, part.tree)
 
 
 def pager(folder: Path) -> str:

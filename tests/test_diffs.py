@@ -128,6 +128,19 @@ def test_each_kind_of_change_is_seen(kind: object, how: str, project: Path, tree
     assert text.startswith(b"diff --git ")
 
 
+def test_a_whole_patch_has_what_binary_files_hold(project: Path, tree: Path, tmp_path: Path) -> None:
+    """Without it `git apply` takes nothing of the patch, not even the texts; a shown one only names them."""
+    commit(tree, "new", "text\n")
+    (tree / "added").write_bytes(b"\0new")
+    change_binary(tree)
+    line = fork(project, tree)
+    (file := tmp_path / "patch").write_bytes(b"".join(patch(line, whole=True)))
+    git(project, "apply", str(file))
+    for name in ("new", "added", "picture"):
+        assert (project / name).read_bytes() == (tree / name).read_bytes(), name
+    assert b"Binary files a/picture and b/picture differ\n" in list(patch(line))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_patch_makes_the_work_of_the_fork(seed: int, project: Path, tree: Path, tmp_path: Path) -> None:
     """Whatever is changed, staged and committed in which order: git apply of the patch gives the same files."""

@@ -146,6 +146,18 @@ def test_on_a_terminal_it_goes_through_the_persons_pager(leaves_early: bool, pro
         assert (plain.returncode, seen.read_text().startswith("diff --git")) == (0, True)
 
 
+def test_a_program_gets_a_patch_that_it_can_apply_and_a_person_reads_names(project: Path, cli: Cli) -> None:
+    """A binary file that only is named makes `git apply` refuse all of the patch."""
+    ada, seen = tree(cli, "w1"), project.parent / "seen"
+    (ada / "picture").write_bytes(bytes(range(256)))
+    put(ada, "loose", "1\n")
+    assert on_terminal("diff", "w1", environment={"GIT_PAGER": f"cat > {seen}", "NO_COLOR": "1"}).returncode == 0
+    assert "Binary files /dev/null and b/picture differ\n" in seen.read_text()
+    subprocess.run(["git", "apply"], input=cli("diff", "w1").out.encode(), cwd=project, timeout=STUCK, check=True)
+    assert (project / "picture").read_bytes() == bytes(range(256))
+    assert (project / "loose").read_text() == "1\n"
+
+
 def test_a_pager_that_cannot_be_run_is_named(project: Path, cli: Cli) -> None:
     """The shell's own words went by, with exit 0 and without the patch."""
     put(tree(cli, "w1"), "loose", "x\n" * 100_000)

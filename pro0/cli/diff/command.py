@@ -35,8 +35,8 @@ def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
 
     All of it counts: commits, changes that are not committed, and new files that git does not ignore, also inside
     submodules. On a terminal it goes through your pager (GIT_PAGER, pager.diff and core.pager of your own settings,
-    PAGER, less); elsewhere it is a patch as git prints it. Members without a worktree share the project's checkout:
-    there it shows what nobody has committed yet.
+    PAGER, less); elsewhere it is a patch for `git apply`, whole with its binary files. Members without a worktree share
+    the project's checkout: there it shows what nobody has committed yet.
 
     --json prints {name, shared, worktree, branch, base, tip, commits [{id, at, author, title}], files [{path, kind,
     added, removed, was, committed}], added, removed, uncommitted, unreadable}; added and removed of a binary file are
@@ -98,7 +98,8 @@ def _row(change: FileChange) -> tuple[str, ...]:
 def _print(fork: Fork) -> None:
     sys.stdout.flush()
     try:
-        for row in diffs.patch(fork):
+        # A program that applies it needs binary files too; a person reads that they differ.
+        for row in diffs.patch(fork, whole=not sys.stdout.isatty()):
             sys.stdout.buffer.write(row)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
