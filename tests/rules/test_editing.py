@@ -63,6 +63,7 @@ def test_dependencies_are_added_once_and_dropped() -> None:
         (Changes(add_dependencies=("x",)), BadInput),
         (Changes(add_dependencies=("1",)), Refused),
         (Changes(add_dependencies=("2",)), Refused),
+        (Changes(add_dependencies=("3",), drop_dependencies=("task-3",)), BadInput),
         (Changes(title=""), BadInput),
         (Changes(run="a\0"), BadInput),
         (Changes(timeout=-1.0), BadInput),
@@ -70,7 +71,16 @@ def test_dependencies_are_added_once_and_dropped() -> None:
 )
 def test_a_bad_update_changes_nothing(fields: Changes, error: type[Pro0Error]) -> None:
     with pytest.raises(error):
-        update(listed(task(1), task(2, 1)), "task-1", fields)
+        update(listed(task(1), task(2, 1), task(3)), "task-1", fields)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_dependency_is_not_added_and_dropped_by_one_call(there: bool) -> None:
+    """One of the two wishes would be lost, and nobody could tell which was meant."""
+    tasks = listed(task(1, *([2] if there else [])), task(2))
+    changes = Changes(add_dependencies=("2", "task-2"), drop_dependencies=("2",))
+    with pytest.raises(BadInput, match=r"^task-2 cannot be both added and dropped$"):
+        update(tasks, "task-1", changes)
 
 
 def test_an_update_that_changes_nothing_is_none() -> None:

@@ -64,6 +64,8 @@ def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> N
 def _fields(task: Task, changes: Changes, task_ids: set[str]) -> Task:
     added = [resolve(name, {}, task_ids) for name in changes.add_dependencies]
     dropped = {task_id(name) for name in changes.drop_dependencies}
+    if both := [id for id in dict.fromkeys(added) if id in dropped]:
+        raise BadInput(f"{', '.join(both)} cannot be both added and dropped", hint="name it in one of the two lists")
     return replace(
         task,
         title=task.title if changes.title is None else text.title(changes.title),
