@@ -139,11 +139,36 @@ def test_it_is_read_as_a_team_is(home: Path) -> None:
     assert os.listdir(home / "teams") == ["beta"]
 
 
-def committed(home: Path) -> Path:
+def committed(home: Path, name: str = "alpha") -> Path:
     """Return the trash of a team whose removal was interrupted right after the rename that commits it."""
-    make_team(home, "w1")
-    archive.begin(home, "alpha", "uid-alpha", NOW)
-    return (home / "teams" / "alpha").rename(home / "teams" / f"{TRASH}alpha.uid-alpha")
+    if not (home / "teams" / name).exists():
+        make_team(home, "w1", name=name)
+    archive.begin(home, name, f"uid-{name}", NOW)
+    return (home / "teams" / name).rename(home / "teams" / f"{TRASH}{name}.uid-{name}")
+
+
+def test_an_archive_that_cannot_be_finished_keeps_no_other_team(home: Path) -> None:
+    """It waits with all that it has, and a new team of its name too; the next sweep finishes it."""
+    make_team(home, "w1", name="beta")
+    trashes, store = [committed(home, name) for name in ("alpha", "beta")], Store(home)
+    before = {path.name: path.read_bytes() for path in (home / "tasks" / "alpha").rglob("*.json")}
+    begun = next(path for path in (home / "archive").iterdir() if path.name.startswith(f"{NEW}alpha"))
+    (begun / "tasks").rmdir()
+    (begun / "tasks").touch()
+    make_team(home, "w1", name="gamma")
+    assert [kept.name for kept in store.archives()] == ["beta"]
+    assert [path.exists() for path in trashes] == [True, False]
+    with pytest.raises(StoreError, match=f"cannot use {trashes[0]}: "):
+        store.sweep()
+    assert store.sweep("beta") == []
+    with pytest.raises(StoreError, match="tasks/alpha"):
+        make_team(home, "w1")
+    assert not list(health.ownerless(home))
+    (begun / "tasks").unlink()
+    (begun / "tasks").mkdir()
+    assert store.sweep() == ["alpha"]
+    kept = store.archives()[0].path / "tasks" / "alpha"
+    assert {path.name: path.read_bytes() for path in kept.rglob("*.json")} == before
 
 
 def test_tasks_and_mail_of_a_later_team_stay_with_it(home: Path) -> None:

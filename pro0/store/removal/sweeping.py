@@ -1,6 +1,6 @@
 """The end of what is begun: removals with their archives, and half-made teams, each of them by itself.
 
-One whose database is out of reach waits, and keeps no other one.
+One whose database is out of reach, or whose files cannot be moved, waits, and keeps no other one.
 """
 
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pro0.errors import KeepsNoTeam, Pro0Error, StoreError, Unwritable
 from pro0.store.database.pointer import in_database, pointer_in
-from pro0.store.files import exists
+from pro0.store.files import exists, translated
 from pro0.store.paths import NEW, TRASH
 from pro0.store.removal import archive, trees
 
@@ -41,7 +41,8 @@ def sweep(home: Path) -> Swept:
     for entry in begun:
         try:
             if entry.name.startswith(TRASH):
-                archive.complete(home, entry)
+                with translated(entry):  # a disk's error about one team is no reason to keep another
+                    archive.complete(home, entry)
             finished.append(entry)
             archive.drop_rows(home, entry)
             over.append(entry)
