@@ -76,6 +76,18 @@ def verdicts(cases: list[tuple[dict[str, object], str, str]], home: Path | None 
     return result
 
 
+def bridged(folder: Path, program: str, *, check: bool = True) -> subprocess.CompletedProcess[bytes]:
+    """Run a program beside the bridge, which it knows as `bridge`, in the folder of a session."""
+    begun = f"import bridge from {json.dumps(resources.PI_BRIDGE.as_uri())};{program}"
+    return subprocess.run(
+        ["node", "--input-type=module", "-e", begun],
+        env=os.environ | {"PRO0_BRIDGE": str(folder)},
+        capture_output=True,
+        timeout=STUCK,
+        check=check,
+    )
+
+
 def settings(mode: str) -> dict[str, object]:
     delegates = mode == DELEGATES
     mode, home = BYPASS if delegates else mode, "../../../.."
@@ -142,13 +154,7 @@ def test_a_pi_that_offers_too_little_does_not_run_unasked(offer: str, tmp_path: 
     """A later pi may offer other things to its extensions: then it must not start as if all were well."""
     offered, state, note = OFFERS[offer]
     (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
-    program = f"import bridge from {json.dumps(resources.PI_BRIDGE.as_uri())}; bridge({offered});"
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", program],
-        env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
-        capture_output=True,
-        timeout=STUCK,
-    )
+    done = bridged(tmp_path, f"bridge({offered});", check=False)
     assert (done.returncode == 0) is (state == "starting")
     said = json.loads((tmp_path / "state.json").read_text())
     assert (said["state"], said["note"]) == (state, note)
@@ -170,14 +176,7 @@ def test_a_line_that_comes_in_a_turn_is_not_kept_for_its_end(tmp_path: Path) -> 
     (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
     (tmp_path / "inbox").mkdir()
     (tmp_path / "inbox" / "1").write_text("You have 1 unread message")
-    bridge = json.dumps(resources.PI_BRIDGE.as_uri())
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", f"import bridge from {bridge};{HANDED}"],
-        env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
-        capture_output=True,
-        timeout=STUCK,
-        check=True,
-    )
+    done = bridged(tmp_path, HANDED)
     assert json.loads(done.stdout) == ["You have 1 unread message", {"deliverAs": "steer"}]
     assert os.listdir(tmp_path / "inbox") == []
 
@@ -209,14 +208,7 @@ console.log(JSON.stringify(told));
 def test_a_state_that_found_no_room_is_written_later(tmp_path: Path) -> None:
     """It beats the screen: else the member would work for ever; and what its person lets run runs meanwhile."""
     (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
-    bridge = json.dumps(resources.PI_BRIDGE.as_uri())
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", f"import bridge from {bridge};{ON_A_FULL_DISK}"],
-        env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
-        capture_output=True,
-        timeout=STUCK,
-        check=True,
-    )
+    done = bridged(tmp_path, ON_A_FULL_DISK)
     assert json.loads(done.stdout) == ["allowed", "working", "idle", 0]
 
 
@@ -248,15 +240,9 @@ def test_a_new_conversation_of_the_same_pi_has_had_its_first_turn(tmp_path: Path
     (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
     (tmp_path / first_prompt.FILE).write_text("Read the lexer.")
     view = replace(placed.session_view(tmp_path, "one"), folder=str(tmp_path))
-    bridge = json.dumps(resources.PI_BRIDGE.as_uri())
     begun = AGAIN.split("pi.handlers.agent_start")[0]
     for program, state, earlier in ((AGAIN, State.IDLE, ("one",)), (begun, State.STARTING, ())):
-        subprocess.run(
-            ["node", "--input-type=module", "-e", f"import bridge from {bridge};{program} process.exit(0);"],
-            env=os.environ | {"PRO0_BRIDGE": str(tmp_path)},
-            timeout=STUCK,
-            check=True,
-        )
+        bridged(tmp_path, f"{program} process.exit(0);")
         reading = reports.look(view, Memory())
         assert reading
         assert reading.state is state
