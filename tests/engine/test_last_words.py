@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -116,6 +117,25 @@ def test_status_and_board_show_what_an_idle_member_said(more: dict[str, Any], te
     assert remark(replace(member, **more)) == text
 
 
+@pytest.mark.parametrize("folder", ["mcp", "my-mcp-server/tests", "modelcontextprotocol"])
+def test_a_program_in_a_folder_with_the_name_of_a_server_is_one_that_was_left_running(
+    folder: str, tmp_path: Path
+) -> None:
+    """Else nothing that runs in such a project would be named, and its worker would seem stuck."""
+    (script := tmp_path / folder / "node_modules" / "watch.py").parent.mkdir(parents=True)
+    script.write_text("import time; time.sleep(300)")
+    parent = "import subprocess, sys; subprocess.Popen(sys.argv[1:]); sys.stdin.readline()"
+    with running([sys.executable, "-c", parent, sys.executable, str(script)], stdin=-1) as child:
+        me = processes.identify(child.pid)
+        try:
+            named = (Path(sys.executable).name,)
+            wait_until(lambda: left_running(me, frozenset()) == named, STUCK, "it is named")
+        finally:
+            for process in processes.descendants(child.pid):
+                os.kill(process.pid, signal.SIGKILL)
+            child.communicate()
+
+
 def test_what_serves_an_agent_is_no_program_that_it_left_running(tmp_path: Path) -> None:
     """Claude's waiter comes up in the middle of a session, and a new lead does not know what was there before."""
     (keeper := tmp_path / "idle.py").write_text("import time; time.sleep(300)")
@@ -124,6 +144,10 @@ def test_what_serves_an_agent_is_no_program_that_it_left_running(tmp_path: Path)
         ["sh", "-c", str(waking.hook(str(tmp_path))["command"])],
         [*idle, "-m", "pro0", "mcp"],
         [*idle, "exec", "@modelcontextprotocol/server-filesystem"],
+        [*idle, "/x/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", "/x"],
+        [*idle, "/x/node_modules/@playwright/mcp/cli.js"],
+        [*idle, "/x/bin/mcp-server-git"],
+        [*idle, "-c", 'mcp-server-filesystem "/x"'],
         [*idle, *starter.command(str(tmp_path))],
         [*idle, "app-server", "--listen", server.address(str(tmp_path))],
     ]

@@ -18,6 +18,8 @@ NAMED = 5
 """The most programs named that an agent has left running."""
 SERVERS = ("mcp", "modelcontextprotocol")
 """What names a server of tools, in small letters; an agent keeps it for its whole session."""
+PACKAGES = ("/node_modules/", "/site-packages/")
+"""Folders of installed packages: a name below them is that of a package."""
 BESIDE = (waiter.__file__, "/codex/starter.py", "/codex.sock")
 """What names a program of ours beside an agent, and Codex's own server and its client."""
 
@@ -70,4 +72,14 @@ def running_programs(agent: Process) -> dict[Process, list[str]]:
 def _serves(line: list[str]) -> bool:
     """Return True for a server of tools, and for what waits or serves beside a Claude or a Codex."""
     text = "\0".join(line)
-    return any(part in text.casefold() for part in SERVERS) or any(part in text for part in BESIDE)
+    names = "\0".join(map(_named, line)).casefold()
+    return any(part in names for part in SERVERS) or any(part in text for part in BESIDE)
+
+
+def _named(word: str) -> str:
+    """Return the part of a word that can name a program: a project may lie in a folder of any name."""
+    program = next(iter(word.split()), "")  # a shell's command is one word
+    if program.startswith("@"):  # a package, with its scope
+        return program
+    packaged = [program.rpartition(folder)[2] for folder in PACKAGES if folder in program]
+    return packaged[0] if packaged else program.rpartition("/")[2]
