@@ -253,6 +253,18 @@ def test_only_the_member_that_the_limit_stopped_goes_on() -> None:
     assert sent_on(decided(replace(late, runtime=replace(late.runtime, seats=noted)))) == ["w1"]
 
 
+def test_a_turn_that_was_stopped_before_a_clock_was_set_back_goes_on() -> None:
+    """Another member's error names the end by the new clock, which is long before what was recorded by the old one."""
+    back = timedelta(hours=1)
+    first = team(1, error(note=PLAIN))
+    before = decided(first).runtime
+    moved = {at(second): at(second) - back for second in (0, 30)}
+    again = team(-3570, error(note=PLAIN), error("w2", -3575, NAMED), limits=before.limits)
+    later = decided(replace(again, moved=moved)).runtime
+    over = replace(again, runtime=later, moved={at(0): at(0) - back}, now=at(-3550))
+    assert sent_on(decided(over)) == ["w1", "w2"]
+
+
 @pytest.mark.parametrize(("now", "wake"), [(19, 20), (20, None), (21, None)])
 def test_the_lead_wakes_for_it_and_not_afterwards(now: float, wake: float | None) -> None:
     first = team(1, error(note=NAMED))

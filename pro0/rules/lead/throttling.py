@@ -60,7 +60,7 @@ def go_on(view: View, plan: Plan) -> Plan:
     agent = placed(seat.agent, seat.host)
     limit = next((limit for limit in view.snapshot.runtime.limits if limit.agent == agent), None)
     stopped = state.state is State.ERROR and is_limit(state.note)
-    if limit is None or not stopped or not limit.named or state.since >= limit.until:
+    if limit is None or not stopped or not limit.named or view.at(state.since) >= limit.until:
         return plan
     key = f"{state.incarnation}:limit over:{state.since.isoformat()}"
     if view.now < limit.until or key in state.told:
