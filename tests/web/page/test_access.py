@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from pro0.model.caller import THE_HUMAN
+from pro0.model.home import Role
 from pro0.model.task import Awaiting, Draft, Status
 from pro0.ops.mail import messages
-from pro0.ops.tasks import gates, tasks
+from pro0.ops.tasks import gates, roles, tasks
 from tests.engine.crew import Crew
 from tests.teams import member
 from tests.waiting import STUCK, wait_until
@@ -142,3 +144,55 @@ def test_the_board_needs_no_mouse(shown: Shown, alpha: Crew, task: str) -> None:
     page.keyboard.type("ada")
     wait_until(lambda: alpha.task(id).assignee == "ada", STUCK, "it is ada's")
     assert alpha.task(id).status is Status.PENDING
+
+
+def in_the_page(page: Page) -> bool:
+    return bool(page.evaluate("document.activeElement !== document.body"))
+
+
+@pytest.mark.parametrize("act", ["Retry", "Close", "Close the task"])
+def test_the_focus_of_an_act_that_goes_away_falls_to_the_heading_and_on_no_other_act(
+    shown: Shown, alpha: Crew, act: str
+) -> None:
+    """A second Enter of a key that is held does nothing more."""
+    [id] = alpha.give(Draft(title="fails by itself"))
+    tasks.claim(alpha.context, id)
+    tasks.fail(alpha.context, id, "no space left")
+    page = shown.go("tree", id)
+    button = shown.panel.get_by_role("button", name=act, exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(button).to_have_count(0)
+    if act == "Close the task":
+        expect(page.get_by_role("heading", level=1)).to_be_focused()
+    else:
+        expect(shown.panel.get_by_role("heading", level=2)).to_be_focused()
+        page.keyboard.press("Tab")
+        assert in_the_page(page)
+    tasks.delete(alpha.context, id)
+
+
+def test_the_focus_of_an_item_that_goes_away_falls_to_the_next_one(shown: Shown, alpha: Crew) -> None:
+    """The dialog that asks has given it back to the item before."""
+    for name in ("taken", "next", "last"):
+        roles.add(alpha.store, THE_HUMAN, Role(id=name, name=name, prompt="Be there."))
+    page = shown.go("roles")
+    page.get_by_role("button", name="Delete taken", exact=True).focus()
+    page.keyboard.press("Enter")
+    shown.press("Delete", page.get_by_role("dialog"))
+    expect(page.get_by_role("button", name="Edit next")).to_be_focused()
+    for name in ("next", "last"):
+        roles.remove(alpha.store, THE_HUMAN, name)
+
+
+def test_what_loses_the_focus_by_a_click_takes_it_from_nobody_when_it_goes_away(shown: Shown, alpha: Crew) -> None:
+    [id] = alpha.give(Draft(title="left alone"))
+    page = shown.go("tree", id)
+    start = shown.panel.get_by_role("button", name="Start", exact=True)
+    start.focus()
+    page.evaluate("document.activeElement.blur()")
+    page.wait_for_timeout(50)
+    tasks.cancel(alpha.context, id)
+    expect(start).to_have_count(0)
+    assert not in_the_page(page)
+    tasks.delete(alpha.context, id)

@@ -8,11 +8,13 @@ import { Pairing } from "../screens/pairing.js";
 import { SCREENS, WITHIN } from "../screens/table.js";
 import { Missing, Teams } from "../screens/teams.js";
 import { Dialog } from "./dialog.js";
+import { keepFocus } from "./focus.js";
 import { Frame } from "./frame.js";
 import { Notices } from "./notices.js";
 import { withPin } from "./pin.js";
 
 around.call = withPin;
+keepFocus();
 effect(() => openTeam(route.value.team));
 
 let chosen = Boolean(location.hash);
