@@ -156,6 +156,8 @@ class _Shown:
             self._fit()
         elif kind == "keys" and isinstance(data := wish["data"], str) and len(data) <= KEYS_LIMIT:
             await self._type(data.encode(errors="replace"))
+        elif kind == "there":  # the browser has slept, or changed its network
+            await self._tell("there")
         else:
             raise ValueError(kind)
 

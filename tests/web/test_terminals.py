@@ -167,6 +167,16 @@ def test_a_terminal_that_is_not_reached_takes_no_keys() -> None:
     assert asyncio.run(source.type(b"x")) is False
 
 
+def test_who_asks_whether_it_is_there_is_answered(browser: Browser, team: TeamStore, stage: Stage) -> None:
+    handle, _ = stage.recorder()
+    seated(team, handle)
+    looker = Looker(browser.open("/terminal/alpha/w1"))
+    looker.hears("session")
+    looker.say("there")
+    looker.hears("there")
+    assert not [news for news in looker.told if news["type"] == "refused"]
+
+
 def test_an_ended_session_shows_its_end_and_the_next_one_follows(
     browser: Browser, team: TeamStore, stage: Stage
 ) -> None:

@@ -110,6 +110,33 @@ def test_a_connection_that_went_dead_without_a_word_is_noticed_by_who_comes_back
     shown.troubles.clear()
 
 
+def test_a_terminal_that_went_dead_without_a_word_is_noticed_by_who_comes_back(shown: Shown, server: Server) -> None:
+    """Else it would show the screen of before the sleep as the present one."""
+    page = shown.go("member", "ada@terminal")
+    rows = page.locator(".xterm-rows")
+    expect(rows).to_contain_text("I am ready")
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        page.evaluate("dispatchEvent(new Event('online'))")
+        expect(page.get_by_text("The terminal is cut off")).to_be_visible()
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    expect(page.get_by_text("The terminal is cut off")).to_have_count(0)
+    expect(rows).to_contain_text("I am ready")
+    shown.troubles.clear()
+
+
+def test_who_comes_back_to_a_terminal_that_is_there_keeps_it(shown: Shown) -> None:
+    """It is answered, though nothing moves on its screen."""
+    page = shown.go("member", "ada@terminal")
+    expect(page.locator(".xterm-rows")).to_contain_text("I am ready")
+    page.evaluate('link.hold(/"there"/)')
+    page.evaluate("dispatchEvent(new Event('online'))")
+    wait_until(lambda: page.evaluate("link.held.length") == 1, STUCK, "it is answered")
+    page.evaluate("link.free()")
+    expect(page.locator("[role=alert]", has_text="type")).to_have_count(0)
+
+
 def test_who_comes_back_to_a_connection_that_is_there_is_answered_at_once(shown: Shown) -> None:
     page = shown.go("tree")
     expect(page.get_by_text("One moment")).to_have_count(0)

@@ -1,11 +1,10 @@
 /** One WebSocket of JSON-RPC 2.0 that comes back by itself, and goes on with its subscriptions where they were. */
 import { signal } from "../vendor/signals.js";
 import { protocols } from "./device.js";
+import { ask, whenBack } from "./silence.js";
 
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
-/** Milliseconds in which the server has to answer somebody who is back. */
-const SILENCE = 5000;
 const FULL = 1013;
 
 /** An error that a method answered with: `hint` is the next step. */
@@ -44,9 +43,7 @@ export class Connection {
     this.number = 0;
     this.wait = FIRST_WAIT;
     this.heard = 0;
-    this.wake = () => document.visibilityState === "visible" && (this.timer ? this.open() : this.ask());
-    addEventListener("online", this.wake);
-    document.addEventListener("visibilitychange", this.wake);
+    this.away = whenBack(() => (this.timer ? this.open() : this.ask()));
     this.open();
   }
 
@@ -60,18 +57,9 @@ export class Connection {
     socket.onclose = ({ code }) => this.socket === socket && this.lost(code === FULL);
   }
 
-  /** Ask whether the other end is still there: a sleep or another network may have cut the connection without a word. */
+  /** Ask whether the other end is still there. What is no call is refused at once, also while a call is done that takes long. */
   ask() {
-    const { socket, heard } = this;
-    if (socket.readyState !== WebSocket.OPEN) return;
-    // What is no call is refused at once, also while a call is done that takes long.
-    socket.send(JSON.stringify({ jsonrpc: "2.0", id: 0 }));
-    setTimeout(() => {
-      if (this.closed || this.socket !== socket || this.heard !== heard || socket.readyState !== WebSocket.OPEN) return;
-      socket.onmessage = socket.onclose = null; // its own end may take minutes
-      socket.close();
-      this.lost();
-    }, SILENCE);
+    ask(this.socket, { jsonrpc: "2.0", id: 0 }, () => this.heard, () => this.lost());
   }
 
   opened() {
@@ -96,8 +84,7 @@ export class Connection {
   close() {
     this.closed = true;
     clearTimeout(this.timer);
-    removeEventListener("online", this.wake);
-    document.removeEventListener("visibilitychange", this.wake);
+    this.away();
     this.socket.close();
   }
 

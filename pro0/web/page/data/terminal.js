@@ -1,6 +1,7 @@
 /** The connection to one member's terminal: bytes come, keys go once the keyboard is taken. */
 import { signal } from "../vendor/signals.js";
 import { protocols } from "./device.js";
+import { ask, whenBack } from "./silence.js";
 
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
@@ -16,17 +17,25 @@ export class TerminalConnection {
     this.refusal = signal(null);
     this.state = signal("connecting");
     this.wait = FIRST_WAIT;
+    this.heard = 0;
+    this.away = whenBack(() => (this.timer ? this.open() : ask(this.socket, { type: "there" }, () => this.heard, () => this.lost())));
     this.open();
   }
 
   open() {
+    clearTimeout(this.timer);
+    this.timer = 0;
     const socket = new WebSocket(new URL(this.path, location.href.replace(/^http/, "ws")), protocols());
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.wait = FIRST_WAIT;
       this.state.value = "open";
     };
-    socket.onmessage = ({ data }) => (typeof data === "string" ? this.told(JSON.parse(data)) : this.screen.write(new Uint8Array(data)));
+    socket.onmessage = ({ data }) => {
+      this.heard += 1;
+      if (typeof data === "string") this.told(JSON.parse(data));
+      else this.screen.write(new Uint8Array(data));
+    };
     socket.onclose = () => this.lost();
     this.socket = socket;
   }
@@ -49,6 +58,7 @@ export class TerminalConnection {
   close() {
     this.closed = true;
     clearTimeout(this.timer);
+    this.away();
     this.socket.close();
   }
 
