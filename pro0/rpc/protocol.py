@@ -111,6 +111,11 @@ def notice(method: str, params: JSON) -> JSON:
     return joined({"jsonrpc": encode("2.0"), "method": encode(method), "params": params})
 
 
+def is_notice(line: bytes) -> bool:
+    """Return True for a line that `notice` has made, which answers nothing."""
+    return line.startswith(_NOTICE)
+
+
 def _parts(message: object) -> tuple[str, object]:
     """Return method and params of a message; raises Fault for one that is no request."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
@@ -135,3 +140,7 @@ def _is_key(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= ID_LIMIT
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+_NOTICE = notice("", "{}").partition('""')[0].encode()
+"""What a notification begins with, and no answer."""

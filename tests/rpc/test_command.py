@@ -159,6 +159,18 @@ def test_a_lead_that_goes_is_told_and_ends_the_bridge(alpha: Crew, tmp_path: Pat
     assert err.splitlines() == ["pro0: the lead of alpha has gone", "hint: pro0 team resume"]
 
 
+def test_a_header_without_a_length_is_told_and_ends_the_bridge(alpha: Crew, tmp_path: Path) -> None:
+    """The input stays open: nothing that comes behind can be read."""
+    editor = Editor(tmp_path, framed=True)
+    assert editor.process.stdin
+    editor.process.stdin.write(b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n{}")
+    editor.process.stdin.flush()
+    heard = editor.hear()
+    assert (heard["id"], heard["error"]["code"]) == (None, -32700)
+    assert editor.process.wait(STUCK) == 2
+    assert [line.partition(": ")[0] for line in editor.end()[2].splitlines()] == ["pro0", "hint"]
+
+
 def test_a_team_without_a_lead_gets_one(alpha: Crew, tmp_path: Path) -> None:
     alpha.leads[-1].kill()
     alpha.leads[-1].wait()
