@@ -2,13 +2,15 @@
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from types import ModuleType
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 from pro0.scripted_model import anthropic, chat, gemini, responses
@@ -49,6 +51,8 @@ class Provider:
         """What was asked beside the models: method and path."""
         self.refused: list[str] = []
         """The other machines that a proxy was asked for, with their ports."""
+        self.faults: list[str] = []
+        """What an agent asked in a way that this provider does not know, which says nothing about the agent."""
         self.closing = threading.Event()
         self._scripts: dict[str, Script] = {}
         self._lock = threading.Lock()
@@ -111,22 +115,16 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     provider: Provider
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing about an agent that hung up."""
+    def handle_error(self, *_: object) -> None:
+        """Say nothing about an agent that hung up, and keep any other error."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            self.provider.faults.append(f"{type(error).__name__}: {error}")
 
 
 class _Conversation(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
-
-    def do_GET(self) -> None:
-        if self._is_elsewhere():
-            self._refuse()
-        else:
-            self._other(MODELS if urlsplit(self.path).path.endswith("/models") else {})
-
-    def do_HEAD(self) -> None:
-        self._other({})
 
     def do_CONNECT(self) -> None:
         """Be the proxy that leads nowhere but here: whoever asks for another machine is refused, and noted."""
@@ -137,20 +135,55 @@ class _Conversation(BaseHTTPRequestHandler):
             self._refuse()
 
     def do_POST(self) -> None:
-        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        """Answer a request of any kind."""
         if self._is_elsewhere():
             self._refuse()
             return
         path = urlsplit(self.path).path
-        family = next((module for pattern, module in FAMILIES.items() if re.fullmatch(pattern, path)), None)
-        if family is None:
+        modules = (module for pattern, module in FAMILIES.items() if re.fullmatch(pattern, path))
+        family = next(modules, None) if self.command == "POST" else None
+        try:
+            sent = self._body()
+            request: ModelRequest | None = family.read(json.loads(sent), path) if family else None
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            self._misunderstand(error)
+            return
+        if family and request:
+            self._converse(family, request)
+        elif self.command == "POST":
             self._other(COUNTED if COUNTS.search(path) else {})
         else:
-            request: ModelRequest = family.read(json.loads(sent), path)
-            self._converse(family, request)
+            self._other(MODELS if path.endswith("/models") else {})
 
-    def log_request(self, code: object = "-", size: object = "-") -> None:
-        """Log nothing: `exchanges` and `other` are the log."""
+    do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_TRACE = do_POST  # noqa: N815 - http.server's
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing: the lists of the provider are the log."""
+
+    def _body(self) -> bytes:
+        """Return what was sent; raises ValueError when its end is not known."""
+        if self.headers.get("Transfer-Encoding", "").strip().lower() == "chunked":
+            return b"".join(self._chunks())
+        return self._read(int(self.headers.get("Content-Length") or 0))
+
+    def _chunks(self) -> Iterator[bytes]:
+        while size := int((self.rfile.readline() or _hung_up()).partition(b";")[0], 16):
+            yield self._read(size)
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+
+    def _read(self, size: int) -> bytes:
+        if size < 0:
+            raise ValueError(f"a length of {size}")
+        sent = self.rfile.read(size)
+        return sent if len(sent) == size else _hung_up()
+
+    def _misunderstand(self, error: Exception) -> None:
+        """Keep what cannot be read, and say so as a provider does."""
+        why = f"{self.command} {self.path}: {type(error).__name__}: {error}"
+        self.server.provider.faults.append(why)
+        self._send(400, {"error": {"type": "invalid_request_error", "message": why}}, {"Connection": "close"})
 
     def _converse(self, family: ModuleType, request: ModelRequest) -> None:
         number, exchange = self.server.provider.answer(request)
@@ -183,6 +216,8 @@ class _Conversation(BaseHTTPRequestHandler):
 
     def _refuse(self) -> None:
         self.server.provider.refused.append(urlsplit(self.path).netloc or self.path)
+        with suppress(ValueError):
+            self._body()  # what is not read would break the connection
         self.close_connection = True  # no answer at all: who is refused with words may ask again and again
 
     def _other(self, body: Json) -> None:
@@ -198,6 +233,10 @@ class _Conversation(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(content)
+
+
+def _hung_up() -> NoReturn:
+    raise ConnectionResetError("the agent hung up")
 
 
 def _is_loopback(place: str) -> bool:
