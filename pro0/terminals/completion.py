@@ -1,5 +1,7 @@
 """The scripts that let shells complete pro0's words."""
 
+import re
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -12,4 +14,9 @@ def script(shell: str) -> str:
     assert kind is not None
     words = kind(Command("pro0"), {}, "pro0", "_PRO0_COMPLETE")
     # The class of bash first starts bash to look at its version; the script itself is what is asked for.
-    return ShellComplete.source(words).strip("\n")
+    text = ShellComplete.source(words).strip("\n")
+    return _SORTS.sub(r"complete -o nosort \1 2>/dev/null || complete \1", text) if shell == "bash" else text
+
+
+_SORTS = re.compile(r"complete -o nosort ([^;\n]*)")
+"""The line of bash 4.4 and later: an older one, such as that of macOS, knows no `nosort`."""
