@@ -6,16 +6,20 @@ The program is a stand-in for Claude Code, drawn as its recorded screens. Each v
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pro0.cli.demo.scratch import Scratch
 from pro0.model.home import AgentAct, ProofCheck
 from tests.cli.test_outputs import fits
 from tests.conftest import Result
 from tests.crash.lanes import SOAK, counted
+from tests.waiting import STUCK, wait_until
 
 STAND_IN = Path(__file__).parents[1] / "programs" / "proved.py"
 BEFORE_ANYTHING = (ProofCheck.READY, {AgentAct.TYPING, AgentAct.STATES, AgentAct.CHANNEL, AgentAct.ANSWERS})
@@ -53,10 +57,24 @@ def stand_in(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     folder = tmp_path / "bin"
     folder.mkdir()
     shutil.copy(STAND_IN, folder / "stand_in.py")
-    (folder / "claude").write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {folder}/stand_in.py "$@"\n')
-    (folder / "claude").chmod(0o755)
+    program(folder, "claude", f'echo "$HOME" >>{folder}/homes; exec {sys.executable} -I -S {folder}/stand_in.py "$@"')
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return folder / "change"
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
+def proof_of(homes: Path) -> Scratch | None:
+    """Return the folder in which the stand-in was started last, None as long as it was not started in one."""
+    folder = Path(homes.read_text().splitlines()[-1]).parent if homes.exists() else Path()
+    if not folder.name.startswith("pro0-proof-"):
+        return None
+    scratch = Scratch("proof")
+    scratch.folder, scratch.home = folder, folder / "pro0"
+    return scratch
 
 
 def proved(cli: Callable[..., Result], patience: int) -> dict[str, set[str]]:
@@ -89,3 +107,19 @@ def test_a_change_is_found_and_what_it_makes_unsafe_is_switched_off(
 @pytest.mark.soak
 def test_everything_holds_of_a_program_without_a_change(stand_in: Path, cli: Callable[..., Result]) -> None:
     assert proved(cli, 120) == {"missed": set(), "off": set()}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_proof_that_is_ended_leaves_nothing(stand_in: Path, number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pro0", "agent", "prove", "claude"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    scratch = wait_until(lambda: proof_of(stand_in.with_name("homes")), STUCK, "a session in the proof")
+    assert scratch
+    try:
+        process.send_signal(number)
+        said = process.communicate(timeout=STUCK)[1].decode()
+        assert (process.returncode, scratch.processes(), scratch.folder.exists()) == (130, [], False), said
+    finally:
+        scratch.end()
+        shutil.rmtree(scratch.folder, ignore_errors=True)

@@ -7,6 +7,7 @@ import click
 
 from pro0.agents import adapter_named
 from pro0.cli.context import caller
+from pro0.cli.interrupts import Interruption, interruptible
 from pro0.cli.output import json_option, live, local, say, write, write_json
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.caller import Who
@@ -63,21 +64,24 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
             hint=f"they are {', '.join(sorted(SETUPS))}: pro0 agent list",
         )
     proved = []
-    for name in dict.fromkeys(chosen):
-        proved.append(_proved(name, patience, as_json=as_json))
-        proofs.keep(home, proved[-1])
+    with interruptible() as interruption:
+        for name in dict.fromkeys(chosen):
+            proved.append(_proved(name, patience, interruption, as_json=as_json))
+            proofs.keep(home, proved[-1])
+    interruption.check()
     if as_json:
         write_json(proved)
     context.exit(int(any(not result.held for proof in proved for result in proof.results)))
 
 
-def _proved(agent: str, patience: float, *, as_json: bool) -> Proof:
+def _proved(agent: str, patience: float, interruption: Interruption, *, as_json: bool) -> Proof:
     from pro0.cli.prove.run import prove as run
 
     say(f"{agent}: its model is a script on 127.0.0.1; what it asks of other machines by its proxy is refused")
     with live() as show:
 
         def begun(check: ProofCheck) -> None:
+            interruption.check()
             show(f"{agent}: {check}: {proving.QUESTIONS[check]}")
 
         def told(result: CheckResult) -> None:
@@ -85,7 +89,7 @@ def _proved(agent: str, patience: float, *, as_json: bool) -> Proof:
             line = f"{agent}: {result.check}: {'holds' if result.held else f'does not hold: {result.why}'}"
             (say if as_json else write)(line)
 
-        proof, refused = run(agent, patience, begun, told)
+        proof, refused = run(agent, patience, begun, told, interruption)
     if refused:
         say(f"{agent}: it asked for {', '.join(refused)}, and was refused")
     verdict = f"switched off: {proving.meaning(proof.off)}" if proof.off else "nothing is switched off"

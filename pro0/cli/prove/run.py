@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from pro0.agents import adapter_named, limited
 from pro0.agents.adapter import Adapter
 from pro0.cli.demo.scratch import Scratch
+from pro0.cli.interrupts import Interruption
 from pro0.cli.prove.checks import CHECKS
 from pro0.cli.prove.stage import TEAM, NotHeld, ProofStage, make
 from pro0.engine.opening.versions import ask_version
@@ -24,19 +25,22 @@ Told = Callable[[CheckResult], None]
 Begun = Callable[[ProofCheck], None]
 
 
-def prove(agent: str, patience: float, begun: Begun, told: Told) -> tuple[Proof, tuple[str, ...]]:
+def prove(
+    agent: str, patience: float, begun: Begun, told: Told, interruption: Interruption
+) -> tuple[Proof, tuple[str, ...]]:
     """Return the proof of an installed agent, and the other machines that it asked for in vain."""
     adapter = adapter_named(agent)
     version = _version(adapter, patience)
     has = acts_of(adapter)
-    results, asked = _round(adapter, version, (), proving.checks(has), patience, begun, told)
+    results, asked = _round(adapter, version, (), proving.checks(has), patience, begun, told, interruption)
     off = proving.switched_off(results, has)
     if AgentAct.CHANNEL in off and results[0].held:
         # Typing takes its place, so that is proved without it.
+        fewer = has - {AgentAct.CHANNEL}
         second, more = _round(
-            adapter, version, (AgentAct.CHANNEL,), proving.checks(has - {AgentAct.CHANNEL}), patience, begun, told
+            adapter, version, (AgentAct.CHANNEL,), proving.checks(fewer), patience, begun, told, interruption
         )
-        off = (*proving.switched_off(second, has - {AgentAct.CHANNEL}), AgentAct.CHANNEL)
+        off = (*proving.switched_off(second, fewer), AgentAct.CHANNEL)
         results, asked = (*second, _of_channel(results)), {*asked, *more}
     now = datetime.now(UTC)
     kept = tuple(act for act in AgentAct if act in off)
@@ -74,6 +78,7 @@ def _round(
     patience: float,
     begun: Begun,
     told: Told,
+    interruption: Interruption,
 ) -> tuple[tuple[CheckResult, ...], set[str]]:
     """Try the checks one by one, with acts switched off as they would be later."""
     scratch = Scratch(kind="proof")
@@ -89,8 +94,11 @@ def _round(
                 with suppress(NotHeld):
                     stage.pro0("team", "cleanup", TEAM, "--force")
         finally:
+            interruption.clearing_up = True  # a signal that comes in now is heard when nothing is left
             scratch.end()
             scratch.remove()
+    interruption.clearing_up = False
+    interruption.check()
     return results, set(provider.refused)
 
 
