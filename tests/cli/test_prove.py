@@ -14,8 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from pro0.agents import adapter_named
 from pro0.cli.demo.scratch import Scratch
+from pro0.cli.prove.stage import MEMBER, TEAM, ProofStage
 from pro0.model.home import AgentAct, ProofCheck
+from pro0.scripted_model.server import Provider
+from pro0.store.paths import HOME_VARIABLE
 from tests.cli.test_outputs import fits
 from tests.conftest import Result
 from tests.crash.lanes import SOAK, counted
@@ -123,3 +127,18 @@ def test_a_proof_that_is_ended_leaves_nothing(stand_in: Path, number: signal.Sig
     finally:
         scratch.end()
         shutil.rmtree(scratch.folder, ignore_errors=True)
+
+
+def test_the_same_member_of_another_proof_is_none_of_this_one(tmp_path: Path) -> None:
+    def sleeper(home: Path) -> "subprocess.Popen[bytes]":
+        named = {"PRO0_AGENT_ID": MEMBER, "PRO0_TEAM": TEAM, HOME_VARIABLE: str(home)}
+        return subprocess.Popen(["sleep", str(STUCK)], env=os.environ | named)
+
+    scratch = Scratch("proof")
+    with Provider().serving() as provider, sleeper(scratch.home) as ours, sleeper(tmp_path) as others:
+        try:
+            stage = ProofStage(adapter_named("claude"), scratch, provider, STUCK)
+            assert [process.pid for process in stage.session_processes()] == [ours.pid]
+        finally:
+            ours.kill()
+            others.kill()

@@ -17,7 +17,7 @@ from pro0.git import Git
 from pro0.model.runtime import ENDED, Process, SeatState, State
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.setups import SETUPS
-from pro0.store.paths import LEAD_LOG
+from pro0.store.paths import HOME_VARIABLE, LEAD_LOG
 from pro0.store.teams import Store
 
 TEAM = "proof"
@@ -141,12 +141,8 @@ class ProofStage:
 
     def session_processes(self) -> list[Process]:
         """Return the processes that run in the member's sessions."""
-        return [
-            process
-            for member_processes in processes.tagged("PRO0_AGENT_ID", [MEMBER]).values()
-            for process in member_processes
-            if process.pid in {team_process.pid for team_process in processes.tagged("PRO0_TEAM", [TEAM])[TEAM]}
-        ]
+        named = {"PRO0_AGENT_ID": MEMBER, "PRO0_TEAM": TEAM, HOME_VARIABLE: self.environment[HOME_VARIABLE]}
+        return [process for process, values in processes.having(named) if values == named]
 
     def _ends_with(self) -> str:
         try:
