@@ -16,8 +16,11 @@ import pytest
 
 from pro0.agents import adapter_named
 from pro0.cli.demo.scratch import Scratch
+from pro0.cli.prove.held import NotHeld
+from pro0.cli.prove.pane import MemberPane
 from pro0.cli.prove.stage import MEMBER, TEAM, ProofStage
 from pro0.model.home import AgentAct, ProofCheck
+from pro0.model.runtime import Handle
 from pro0.scripted_model.server import Provider
 from pro0.store.paths import HOME_VARIABLE
 from tests.cli.test_outputs import fits
@@ -44,6 +47,7 @@ PLANTED: dict[str, tuple[ProofCheck, set[AgentAct]]] = {
     "input sign renamed": (ProofCheck.DRAFT, {AgentAct.TYPING}),
     "no edges": (ProofCheck.DRAFT, {AgentAct.TYPING}),
     "input moved": (ProofCheck.DRAFT, {AgentAct.TYPING}),
+    "crashes when typed into": (ProofCheck.DRAFT, {AgentAct.TYPING}),
     "asks unseen": (ProofCheck.PERMISSION, {AgentAct.TYPING, AgentAct.STATES, AgentAct.CHANNEL, AgentAct.ANSWERS}),
     "yes after a while": (ProofCheck.PERMISSION_MAIL, {AgentAct.TYPING}),
     "permission hook renamed": (ProofCheck.ANSWER, {AgentAct.ANSWERS}),
@@ -142,3 +146,24 @@ def test_the_same_member_of_another_proof_is_none_of_this_one(tmp_path: Path) ->
         finally:
             ours.kill()
             others.kill()
+
+
+def test_a_pane_is_read_in_any_locale_and_one_that_is_gone_is_said(tmp_path: Path, short_folder: Path) -> None:
+    socket = str(short_folder / "proof.sock")
+    tmux = ["tmux", "-S", socket, "-f", os.devnull]
+    script = tmp_path / "draws"
+    script.write_text("printf '❯ ─ñ'; exec sleep 300")
+    subprocess.run([*tmux, "-u", "new-session", "-d", f"sh {script}"], check=True)
+    try:
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+        pane = MemberPane(Handle(backend="tmux", incarnation="a", socket=socket, pane="%0"), environment, None)
+        wait_until(lambda: pane.shows("❯ ─ñ"), 9, "what it draws")
+        assert (pane.last_row(), pane.screen().rows[0]) == ("❯ ─ñ", "❯ ─ñ")
+        gone = MemberPane(Handle(backend="tmux", incarnation="a", socket=socket, pane="%7"), environment, None)
+        for look in (gone.screen, gone.last_row, gone.erase):
+            with pytest.raises(NotHeld, match="its pane is gone"):
+                look()
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=True)
+    with pytest.raises(NotHeld, match="its pane is gone"):
+        pane.screen()

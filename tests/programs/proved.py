@@ -203,6 +203,8 @@ class StandIn:
             elif letter == "\x7f":
                 self.draft = self.draft[:-1]
             elif letter.isprintable():
+                if CHANGE == "crashes when typed into":
+                    os._exit(3)
                 self.draft += letter
         self.show()
 

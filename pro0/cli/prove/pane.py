@@ -4,6 +4,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 
+from pro0.cli.prove.held import NotHeld
 from pro0.model.runtime import Handle
 from pro0.model.screen import Screen
 from pro0.rules.screens.escapes import screen_of
@@ -15,10 +16,11 @@ BETWEEN = 0.02
 """Seconds between two letters."""
 ESCAPE = 0.7
 """Seconds after Escape, which a terminal takes for the beginning of another key when one comes soon."""
+GONE = "its pane is gone"
 
 
 class MemberPane:
-    """One pane in tmux."""
+    """One pane in tmux; every look and every key raises NotHeld when the pane is gone."""
 
     def __init__(self, handle: Handle, environment: Mapping[str, str], drawing: Drawing | None) -> None:
         self._handle = handle
@@ -27,10 +29,11 @@ class MemberPane:
 
     def screen(self) -> Screen:
         """Return what it shows, as the lead sees it."""
-        title, column, row = self._tmux("display-message", "-p", "#{pane_title}\n#{cursor_x}\n#{cursor_y}").split("\n")[
-            :3
-        ]
-        return screen_of(self._tmux("capture-pane", "-p", "-e"), title, (int(column), int(row)))
+        drawn = self._tmux("capture-pane", "-p", "-e")
+        told = self._tmux("display-message", "-p", "#{pane_title}\n#{cursor_x}\n#{cursor_y}").split("\n")
+        if len(told) < 3 or not (told[1] and told[2]):  # of a pane that is gone tmux says nothing, and no error
+            raise NotHeld(GONE)
+        return screen_of(drawn, told[0], (int(told[1]), int(told[2])))
 
     def holds(self, text: str) -> bool:
         """Return True when a text stands in the input, as pro0 finds it."""
@@ -62,8 +65,13 @@ class MemberPane:
         return rows[-1] if rows else ""
 
     def _tmux(self, command: str, *words: str) -> str:
-        argv = ["tmux", "-S", self._handle.socket, command, "-t", self._handle.pane, *words]
-        done = subprocess.run(argv, env=self._environment, capture_output=True, text=True, timeout=30)
+        # -u: without it, a person without a UTF-8 locale reads "_" for every letter outside ASCII, and for line breaks.
+        argv = ["tmux", "-u", "-S", self._handle.socket, command, "-t", self._handle.pane, *words]
+        done = subprocess.run(
+            argv, env=self._environment, capture_output=True, encoding="utf-8", errors="replace", timeout=30
+        )
+        if done.returncode:
+            raise NotHeld(GONE)
         return done.stdout
 
 

@@ -13,7 +13,8 @@ from pro0.agents.adapter import Adapter
 from pro0.cli.demo.scratch import Scratch
 from pro0.cli.interrupts import Interruption
 from pro0.cli.prove.checks import CHECKS
-from pro0.cli.prove.stage import TEAM, NotHeld, ProofStage, make
+from pro0.cli.prove.held import NotHeld
+from pro0.cli.prove.stage import TEAM, ProofStage, make
 from pro0.engine.opening.versions import ask_version
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.model.home import AgentAct, CheckResult, Proof, ProofCheck

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pro0 import processes
 from pro0.agents.adapter import Adapter
 from pro0.cli.demo.scratch import Scratch
+from pro0.cli.prove.held import NotHeld
 from pro0.cli.prove.model import MARKER, ProofModel
 from pro0.cli.prove.pane import MemberPane
 from pro0.config import USER_FILE
@@ -30,10 +31,6 @@ SHORT = 3.0
 """Seconds in which something that must not happen would."""
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "SHELL", "USER", "LOGNAME", "TZ")
 """The person's variables that a proof sees: no key, no address, no setting."""
-
-
-class NotHeld(Exception):
-    """A check did not hold; the text says what was seen instead."""
 
 
 class ProofStage:
