@@ -21,6 +21,7 @@ from pro0.cli.prove.pane import MemberPane
 from pro0.cli.prove.stage import MEMBER, TEAM, ProofStage
 from pro0.model.home import AgentAct, ProofCheck
 from pro0.model.runtime import Handle
+from pro0.ops import proofs
 from pro0.scripted_model.server import Provider
 from pro0.store.paths import HOME_VARIABLE
 from tests.cli.test_outputs import fits
@@ -167,3 +168,26 @@ def test_a_pane_is_read_in_any_locale_and_one_that_is_gone_is_said(tmp_path: Pat
         subprocess.run([*tmux, "kill-server"], check=True)
     with pytest.raises(NotHeld, match="its pane is gone"):
         pane.screen()
+
+
+NOT_THE_SAME = {
+    "a shim that knows its person by HOME": ("exit 126", "says no version"),
+    "a shim that takes another version there": ("echo 8.8.8; exit", "says that it is 8.8.8, not 9.9.9"),
+}
+"""What a shim does without the settings of its person → what the person is told."""
+
+
+@pytest.mark.parametrize("shim", NOT_THE_SAME)
+def test_a_program_that_is_another_in_the_home_of_a_proof_is_not_judged(
+    shim: str, stand_in: Path, home: Path, cli: Callable[..., Result]
+) -> None:
+    does, said = NOT_THE_SAME[shim]
+    (stand_in.parent / "claude").rename(stand_in.parent / "claude-9.9.9")
+    Path(os.environ["HOME"], ".tool-versions").touch()
+    script = f'[ -e "$HOME/.tool-versions" ] || {{ {does}; }}; exec {stand_in.parent}/claude-9.9.9 "$@"'
+    program(stand_in.parent, "claude", script)
+    result = cli("agent", "prove", "claude", "--patience", "10", seconds=3000)
+    assert (result.code, result.out) == (6, "")
+    assert said in result.err
+    assert "hint: put the folder of the program itself" in result.err
+    assert proofs.known(home).proofs == ()

@@ -71,6 +71,18 @@ def _version(adapter: Adapter, patience: float) -> str:
     return version
 
 
+def _require_same(program: str, version: str, stage: ProofStage) -> None:
+    """Raise EnvironmentMissing when the program is another in the home of a proof than in the person's own."""
+    there, why = ask_version(program, stage.patience, environment=stage.environment, folder=stage.project)
+    if there != version:
+        # A shim chooses by settings in HOME: the verdict would be that of another program, or of none.
+        seen = why or f"there it says that it is {there}, not {version}"
+        raise EnvironmentMissing(
+            f"{program} cannot be tried out in a home of its own: {seen}",
+            hint=f"put the folder of the program itself, not that of a shim, first in PATH: which -a {program}",
+        )
+
+
 def _round(
     adapter: Adapter,
     version: str,
@@ -89,6 +101,7 @@ def _round(
             if off:
                 proofs.keep(scratch.home, Proof(agent=adapter.name, version=version, at=datetime.now(UTC), off=off))
             stage = ProofStage(limited(adapter, off), scratch, provider, patience)
+            _require_same(adapter.program, version, stage)
             try:
                 results = tuple(_tried(stage, checks, begun, told))
             finally:

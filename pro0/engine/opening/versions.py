@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -42,10 +43,15 @@ def _remembered(path: str, _file: tuple[int, int, int]) -> str:
     return ask_version(path)[0]
 
 
-def ask_version(path: str, patience: float = PATIENCE) -> tuple[str, str]:
-    """Return the version that a program says it has, and why it says none; it and its children are gone afterwards."""
+def ask_version(
+    path: str, patience: float = PATIENCE, *, environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> tuple[str, str]:
+    """Return the version that a program says it has, and why it says none; it and its children are gone afterwards.
+
+    It is asked in this process's surroundings, or in another environment and folder.
+    """
     try:
-        output, code = _run([path, "--version"], patience)
+        output, code = _run([path, "--version"], patience, environment or surroundings(), folder)
     except OSError as error:
         return "", f"{path} cannot be run: {error.strerror}"
     except subprocess.TimeoutExpired:
@@ -56,9 +62,11 @@ def ask_version(path: str, patience: float = PATIENCE) -> tuple[str, str]:
     return number[0], ""
 
 
-def _run(argv: list[str], patience: float) -> tuple[str, int]:
+def _run(argv: list[str], patience: float, environment: Mapping[str, str], folder: Path | None) -> tuple[str, int]:
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(argv, env=surroundings(), start_new_session=True, **quiet) as process:  # type: ignore[call-overload]
+    with subprocess.Popen(  # type: ignore[call-overload]
+        argv, env=environment, cwd=folder, start_new_session=True, **quiet
+    ) as process:
         try:
             output, _ = process.communicate(timeout=patience)
         finally:
