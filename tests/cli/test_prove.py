@@ -191,3 +191,19 @@ def test_a_program_that_is_another_in_the_home_of_a_proof_is_not_judged(
     assert said in result.err
     assert "hint: put the folder of the program itself" in result.err
     assert proofs.known(home).proofs == ()
+
+
+@pytest.mark.parametrize("named", [(), ("claude", "codex", "gemini", "opencode", "pi")], ids=["all", "by name"])
+def test_one_that_cannot_be_tried_out_keeps_none_behind_it_from_it(
+    named: tuple[str, ...], stand_in: Path, home: Path, cli: Callable[..., Result]
+) -> None:
+    stand_in.write_text(QUICK)
+    for other in ("codex", "opencode", "pi"):
+        program(stand_in.parent, other, "exit 1")
+    program(stand_in.parent, "gemini", '[ "$1" = --version ] && echo 1.2.3')
+    result = cli("agent", "prove", *named, "--patience", "5", "--json", seconds=3000)
+    fits(["agent", "prove"], result.out)
+    assert (result.code, [proof["agent"] for proof in json.loads(result.out)]) == (6, ["claude", "gemini"])
+    assert [proof.agent for proof in proofs.known(home).proofs] == ["claude", "gemini"]
+    assert f"codex: {stand_in.parent}/codex --version says no version" in result.err
+    assert "pro0: not tried out: codex, opencode, pi\nhint: install it again" in result.err

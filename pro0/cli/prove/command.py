@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import click
 
@@ -35,7 +36,7 @@ PATIENCE = 60.0
 def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_json: bool) -> None:
     """Try out what pro0 relies on with the agents that are installed.
 
-    Without a name it tries all of them.
+    Without a name it tries all of them. One that cannot be tried out is named at the end, by exit 6.
 
     A member runs in a home of its own below a temporary folder. Its model is a script on 127.0.0.1 and its key is a
     dummy, so it costs no token. What it asks of other machines is refused, as far as it obeys a proxy. Your own
@@ -63,15 +64,33 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
             code=ErrorCode.AGENT_MISSING,
             hint=f"they are {', '.join(sorted(SETUPS))}: pro0 agent list",
         )
-    proved = []
-    with interruptible() as interruption:
-        for name in dict.fromkeys(chosen):
-            proved.append(_proved(name, patience, interruption, as_json=as_json))
-            proofs.keep(home, proved[-1])
-    interruption.check()
+    proved, untried = _all_proved(home, list(dict.fromkeys(chosen)), patience, as_json=as_json)
     if as_json:
         write_json(proved)
+    if untried:
+        first = next(iter(untried.values()))
+        raise EnvironmentMissing(f"not tried out: {', '.join(untried)}", code=first.code, hint=first.hint)
     context.exit(int(any(not result.held for proof in proved for result in proof.results)))
+
+
+def _all_proved(
+    home: Path, agents: list[str], patience: float, *, as_json: bool
+) -> tuple[list[Proof], dict[str, EnvironmentMissing]]:
+    """Prove the agents and keep each proof; return the proofs, and why the others could not be tried out."""
+    proved, untried = [], {}
+    with interruptible() as interruption:
+        for name in agents:
+            try:
+                proved.append(_proved(name, patience, interruption, as_json=as_json))
+            except EnvironmentMissing as error:
+                if len(agents) == 1:
+                    raise
+                say(f"{name}: {error.message}")
+                untried[name] = error
+            else:
+                proofs.keep(home, proved[-1])
+    interruption.check()
+    return proved, untried
 
 
 def _proved(agent: str, patience: float, interruption: Interruption, *, as_json: bool) -> Proof:
