@@ -10,17 +10,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from pro0 import processes
 from pro0.agents import adapter_named
 from pro0.cli.demo.scratch import Scratch
+from pro0.cli.prove import checks
 from pro0.cli.prove.held import NotHeld
 from pro0.cli.prove.pane import MemberPane
-from pro0.cli.prove.stage import MEMBER, TEAM, ProofStage
+from pro0.cli.prove.stage import MEMBER, TEAM, ProofStage, make
 from pro0.model.home import AgentAct, ProofCheck
-from pro0.model.runtime import Handle
+from pro0.model.runtime import Handle, SeatState, State
 from pro0.ops import proofs
 from pro0.scripted_model.server import Provider
 from pro0.store.paths import HOME_VARIABLE
@@ -56,6 +60,7 @@ PLANTED: dict[str, tuple[ProofCheck, set[AgentAct]]] = {
     "no taken for yes": (ProofCheck.ANSWER, {AgentAct.ANSWERS}),
 }
 """What is other in a version → the check that does not hold, and what must be switched off then."""
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 QUICK = "does not start"
 """The one in `make test`: the others take minutes each."""
 
@@ -207,3 +212,32 @@ def test_one_that_cannot_be_tried_out_keeps_none_behind_it_from_it(
     assert [proof.agent for proof in proofs.known(home).proofs] == ["claude", "gemini"]
     assert f"codex: {stand_in.parent}/codex --version says no version" in result.err
     assert "pro0: not tried out: codex, opencode, pi\nhint: install it again" in result.err
+
+
+def test_a_resume_kills_no_stranger_who_has_the_number_of_an_agent_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = Scratch("proof")
+    with Provider().serving() as provider, subprocess.Popen(["sleep", str(STUCK)]) as stranger:
+        try:
+            make(scratch, "claude", provider)
+            stage = ProofStage(adapter_named("claude"), scratch, provider, 5)
+            known = processes.identify(stranger.pid)
+            assert known
+            gone = SeatState(
+                agent_id=MEMBER,
+                generation=1,
+                incarnation="a",
+                state=State.CRASHED,
+                since=NOON,
+                started_at=NOON,
+                session="s",
+                agent=replace(known, start=f"{known.start}0"),
+            )
+            monkeypatch.setattr(stage, "seat", lambda: gone)
+            with pytest.raises(NotHeld, match="pro0 member restart"):
+                checks.resume(stage)
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
+            scratch.remove()

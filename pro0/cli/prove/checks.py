@@ -1,13 +1,13 @@
 """The checks of a proof, one function each: it returns when the check holds, and raises NotHeld when it does not."""
 
 import json
-import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 
+from pro0 import processes
 from pro0.cli.prove.held import NotHeld
 from pro0.cli.prove.model import MARKER
 from pro0.cli.prove.stage import MEMBER, STARTING, TEAM, ProofStage
@@ -132,7 +132,7 @@ def resume(stage: ProofStage) -> None:
     before, agent = stage.seat(), stage.seat().agent
     if agent is None or not before.session:
         raise NotHeld("its session is not known")
-    os.kill(agent.pid, signal.SIGKILL)
+    processes.signal_process(agent, signal.SIGKILL)  # when it is gone, its number may be another's
     stage.becomes(State.CRASHED, State.EXITED)
     stage.pro0("member", "restart", MEMBER)
     stage.becomes(State.IDLE)
