@@ -5,11 +5,12 @@ The program is a stand-in for Claude Code, drawn as its recorded screens. Each v
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.agents import adapter_named
 from pro0.cli.demo.scratch import Scratch
-from pro0.cli.prove import checks
+from pro0.cli.prove import checks, run
 from pro0.cli.prove.held import NotHeld
 from pro0.cli.prove.pane import MemberPane
 from pro0.cli.prove.stage import MEMBER, TEAM, ProofStage, make
-from pro0.model.home import AgentAct, ProofCheck
+from pro0.errors import EnvironmentMissing
+from pro0.model.home import AgentAct, CheckResult, ProofCheck
 from pro0.model.runtime import Handle, SeatState, State
 from pro0.ops import proofs
 from pro0.scripted_model.server import Provider
@@ -125,9 +127,11 @@ def test_everything_holds_of_a_program_without_a_change(stand_in: Path, cli: Cal
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_proof_that_is_ended_leaves_nothing(stand_in: Path, number: signal.Signals) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pro0", "agent", "prove", "claude"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    """Also when one before it could not be tried out."""
+    Path(os.environ["HOME"], ".tool-versions").touch()
+    program(stand_in.parent, "codex", '[ -e "$HOME/.tool-versions" ] && echo 1.2.3')
+    argv = [sys.executable, "-m", "pro0", "agent", "prove", "codex", "claude"]
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     scratch = wait_until(lambda: proof_of(stand_in.with_name("homes")), STUCK, "a session in the proof")
     assert scratch
     try:
@@ -241,3 +245,59 @@ def test_a_resume_kills_no_stranger_who_has_the_number_of_an_agent_that_is_gone(
         finally:
             stranger.kill()
             scratch.remove()
+
+
+def test_a_machine_that_takes_no_file_is_no_fault_of_the_agent(stand_in: Path, home: Path) -> None:
+    """The command, and all that it starts, may write only 1024 bytes to a file, as on a disk that is full."""
+    limited = f"ulimit -f 2; exec {sys.executable} -m pro0 agent prove claude --patience 10"
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, timeout=STUCK)
+    assert (done.returncode, "does not hold" in done.stdout) == (6, False), done.stdout + done.stderr
+    assert "pro0: the proof broke off: pro0 team start: " in done.stderr
+    assert proofs.known(home).proofs == ()
+
+
+@pytest.fixture
+def stage() -> Iterator[ProofStage]:
+    """A proof of which nothing runs yet."""
+    scratch = Scratch("proof")
+    with Provider().serving() as provider:
+        try:
+            make(scratch, "claude", provider)
+            yield ProofStage(adapter_named("claude"), scratch, provider, 5)
+        finally:
+            scratch.remove()
+
+
+def missed(_stage: ProofStage) -> None:
+    raise NotHeld("it is crashed, not idle")
+
+
+def test_what_is_missed_while_the_disk_is_full_is_no_verdict(
+    stage: ProofStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(checks.CHECKS, ProofCheck.READY, missed)
+    assert [one.why for one in tried(stage, [ProofCheck.READY])] == ["it is crashed, not idle"]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    try:
+        with pytest.raises(EnvironmentMissing, match="takes no more: File too large"):
+            tried(stage, [ProofCheck.READY])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def tried(stage: ProofStage, names: list[ProofCheck]) -> list[CheckResult]:
+    return list(run._tried(stage, names, lambda _check: None, lambda _result: None))
+
+
+def test_a_reader_who_leaves_ends_all_without_a_word(stand_in: Path, home: Path) -> None:
+    stand_in.write_text(QUICK)
+    reader, writer = os.pipe()
+    os.close(reader)
+    argv = [sys.executable, "-m", "pro0", "agent", "prove", "claude"]
+    try:
+        done = subprocess.run(argv, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=STUCK)
+    finally:
+        os.close(writer)
+    assert (done.returncode, "broke" in done.stderr.lower()) == (1, False), done.stderr
+    assert proofs.known(home).proofs == ()

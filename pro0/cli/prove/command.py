@@ -83,6 +83,7 @@ def _all_proved(
             try:
                 proved.append(_proved(name, patience, interruption, as_json=as_json))
             except EnvironmentMissing as error:
+                interruption.check()
                 if len(agents) == 1:
                     raise
                 say(f"{name}: {error.message}")

@@ -2,8 +2,8 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
 from msgspec.structs import replace
@@ -14,9 +14,9 @@ from pro0.cli.demo.scratch import Scratch
 from pro0.cli.interrupts import Interruption
 from pro0.cli.prove.checks import CHECKS
 from pro0.cli.prove.held import NotHeld
-from pro0.cli.prove.stage import TEAM, ProofStage, make
+from pro0.cli.prove.stage import TEAM, ProofStage, broken_off, make
 from pro0.engine.opening.versions import ask_version
-from pro0.errors import EnvironmentMissing, ErrorCode
+from pro0.errors import EnvironmentMissing, ErrorCode, StoreError
 from pro0.model.home import AgentAct, CheckResult, Proof, ProofCheck
 from pro0.ops import proofs
 from pro0.rules import proving
@@ -97,21 +97,22 @@ def _round(
     scratch = Scratch(kind="proof")
     with Provider().serving() as provider:
         try:
-            make(scratch, adapter.name, provider)
-            if off:
-                proofs.keep(scratch.home, Proof(agent=adapter.name, version=version, at=datetime.now(UTC), off=off))
+            with _of_the_machine():
+                make(scratch, adapter.name, provider)
+                if off:
+                    proofs.keep(scratch.home, Proof(agent=adapter.name, version=version, at=datetime.now(UTC), off=off))
             stage = ProofStage(limited(adapter, off), scratch, provider, patience)
             _require_same(adapter.program, version, stage)
             try:
                 results = tuple(_tried(stage, checks, begun, told))
             finally:
-                with suppress(NotHeld):
+                with suppress(NotHeld, EnvironmentMissing, OSError):  # the end below does without it
                     stage.pro0("team", "cleanup", TEAM, "--force")
         finally:
             interruption.clearing_up = True  # a signal that comes in now is heard when nothing is left
             scratch.end()
             scratch.remove()
-    interruption.clearing_up = False
+            interruption.clearing_up = False
     interruption.check()
     return results, set(provider.refused)
 
@@ -130,14 +131,27 @@ def _tried(stage: ProofStage, checks: Iterable[ProofCheck], begun: Begun, told: 
         yield result
 
 
+@contextmanager
+def _of_the_machine() -> Iterator[None]:
+    """Let no error of the machine be one of the agent, within."""
+    try:
+        yield
+    except (OSError, StoreError) as error:
+        raise broken_off(str(error)) from error
+
+
 def _result(stage: ProofStage, check: ProofCheck) -> CheckResult:
     try:
-        CHECKS[check](stage)
+        with _of_the_machine():
+            CHECKS[check](stage)
     except NotHeld as error:
-        return CheckResult(check=check, held=False, why=str(error))
-    except (OSError, subprocess.SubprocessError) as error:
-        return CheckResult(check=check, held=False, why=f"{type(error).__name__}: {error}")
-    return CheckResult(check=check, held=True)
+        why = str(error)
+    except subprocess.SubprocessError as error:
+        why = f"{type(error).__name__}: {error}"
+    else:
+        return CheckResult(check=check, held=True)
+    stage.require_room()
+    return CheckResult(check=check, held=False, why=why)
 
 
 def _of_channel(results: Iterable[CheckResult]) -> CheckResult:

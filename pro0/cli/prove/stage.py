@@ -14,6 +14,7 @@ from pro0.cli.prove.held import NotHeld
 from pro0.cli.prove.model import MARKER, ProofModel
 from pro0.cli.prove.pane import MemberPane
 from pro0.config import USER_FILE
+from pro0.errors import EnvironmentMissing, StoreError
 from pro0.git import Git
 from pro0.model.runtime import ENDED, Process, SeatState, State
 from pro0.scripted_model.server import Provider
@@ -29,8 +30,16 @@ STARTING = 3
 """How many times as long as any other step a start may take."""
 SHORT = 3.0
 """Seconds in which something that must not happen would."""
+ROOM = 1 << 20
+"""Bytes for which a disk has room that is not full."""
+_OF_THE_MACHINE = (StoreError.exit_code, EnvironmentMissing.exit_code)
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "SHELL", "USER", "LOGNAME", "TZ")
 """The person's variables that a proof sees: no key, no address, no setting."""
+
+
+def broken_off(why: str) -> EnvironmentMissing:
+    """Return the error of a proof that the machine has broken off."""
+    return EnvironmentMissing(f"the proof broke off: {why}", hint="pro0 doctor, then prove it again")
 
 
 class ProofStage:
@@ -53,7 +62,10 @@ class ProofStage:
         self.pro0("team", "start", TEAM, *words, "-m", f"{MEMBER}={self.adapter.name}")
 
     def pro0(self, *words: str) -> str:
-        """Run a command as a person does, and return what it prints; raises NotHeld when it fails."""
+        """Run a command as a person does, and return what it prints; raises NotHeld when it fails.
+
+        Raises EnvironmentMissing when it fails by the machine: that says nothing about the agent.
+        """
         argv = [sys.executable, "-I", "-m", "pro0", *words]
         try:
             done = subprocess.run(
@@ -70,6 +82,8 @@ class ProofStage:
         if done.returncode:
             lines = done.stderr.strip().splitlines() or ["it fails"]
             reason = next((line for line in lines if line.startswith("pro0: ")), lines[0])
+            if done.returncode in _OF_THE_MACHINE:
+                raise broken_off(f"pro0 {' '.join(words[:2])}: {reason.removeprefix('pro0: ')}")
             raise NotHeld(f"pro0 {' '.join(words[:2])}: {reason}")
         return done.stdout
 
@@ -129,6 +143,15 @@ class ProofStage:
             if met():
                 raise NotHeld(otherwise)
             time.sleep(PAUSE)
+
+    def require_room(self) -> None:
+        """Raise EnvironmentMissing when the disk is full: whatever was missed then is no fault of the agent."""
+        probe = self.project.parent / "room"
+        try:
+            probe.write_bytes(bytes(ROOM))
+            probe.unlink()
+        except OSError as error:
+            raise broken_off(f"{probe.parent} takes no more: {error.strerror}") from error
 
     def carriers(self) -> set[str]:
         """Return what has carried lines about mail to the member: its own channel, or keys."""
