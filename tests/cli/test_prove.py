@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from msgspec.structs import replace
@@ -284,6 +286,17 @@ def test_what_is_missed_while_the_disk_is_full_is_no_verdict(
             tried(stage, [ProofCheck.READY])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_what_is_missed_while_the_model_understands_nothing_is_no_verdict(
+    stage: ProofStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(checks.CHECKS, ProofCheck.READY, missed)
+    asked = Request(f"{stage.provider.url}/v1/messages", data=b"no JSON", method="POST")
+    with pytest.raises(HTTPError, match="400"):
+        urlopen(asked)
+    with pytest.raises(EnvironmentMissing, match="does not understand claude: POST /v1/messages: JSONDecodeError"):
+        tried(stage, [ProofCheck.READY])
 
 
 def tried(stage: ProofStage, names: list[ProofCheck]) -> list[CheckResult]:

@@ -151,6 +151,7 @@ def _result(stage: ProofStage, check: ProofCheck) -> CheckResult:
     else:
         return CheckResult(check=check, held=True)
     stage.require_room()
+    stage.require_understood()
     return CheckResult(check=check, held=False, why=why)
 
 

@@ -153,6 +153,11 @@ class ProofStage:
         except OSError as error:
             raise broken_off(f"{probe.parent} takes no more: {error.strerror}") from error
 
+    def require_understood(self) -> None:
+        """Raise EnvironmentMissing when the scripted model could not read a request: whatever was missed may be its."""
+        if self.provider.faults:
+            raise broken_off(f"the scripted model does not understand {self.adapter.name}: {self.provider.faults[0]}")
+
     def carriers(self) -> set[str]:
         """Return what has carried lines about mail to the member: its own channel, or keys."""
         log = self._team.paths.logs / LEAD_LOG
