@@ -105,6 +105,13 @@ class Model:
         real = {n for n, item in self.items.items() if not item.epic and number in self.above(n)}
         return {n for n in real if next(m for m in self.above(n) if not self.items[m].epic) == number}
 
+    def awaited(self, number: int) -> set[int]:
+        """What a parent waits for: under the supervised policy also what its epics group."""
+        below = set(self.children(number, still_open=False))
+        if self.items[number].epic or self.policy(number) != "supervised":
+            return below
+        return self.watched(number) | {n for n in below if self.items[n].epic}
+
     def children(self, number: int, *, still_open: bool = True) -> list[int]:
         return [n for n, item in self.items.items() if item.parent == number and (item.open or not still_open)]
 
@@ -156,8 +163,8 @@ class Model:
         for n, item in self.items.items():
             if item.status != "done" or item.epic or self.policy(n) != "supervised":
                 continue
-            through = {m for m in item.watch if m not in self.items or self._through(m)}
-            item.watch = (item.watch - through) | {m for m in self.watched(n) if self.items[m].open}
+            through = {m for m in item.watch if m not in self.awaited(n) or self._through(m)}
+            item.watch = (item.watch - through) | {m for m in self.awaited(n) if self.items[m].open}
             if through:
                 self.told[mail(item.assignee or "lead")] += 1
                 if item.holder:

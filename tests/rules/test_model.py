@@ -13,10 +13,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from pro0.decoding import decoder
 from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN, THE_LEAD
-from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, TaskList
+from pro0.model.task import Awaiting, Draft, Gate, Kind, Policy, Status, TaskList
 from pro0.rules.tasks import changes, editing, making
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board, why_not_ready
+from pro0.rules.tasks.subtasks import waits_for_subtasks
 from pro0.store.files import encode
 from tests.rules import model_acts
 from tests.rules.building import LEAD_AGENT, T0, W1, W2, ask, at
@@ -24,6 +25,7 @@ from tests.rules.model import CYCLES, Item, Model, mail
 
 CALLERS = {"human": THE_HUMAN, "lead": THE_LEAD, "lead agent": LEAD_AGENT, "w1": W1, "w2": W2}
 SESSIONS = {"w1": W1, "w2": W2}
+ENDED = (Status.COMPLETED, Status.CANCELLED)
 Choose = Callable[[list[Any]], Any]
 NUMBERS = st.integers(1, 9)
 MOST = 9
@@ -196,6 +198,16 @@ class Rules(RuleBasedStateMachine):
             for n, item in self.model.items.items()
         }
         assert real == modelled
+
+    @invariant()
+    def nobody_waits_for_nothing(self) -> None:
+        """A parent whose session waits has something below it whose end wakes that session (rulings 2.4)."""
+        board = Board(self.tasks.tasks)
+        for parent in board:
+            if parent.claim and waits_for_subtasks(board, parent):
+                awaited = [board.get(id) for id in parent.waits_for]
+                assert awaited, parent.id
+                assert all(task and task.status not in ENDED for task in awaited)
 
     @invariant()
     def read_alike(self) -> None:

@@ -228,6 +228,7 @@ def test_a_supervisor_is_told_what_is_over() -> None:
         "task-5": None,
         "task-6": replace(task(6), status=Status.COMPLETED, result=" "),
         "task-7": replace(task(7), status=Status.COMPLETED),
+        "task-8": task(8),
     }
     *lines, last = prompts.review(task(1), over).split("\n")
     assert lines == [
@@ -236,6 +237,7 @@ def test_a_supervisor_is_told_what_is_over() -> None:
         "task-5 was deleted.",
         "completed task-6 (title 6).",
         "completed task-7 (title 7).",
+        "task-8 (title 8) is no longer below task-1.",
     ]
     assert last == (
         "Read the comments of task-1 and adjust its subtasks if that is needed. "

@@ -5,11 +5,12 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD
-from pro0.model.task import Awaiting, Draft, Entry, Kind, Policy, Status, Task, Wait
+from pro0.model.task import Awaiting, Draft, Entry, Gate, Kind, Policy, Status, Task, Wait
 from pro0.rules.lead import supervised
 from pro0.rules.tasks import changes, subtasks
 from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board, claimable, why_not_ready
+from pro0.rules.tasks.editing import delete
 from pro0.rules.tasks.making import create
 from tests.rules.building import W2, ask, at, claimed, dead, listed, make
 from tests.rules.trees import Tree, children, session
@@ -186,8 +187,6 @@ def test_a_failed_subtask_stops_the_tree_until_a_human_resolves_it(how: str) -> 
             'task-2 (child 0): a person lets you go on; it had failed with "no disk".\nmore disk'
         ]
     elif how == "delete":
-        from pro0.rules.tasks.editing import delete
-
         tree.tasks = delete(tree.tasks, "task-2", THE_HUMAN, force=False, now=at(1))
         assert tree.told("s1")[-1].startswith("task-2 was deleted.")
         assert phase(tree[1]) is TaskPhase.WORKING
@@ -316,6 +315,64 @@ def test_epics_only_group_also_in_a_supervised_tree() -> None:
         tree.complete(int(turn[-1]))
         tree.complete(1)
     assert set(tree.phases()) == {TaskPhase.COMPLETED}
+
+
+GROUP = Draft(title="group", key="group", type=Kind.EPIC)
+IN_IT = Draft(title="in it", parent="group")
+ENDS = {
+    "its gate": ([replace(GROUP, requires=Gate.REVIEW), IN_IT], Act.APPROVE, "completed task-2 (group)."),
+    "a hold": ([GROUP, IN_IT], Act.CLEAR, "completed task-2 (group)."),
+    "a person completes it": ([GROUP], Act.COMPLETE, "completed task-2 (group)."),
+    "it is deleted": ([GROUP], None, "task-2 was deleted."),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_a_parent_waits_for_its_epics_too(how: str) -> None:
+    """Rulings 2.4: an epic may end after all that is below it; the parent goes on then, and not before."""
+    drafts, act, words = ENDS[how]
+    tree = Tree(*drafts)
+    if IN_IT in drafts:
+        tree.complete(1)
+        tree.begin("task-3")
+        if how == "a hold":
+            tree.act("task-2", Act.HOLD, THE_HUMAN, kind=Awaiting.REVIEW)
+        tree.complete(3)
+    assert phase(tree.complete(1)) is TaskPhase.DONE
+    assert tree[1].waits_for == ("task-2",)
+    if act:
+        tree.act("task-2", act, THE_HUMAN)
+    else:
+        tree.tasks = delete(tree.tasks, "task-2", THE_HUMAN, force=False, now=at(1))
+    assert phase(tree[1]) is TaskPhase.WORKING
+    assert tree.told("s1")[-1].startswith(words)
+    assert phase(tree.complete(1)) is TaskPhase.COMPLETED
+
+
+def test_an_epic_that_ends_with_its_last_subtask_is_no_news_of_its_own() -> None:
+    tree = Tree(GROUP, IN_IT)
+    tree.complete(1)
+    tree.begin("task-3")
+    tree.complete(3)
+    [said] = tree.told("s1")
+    assert said.startswith("completed task-3 (in it).\nRead")
+    assert tree[1].history[-1].text == "task-3"
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_what_leaves_a_tree_with_its_epic_is_awaited_no_longer(depth: int) -> None:
+    """Rulings 2.4, 2.6: it is a task of the pool from then on, and no word about its end comes to the old parent."""
+    lower = [replace(GROUP, key="lower", parent="group"), replace(IN_IT, parent="lower")]
+    tree = Tree(GROUP, *([IN_IT] if depth == 1 else lower))
+    tree.complete(1)
+    last = len(tree.tasks.tasks)
+    tree.tasks = delete(tree.tasks, f"task-{last - 1}", THE_HUMAN, force=True, now=at(1))
+    assert phase(tree[1]) is TaskPhase.WORKING
+    assert f"task-{last} (in it) is no longer below task-1." in tree.told("s1")[0]
+    assert tree[1].waits_for == (() if depth == 1 else ("task-2",))
+    tree.act(f"task-{last}", Act.CLAIM, W2)
+    tree.act(f"task-{last}", Act.COMPLETE, W2)
+    assert len(tree.told("s1")) == 1
 
 
 @pytest.mark.parametrize("id", ["task-2:4:s1", "task-2:4:all done", "m1", "review of task-2", "a:task-2:4:review of x"])

@@ -84,6 +84,12 @@ class Board:
             tasks += [child for child in self.children(group) if child.type is not Kind.EPIC]
         return tasks
 
+    def awaited(self, task: Task) -> list[Task]:
+        """Return the tasks that a task waits for: its subtasks, and under the supervised policy those of its epics."""
+        if task.type is Kind.EPIC or self.declared(task) is not Policy.SUPERVISED:
+            return self.children(task.id)
+        return [*self.watched(task.id), *(child for child in self.children(task.id) if child.type is Kind.EPIC)]
+
 
 def blockers(board: Board, task: Task) -> list[str]:
     """Return one phrase for each unmet dependency of a task (behaviour 2.5)."""

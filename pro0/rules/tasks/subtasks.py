@@ -26,23 +26,26 @@ def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Notice]]:
     """Return supervised parents changed by an ended or a new subtask, and the notices to them (2.4).
 
     A parent with a live claim is in progress again. A parent without a claim only gets the notice. A failed subtask is
-    not over: a person decides about it first (2.8).
+    not over: a person decides about it first (2.8). One that left the tree with its deleted epic is over.
     """
     changed: list[Task] = []
     notices: list[Notice] = []
     for parent in board:
         if not waits_for_subtasks(board, parent):
             continue
-        over = [id for id in parent.waits_for if _is_through(board.get(id))]
-        unsettled = tuple(task.id for task in board.watched(parent.id) if task.status not in SETTLED)
+        awaited = {task.id: task for task in board.awaited(parent)}
+        over = [id for id in parent.waits_for if _is_through(awaited.get(id))]
+        unsettled = tuple(id for id, task in awaited.items() if task.status not in SETTLED)
         waiting_for = tuple(id for id in parent.waits_for if id not in over)
         after = replace(parent, waits_for=(*waiting_for, *(id for id in unsettled if id not in waiting_for)))
-        if over:
-            newest = board.get(over[-1]) or parent
-            text = prompts.review(parent, {id: board.get(id) for id in over})
-            notices.append((parent.assignee or LEAD, notice_id(newest, f"{_REVIEW}{over[-1]}"), text))
-        if over and parent.claim:
-            after = lifecycle.advance(after, Request(act=Act.REVIEW, caller=THE_LEAD, now=now, text=", ".join(over)))
+        # An epic that ends with its last subtask is no news besides that subtask.
+        news = [id for id in over if id not in awaited or awaited[id].type is not Kind.EPIC] or over
+        if news:
+            newest = board.get(news[-1]) or parent
+            text = prompts.review(parent, {id: board.get(id) for id in news})
+            notices.append((parent.assignee or LEAD, notice_id(newest, f"{_REVIEW}{news[-1]}"), text))
+        if news and parent.claim:
+            after = lifecycle.advance(after, Request(act=Act.REVIEW, caller=THE_LEAD, now=now, text=", ".join(news)))
         if after != parent:
             changed.append(after)
     return changed, notices

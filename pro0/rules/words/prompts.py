@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pro0.model.message import Message
 from pro0.model.runtime import Exit, RateLimit, SeatState, State, TurnEnd
-from pro0.model.task import Status, Task
+from pro0.model.task import SETTLED, Status, Task
 from pro0.model.team import PlanGate
 from pro0.rules.text import last_lines
 
@@ -245,7 +245,7 @@ def _unfinished(worker: str, harvest: "Harvest", task: Task) -> str:
 
 def review(parent: Task, over: Mapping[str, Task | None]) -> str:
     """Return the message for a supervising session about finished subtasks; None is a deleted one."""
-    outcomes = "\n".join(_over(id, task) for id, task in over.items())
+    outcomes = "\n".join(_over(id, task, parent) for id, task in over.items())
     return (
         f"{outcomes}\nRead the comments of {parent.id} and adjust its subtasks if that is needed. "
         f"If all is well, simply complete {parent.id} again: the next subtask is started, and it ends, by itself."
@@ -283,9 +283,11 @@ def lead_stays_down(times: int) -> str:
     return f"the lead has died {times} times in a minute and stays down; see pro0 team logs, then: pro0 team resume"
 
 
-def _over(id: str, task: Task | None) -> str:
+def _over(id: str, task: Task | None, parent: Task) -> str:
     if task is None:
         return f"{id} was deleted."
+    if task.status not in SETTLED:
+        return f"{id} ({task.title}) is no longer below {parent.id}."
     role = f"{task.role} " if task.role else ""
     result = task.result if task.status is Status.COMPLETED and task.result and task.result.strip() else ""
     return f"{role}{task.status} {id} ({task.title}){f': {_ending(result)}' if result else ''}."
