@@ -112,6 +112,14 @@ class Model:
             return below
         return self.watched(number) | {n for n in below if self.items[n].epic}
 
+    def left(self, number: int) -> int:
+        """How many of those are open."""
+        return sum(self.items[n].open for n in self.awaited(number))
+
+    def open_below(self, number: int) -> bool:
+        """Whether anything below is open, at any depth."""
+        return any(item.open and number in self.above(n) for n, item in self.items.items())
+
     def children(self, number: int, *, still_open: bool = True) -> list[int]:
         return [n for n, item in self.items.items() if item.parent == number and (item.open or not still_open)]
 
@@ -177,7 +185,7 @@ class Model:
         """End a task's own work: open subtasks, then the gate, then completed (2.1)."""
         item = self.items[number]
         item.holder, item.waits, item.wish = None, None, False
-        if self.children(number):
+        if self.left(number):
             item.status = "done"
         elif item.requires and passed != item.requires:
             item.status, item.waits = "in_progress", item.requires

@@ -97,8 +97,8 @@ def _release(model: Model, number: int, item: Item, who: str, _kind: str, _sessi
 
 
 def _complete(model: Model, number: int, item: Item, who: str, _kind: str, _session: str) -> bool:
-    left = len(model.children(number))
-    if item.status == "pending" and not item.waits and who == "human" and not left:
+    left = model.left(number)
+    if item.status == "pending" and not item.waits and who == "human" and not model.open_below(number):
         model.finish(number)
         return True
     if not _working(item) or who == "lead" or (who in AGENTS and not _owns(item, who)):
@@ -188,7 +188,7 @@ def _continue(model: Model, number: int, item: Item, who: str, _kind: str, sessi
 
 
 def _close(model: Model, number: int, item: Item, who: str, _kind: str, _session: str) -> bool:
-    idle = item.status == "pending" and not item.waits and not model.children(number)
+    idle = item.status == "pending" and not item.waits and not model.open_below(number)
     if who != "human" or not (item.stopped or idle):
         return False
     return _if_no_circle(model, lambda: model.finish(number))

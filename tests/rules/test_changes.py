@@ -120,6 +120,15 @@ def test_a_settled_parent_takes_no_new_subtask() -> None:
         make(tasks, Draft(title="late", parent="1"))
 
 
+@pytest.mark.parametrize("act", [Act.COMPLETE, Act.CLOSE])
+def test_what_is_open_far_below_keeps_a_person_from_ticking_a_task_off(act: Act) -> None:
+    """Rulings 2.1: nothing below it is open, at any depth."""
+    tasks = listed(task(1), task(2, parent=1, status=Status.COMPLETED), task(3, parent=2))
+    with pytest.raises(Refused) as refused:
+        changes.act(tasks, "task-1", ask(act, THE_HUMAN))
+    assert refused.value.hint == "it has open subtasks: pro0 task tree task-1"
+
+
 def test_an_agents_command_stays_held_when_it_is_cancelled_and_reopened() -> None:
     """Rulings 2.9: only agreeing to its exact text lifts the hold."""
     tasks, made = make(listed(), Draft(title="t", run="rm -rf x"), caller=W1)

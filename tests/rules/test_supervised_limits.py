@@ -3,10 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller
-from pro0.model.task import Awaiting, Draft, Policy, Status, Task
+from pro0.model.task import Awaiting, Draft, Kind, Policy, Status, Task
 from pro0.rules.lead import supervised
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act, TaskPhase, phase
@@ -109,6 +110,35 @@ def test_progress_is_never_a_cycle() -> None:
     tree.begin(turn)
     tree.complete(int(turn.removeprefix("task-")))
     assert tree.complete(1).review_cycles == 0
+
+
+def test_progress_below_an_epic_is_progress() -> None:
+    """Rulings 2.7: thirteen tasks in one epic, which stays open till the last of them."""
+    group = Draft(title="group", key="group", type=Kind.EPIC)
+    tree = Tree(group, *(replace(child, parent="group") for child in children(*range(13))))
+    tree.complete(1)
+    for number in range(3, 16):
+        tree.begin(f"task-{number}")
+        tree.complete(number)
+        assert tree.complete(1).review_cycles == 0
+    assert set(tree.phases()) == {TaskPhase.COMPLETED}
+
+
+def test_a_subtask_that_is_reopened_below_a_completed_epic_is_waited_for() -> None:
+    group = Draft(title="group", key="group", type=Kind.EPIC)
+    tree = Tree(group, Draft(title="in it", parent="group"))
+    tree.complete(1)
+    tree.begin("task-3")
+    tree.complete(3)
+    tree.act("task-3", Act.REOPEN, THE_HUMAN)
+    assert (phase(tree[2]), phase(tree.complete(1)), tree.turns()) == (
+        TaskPhase.COMPLETED,
+        TaskPhase.DONE,
+        ["task-3"],
+    )
+    tree.begin("task-3")
+    tree.complete(3)
+    assert phase(tree.complete(1)) is TaskPhase.COMPLETED
 
 
 # --- who may make subtasks (rulings 2.9)

@@ -140,7 +140,10 @@ _STOPPED = frozenset({TaskPhase.FAILED, TaskPhase.AWAITING})
 
 def _informed(board: Board, task: Task, request: Request) -> Request:
     """Add the facts about other tasks to a request: the policy and the count of open subtasks."""
-    still_open = len(board.open_children(task.id)) if request.act in _ASKS_FOR_SUBTASKS else 0
+    asked: Iterable[Task] = ()
+    if request.act in _ASKS_FOR_SUBTASKS:  # to tick a task off, nothing at all below it may be open
+        asked = board.below(task) if phase(task) is TaskPhase.PENDING else board.awaited(task)
+    still_open = sum(subtask.status not in SETTLED for subtask in asked)
     return replace(request, policy=board.declared(task), open_subtasks=still_open)
 
 
