@@ -209,7 +209,7 @@ def _reopen(model: Model, number: int, item: Item, who: str, _kind: str, _sessio
         return False
     if not _if_no_circle(model, lambda: model.back(number)):
         return False
-    item.assignee = None
+    item.assignee, item.escalated = None, 0
     return True
 
 
@@ -254,7 +254,7 @@ def died(model: Model, session: str) -> None:
                 model.follow(item.parent)
             elif item.status == "in_progress":
                 model.back(number)
-        elif item.status == "pending" and item.assignee == session:
+        elif item.open and not item.holder and item.assignee == session and not item.begun:
             item.assignee = None
 
 

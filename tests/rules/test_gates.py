@@ -189,6 +189,21 @@ def test_a_reservation_outlives_a_wait(before: str, act: Act) -> None:
     assert changes.free(held, "w2", "inc-w2", dead("crashed")).tasks[0].assignee is None
 
 
+@pytest.mark.parametrize("below", [False, True], ids=["at its gate", "done"])
+def test_a_reservation_ends_with_its_member_also_where_a_person_completed_the_task(below: bool) -> None:
+    """Rulings 2.16: handed back it would be for a member that is gone, and nobody else could take it."""
+    drafts = [Draft(title="paint", key="paint", assignee="w2", requires=Gate.REVIEW), Draft(title="dry", parent="paint")]
+    tasks, [made, *_] = make(listed(), *drafts[: 1 + below])
+    for act in (Act.HOLD, Act.APPROVE) if below else (Act.COMPLETE,):
+        tasks, task = changes.act(tasks, made.id, ask(act, THE_HUMAN, kind=Awaiting.CONTENT))
+    assert (phase(task), task.assignee) == (TaskPhase.DONE if below else TaskPhase.AWAITING, "w2")
+    tasks = changes.free(tasks, "w2", "inc-w2", dead("crashed"))
+    if below:
+        tasks, _ = changes.act(tasks, "task-2", ask(Act.COMPLETE, THE_HUMAN))
+    tasks, task = changes.act(tasks, made.id, ask(Act.REJECT, THE_HUMAN))
+    assert (phase(task), task.assignee) == (TaskPhase.PENDING, None)
+
+
 def test_what_is_reopened_is_reserved_for_nobody() -> None:
     """Its member may have ended while it was over."""
     tasks, [made] = make(listed(), Draft(title="paint", assignee="w2"))

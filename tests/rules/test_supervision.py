@@ -9,7 +9,8 @@ from pro0.model.runtime import Exit, Failure, Phase, SeatState, State
 from pro0.model.task import Status, Task, TaskList
 from pro0.rules.lead.idling import IDLE_AFTER
 from pro0.rules.lead.supervision import STARTING_LIMIT
-from tests.rules.building import LEAD_AGENT, at, task
+from pro0.rules.tasks.acts import TaskPhase
+from tests.rules.building import LEAD_AGENT, at, standing, task
 from tests.rules.supervising import (
     GUARD,
     LONG_AGO,
@@ -191,6 +192,14 @@ def test_claims_are_given_back_only_after_a_proved_death(more: dict[str, object]
 
 def test_a_reservation_of_the_dead_is_given_back_too() -> None:
     assert only(Free, decided(look(session(state=State.EXITED), dead=["w1"], tasks=[task(1, assignee="w1")])))
+
+
+def test_a_reservation_that_waits_at_a_gate_is_given_back_too() -> None:
+    """Nobody has worked on it, so the notice names nothing that is pending again."""
+    gated = replace(standing(TaskPhase.AWAITING), assignee="w1", claimed_at=None)
+    gone = decided(look(session(state=State.CRASHED), dead=["w1"], tasks=[gated]))
+    assert only(Free, gone)
+    assert [tell.content for tell in only(Tell, gone)] == ["w1 has crashed"]
 
 
 def test_what_another_session_of_the_same_member_holds_is_not_touched() -> None:

@@ -43,6 +43,7 @@ from pro0.rules.lead import (
 )
 from pro0.rules.lead.plan import MEMORY, Plan, Step, View, begun
 from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.effects import is_reserved
 from pro0.rules.words import prompts
 
 STARTING_LIMIT = timedelta(seconds=15)
@@ -293,4 +294,4 @@ def _is_news(seat: Seat, state: SeatState, held: list[Task]) -> bool:
 def _holds(task: Task, state: SeatState) -> bool:
     if task.claim:
         return (task.claim.agent_id, task.claim.incarnation) == (state.agent_id, state.incarnation)
-    return task.status is Status.PENDING and task.assignee == state.agent_id
+    return is_reserved(task, state.agent_id)

@@ -17,6 +17,7 @@ from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
 from pro0.rules.tasks import answers, graph, lifecycle, subtasks
 from pro0.rules.tasks.acts import ANSWERS, Act, Request, TaskPhase, phase
 from pro0.rules.tasks.board import Board, settling, why_not_ready
+from pro0.rules.tasks.effects import is_reserved
 from pro0.rules.tasks.finishing import finished
 from pro0.rules.tasks.subtasks import notice_id
 from pro0.rules.words import prompts
@@ -208,4 +209,4 @@ def _tell_that_all_is_done(tasks: TaskList, task: Task, request: Request) -> Tas
 def _held_by(task: Task, agent_id: str, incarnation: str) -> bool:
     if task.claim:
         return task.claim.agent_id == agent_id and task.claim.incarnation == incarnation
-    return task.status is Status.PENDING and task.assignee == agent_id
+    return is_reserved(task, agent_id)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.model.caller import Who
 from pro0.model.ids import HUMAN, LEAD
-from pro0.model.task import Awaiting, Claim, Policy, StartWish, Status, Task, Verdict
+from pro0.model.task import SETTLED, Awaiting, Claim, Policy, StartWish, Status, Task, Verdict
 from pro0.rules.tasks.acts import Act, Request
 from pro0.rules.tasks.gates import MATRIX, Outcome, finish, hand_back, waiting
 
@@ -63,7 +63,7 @@ def assign(task: Task, request: Request) -> Task:
 
 def unreserve(task: Task, _request: Request) -> Task:
     """Drop the reservation of an ended member."""
-    return replace(task, assignee=None) if task.status is Status.PENDING else task
+    return replace(task, assignee=None) if task.assignee and is_reserved(task, task.assignee) else task
 
 
 def complete(task: Task, request: Request) -> Task:
@@ -98,7 +98,7 @@ def fail(task: Task, request: Request) -> Task:
 def died(task: Task, request: Request) -> Task:
     """Take away the claim of a dead session. A task with its own session fails with it."""
     if task.status is Status.DONE:
-        return replace(task, claim=None)
+        return replace(unreserve(task, request), claim=None)
     return (fail if request.policy in OWN_SESSION else hand_back)(task, request)
 
 
@@ -148,7 +148,13 @@ def reopen(task: Task, request: Request) -> Task:
 
     Its reservation is gone: the member may have ended meanwhile, which nobody notes of a settled task.
     """
-    return replace(hand_back(task, request), assignee=None, completed_at=None, result=None)
+    return replace(hand_back(task, request), assignee=None, completed_at=None, result=None, escalations=0)
+
+
+def is_reserved(task: Task, agent_id: str) -> bool:
+    """Return True for an open task that waits for this member, who has not begun it (behaviour 2.16)."""
+    free = task.claim is None and task.status not in SETTLED
+    return free and task.assignee == agent_id and (task.status is Status.PENDING or task.claimed_at is None)
 
 
 def seconds_worked(claim: Claim, now: datetime, at: Callable[[datetime], datetime] = lambda stamp: stamp) -> float:
