@@ -254,6 +254,29 @@ def test_progress_between_escalations_begins_the_count_anew(home: Path) -> None:
         assert task.awaiting
 
 
+@pytest.mark.parametrize("how", ["completed", "at its gate", "cancelled"])
+def test_what_is_begun_anew_counts_its_escalations_anew(how: str, home: Path) -> None:
+    """Behaviour 2.7: completing is progress, and a reopened task begins from the beginning."""
+    team = team_of(home, "run")
+    gate = Gate.REVIEW if how == "at its gate" else None
+    task = asking(team, "run", Awaiting.ESCALATION, requires=gate)
+    for turn in range(ESCALATIONS):
+        gates.approve(human(team), task.id)
+        tasks.claim(session(team), task.id)
+        if turn < ESCALATIONS - 1:
+            gates.hand_off(session(team), task.id, Awaiting.ESCALATION, QUESTION)
+    if how == "cancelled":
+        tasks.cancel(human(team), task.id)
+    else:
+        tasks.complete(session(team), task.id)
+    if how == "at its gate":
+        gates.reject(human(team), task.id)
+    else:
+        tasks.reopen(human(team), task.id)
+    tasks.claim(session(team), task.id)
+    assert gates.hand_off(session(team), task.id, Awaiting.ESCALATION, QUESTION).awaiting
+
+
 @pytest.mark.parametrize("family", ["task", "ticket"])
 @pytest.mark.parametrize(("way", "kind"), [("tree", "input"), ("pool", "review"), ("worker", "review")])
 def test_a_request_for_review_in_a_tree_is_a_question(way: str, kind: str, family: str, home: Path) -> None:

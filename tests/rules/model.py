@@ -184,7 +184,7 @@ class Model:
     def finish(self, number: int, passed: str | None = None) -> None:
         """End a task's own work: open subtasks, then the gate, then completed (2.1)."""
         item = self.items[number]
-        item.holder, item.waits, item.wish = None, None, False
+        item.holder, item.waits, item.wish, item.escalated = None, None, False, 0
         if self.left(number):
             item.status = "done"
         elif item.requires and passed != item.requires:

@@ -47,7 +47,7 @@ MATRIX: Mapping[tuple[Awaiting, Verdict], Outcome] = {
 
 def finish(task: Task, request: Request, passed: Awaiting | None = None) -> Task:
     """End a task's own work: done, at its gate, or completed (behaviour 2.1). `passed` is the approved gate."""
-    free = replace(task, claim=None, awaiting=None, start=None, closed_reason="")
+    free = replace(task, claim=None, awaiting=None, start=None, closed_reason="", escalations=0)
     if request.open_subtasks:
         return replace(free, status=Status.DONE)
     if free.requires and (passed is None or passed.value != free.requires.value):
