@@ -165,6 +165,7 @@ class Model:
                 settles = begun or (item.status == "done" and (item.epic or self.policy(n) != "supervised"))
                 if settles and not item.waits and not self.children(n):
                     self.finish(n)
+                    self.tell_of_stop(n, "lead")
                     item.reopened = False
                     parents.add(item.parent)
                     changed = True

@@ -192,7 +192,10 @@ def test_a_reservation_outlives_a_wait(before: str, act: Act) -> None:
 @pytest.mark.parametrize("below", [False, True], ids=["at its gate", "done"])
 def test_a_reservation_ends_with_its_member_also_where_a_person_completed_the_task(below: bool) -> None:
     """Rulings 2.16: handed back it would be for a member that is gone, and nobody else could take it."""
-    drafts = [Draft(title="paint", key="paint", assignee="w2", requires=Gate.REVIEW), Draft(title="dry", parent="paint")]
+    drafts = [
+        Draft(title="paint", key="paint", assignee="w2", requires=Gate.REVIEW),
+        Draft(title="dry", parent="paint"),
+    ]
     tasks, [made, *_] = make(listed(), *drafts[: 1 + below])
     for act in (Act.HOLD, Act.APPROVE) if below else (Act.COMPLETE,):
         tasks, task = changes.act(tasks, made.id, ask(act, THE_HUMAN, kind=Awaiting.CONTENT))

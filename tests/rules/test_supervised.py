@@ -213,6 +213,28 @@ def test_a_subtask_that_asks_for_a_human_stops_the_tree() -> None:
     assert len(tree.told("lead")) == 1
 
 
+@pytest.mark.parametrize("last", [Act.COMPLETE, Act.CANCEL, None], ids=["completed", "cancelled", "deleted"])
+@pytest.mark.parametrize("kind", Kind)
+def test_a_subtask_that_comes_to_its_gate_by_itself_stops_the_tree_and_says_so(kind: Kind, last: Act | None) -> None:
+    """Rulings 2.8: its own subtasks are over, and it waits for a person with what is beside it."""
+    gated = Draft(title="gated", key="gated", type=kind, policy=Policy.POOL, requires=Gate.REVIEW)
+    tree = Tree(gated, Draft(title="below", parent="gated"), Draft(title="more", parent="gated"), Draft(title="next"))
+    tree.act("task-4", Act.COMPLETE, THE_HUMAN)
+    tree.complete(1)
+    if kind is Kind.TASK:
+        tree.begin("task-2")
+        tree.complete(2)
+    if last:
+        tree.act("task-3", last, THE_HUMAN, watchers=("lead", "human"))
+    else:
+        watchers = ("lead", "human")
+        tree.tasks = delete(tree.tasks, "task-3", THE_HUMAN, force=False, now=at(1), watchers=watchers)
+    assert phase(tree[2]) is TaskPhase.AWAITING
+    for address in ("s1", "lead", "human"):
+        assert [said for said in tree.told(address) if said.startswith("task-2 waits for a human")], address
+    assert len(tree.told("lead")) == len(tree.told("human")) == 1
+
+
 def test_an_agents_command_in_a_tree_stops_it_and_says_so() -> None:
     """Rulings 2.8, 2.9."""
     tree = Tree()

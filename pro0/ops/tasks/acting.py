@@ -177,7 +177,21 @@ def log(context: Context, verb: str, task: Task) -> None:
 
 
 _MAY_REOPEN = frozenset({Act.REOPEN, Act.RETRY, Act.CONTINUE, Act.CLOSE})
-_MAY_STOP = frozenset({Act.FAIL, Act.HAND_OFF, Act.COMPLETE, Act.HOLD, Act.CLOSE, Act.DIED})
+_MAY_STOP = frozenset(
+    {
+        Act.FAIL,
+        Act.HAND_OFF,
+        Act.COMPLETE,
+        Act.HOLD,
+        Act.CLOSE,
+        Act.DIED,
+        Act.CANCEL,
+        Act.APPROVE,
+        Act.REJECT,
+        Act.CLEAR,
+    }
+)
+"""The acts that may stop a tree, at the task itself or at a parent that then comes to its gate."""
 
 
 def claiming(context: Context) -> None:

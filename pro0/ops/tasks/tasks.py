@@ -140,7 +140,8 @@ def delete(context: Context, id: str, *, force: bool = False) -> Task:
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         gone = changes.find(tasks, task_id(id))
-        return editing.delete(tasks, gone.id, context.caller, force=force, now=context.now()), gone
+        now, told = context.now(), acting.watchers(context)
+        return editing.delete(tasks, gone.id, context.caller, force=force, now=now, watchers=told), gone
 
     return edit(context, "delete", id, change_it)
 

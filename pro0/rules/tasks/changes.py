@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from pro0.errors import ErrorCode, NotFound, Refused
 from pro0.model.caller import THE_LEAD, Caller, Who
-from pro0.model.ids import HUMAN
+from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import Notice
 from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
 from pro0.rules.tasks import answers, graph, lifecycle, subtasks
@@ -52,7 +52,7 @@ def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     changed = _tell_the_answer(changed, before, after, request)
     if not _has_consequences(before, after):
         return changed, after
-    changed = follow(changed, request.now, {after.parent})
+    changed = follow(changed, request.now, {after.parent}, request.watchers)
     if before.status not in SETTLED:
         changed = _tell_that_all_is_done(changed, after, request)
     return changed, find(changed, id)
@@ -83,16 +83,25 @@ def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, 
     return tasks
 
 
-def follow(tasks: TaskList, now: datetime, moved: Iterable[str | None] = ()) -> TaskList:
+def follow(
+    tasks: TaskList, now: datetime, moved: Iterable[str | None] = (), watchers: tuple[str, ...] = (LEAD,)
+) -> TaskList:
     """Settle finished parents, and let supervised parents review (behaviour 2.4).
 
-    `moved` names the parents whose subtasks have just changed. A second call changes nothing.
+    `moved` names the parents whose subtasks have just changed. A second call changes nothing. A parent that comes to
+    its gate may stop a tree: the `watchers` are told.
     """
     parents = set(moved)
     request = Request(act=Act.SETTLE, caller=THE_LEAD, now=now, text="no subtask is open")
     # Each settled parent may be the last open subtask of its own parent.
     while over := settling(Board(tasks.tasks), parents):
-        tasks = with_tasks(tasks, [lifecycle.advance(task, request) for task in over])
+        settled = [lifecycle.advance(task, request) for task in over]
+        tasks = with_tasks(tasks, settled)
+        stopped = [task for task in settled if task.waits]
+        board = Board(tasks.tasks)
+        tasks = owe(
+            tasks, THE_LEAD, [told for task in stopped for told in subtasks.stop_notices(board, task, watchers)]
+        )
         parents.update(task.parent for task in over)
     reviewed, notices = subtasks.reviews(Board(tasks.tasks), now)
     return owe(with_tasks(tasks, reviewed), THE_LEAD, notices) if reviewed else tasks

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model.caller import IN_CHARGE, Caller, Who
-from pro0.model.ids import task_id
+from pro0.model.ids import LEAD, task_id
 from pro0.model.task import SETTLED, Changes, Entry, Gate, Task, TaskList
 from pro0.rules import text
 from pro0.rules.tasks import gates, priority, subtasks
@@ -36,7 +36,15 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
     return changed, after
 
 
-def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: datetime) -> TaskList:
+def delete(
+    tasks: TaskList,
+    id: str,
+    caller: Caller,
+    *,
+    force: bool,
+    now: datetime,
+    watchers: tuple[str, ...] = (LEAD,),
+) -> TaskList:
     """Delete a task. With `force` other tasks drop their references to it, else it raises Refused (behaviour 2.6)."""
     gone = find(tasks, id)
     if caller.who is not Who.HUMAN and (gone.requires or gone.awaiting):
@@ -48,7 +56,7 @@ def delete(tasks: TaskList, id: str, caller: Caller, *, force: bool, now: dateti
         names = ", ".join(task.id for task in users)
         raise Refused(f"{id} is named by {names}", hint="--force takes it out of their lists too")
     remaining = replace(tasks, tasks=tuple(task for task in tasks.tasks if task.id != id))
-    return follow(with_tasks(remaining, [_without(task, id) for task in users]), now, {gone.parent})
+    return follow(with_tasks(remaining, [_without(task, id) for task in users]), now, {gone.parent}, watchers)
 
 
 def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> None:

@@ -49,7 +49,7 @@ def create(
     created = [board.tasks[task.id] for task in new]
     notices = [assigned(task, task.assignee, new_id()) for task in created if task.assignee]
     notices += [notice for task in created if task.awaiting for notice in subtasks.stop_notices(board, task, watchers)]
-    return follow(owe(changed, caller, notices), now), created
+    return follow(owe(changed, caller, notices), now, watchers=watchers), created
 
 
 def named_tasks(drafts: Iterable[Draft]) -> set[str]:
