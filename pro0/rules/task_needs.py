@@ -40,6 +40,8 @@ def of_tasks(picture: Picture, board: Board) -> Iterator[Need]:
             since, state = idle[task.id]
             if since + IDLE_CLAIM_AFTER <= picture.now:
                 yield _idle_claim(task, state, since)
+        elif _runs(picture) and _holds_up_its_tree(board, task):
+            yield _empty_epic(task)
         elif _runs(picture) and (why := _stalls(board, task)):
             sentence = f"{task.id} stands still: {why}: {task.title}"
             yield need_of(NeedKind.STALLED, task.id, sentence, f"pro0 task start {task.id}", task.updated_at, why=why)
@@ -202,6 +204,23 @@ def _stalls(board: Board, task: Task) -> str:
     if task.assignee is None and above is None and why_not_ready(board, task) is None:
         return "nobody starts it by itself"
     return ""
+
+
+def _holds_up_its_tree(board: Board, task: Task) -> bool:
+    """Return True for an epic that is all that its tree waits for: nothing below it is open."""
+    if task.type is not Kind.EPIC or task.status is not Status.PENDING or board.open_children(task.id):
+        return False
+    above = board.supervisor(task)
+    if above is None or above.claim is None or not waits_for_subtasks(board, above):
+        return False
+    return all(one.status in (Status.COMPLETED, Status.CANCELLED) for one in board.watched(above.id))
+
+
+def _empty_epic(task: Task) -> Need:
+    why = "no subtask of it is open"
+    sentence = f"{task.id} stands still: {why}: {task.title}"
+    command, look = f"pro0 task complete {task.id}", _show(task)
+    return need_of(NeedKind.STALLED, task.id, sentence, command, task.updated_at, why=why, look=look)
 
 
 def _can(seat: Seat, task: Task) -> bool:

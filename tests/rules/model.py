@@ -49,7 +49,8 @@ class Item:
     escalated: int = 0
     from_done: bool = False
     just_started: bool = False
-    reopened: bool = False
+    kept_open: bool = False
+    at_gate: bool = False
     begun: bool = False
     """Whether anybody has had it since it was last free: its assignee worked on it, and is no reservation."""
 
@@ -152,7 +153,8 @@ class Model:
     def follow(self, *moved: int | None) -> None:
         """Let parents that are over end, and supervised ones look at what is through.
 
-        A reopened epic ends only when one of its subtasks has changed: it is named in `moved`.
+        An epic that a person reopened or did not let through ends only when one of its subtasks has changed since:
+        it is named in `moved`, or no longer kept open.
         """
         parents = set(moved)
         changed = True
@@ -161,12 +163,13 @@ class Model:
             for n, item in self.items.items():
                 below = [self.items[m].status for m in self.children(n, still_open=False)]
                 begun = item.epic and item.status == "pending" and bool(below) and "failed" not in below
-                begun = begun and not (item.reopened and n not in parents)
+                begun = begun and not (item.kept_open and n not in parents)
                 settles = begun or (item.status == "done" and (item.epic or self.policy(n) != "supervised"))
                 if settles and not item.waits and not self.children(n):
                     self.finish(n)
                     self.tell_of_stop(n, "lead")
-                    item.reopened = False
+                    item.kept_open = False
+                    self.changed(n)
                     parents.add(item.parent)
                     changed = True
         for n, item in self.items.items():
@@ -179,6 +182,12 @@ class Model:
                 if item.holder:
                     item.status, item.returned = "in_progress", 0
 
+    def changed(self, number: int) -> None:
+        """An epic is kept open until something below it changes."""
+        parent = self.items[number].parent
+        if parent in self.items:
+            self.items[parent].kept_open = False
+
     def _through(self, number: int) -> bool:
         return self.items[number].status in ("completed", "cancelled")
 
@@ -189,7 +198,7 @@ class Model:
         if self.left(number):
             item.status = "done"
         elif item.requires and passed != item.requires:
-            item.status, item.waits = "in_progress", item.requires
+            item.status, item.waits, item.at_gate = "in_progress", item.requires, True
         else:
             item.status = "completed"
 

@@ -20,10 +20,14 @@ def act(model: Model, verb: str, number: int, who: str, *, kind: str = "work", s
         return False
     if verb == "clear" and who == "human" and item.open and not item.waits:
         return True
+    lets_not_through = verb in ("reject", "clear") and item.at_gate
     was_stopped, was_settled, waited = item.stopped, not item.open, item.open and bool(item.waits)
     if not VERBS[verb](model, number, item, who, kind, session):
         return False
-    item.just_started, item.reopened = verb == "start", verb == "reopen"
+    item.just_started = verb == "start"
+    item.kept_open = item.kept_open or verb == "reopen" or lets_not_through
+    item.at_gate = item.at_gate and bool(item.waits) and verb != "hold"
+    model.changed(number)
     if verb not in ("start", "claim", "undo_start") and not (verb == "release" and who in ("w1", "w2")):
         item.returned = 0
     if not was_stopped:

@@ -9,13 +9,13 @@ from pro0.model.task import Awaiting, Changes, Draft, Gate, Kind, Status, TaskLi
 from pro0.rules.lead import supervised
 from pro0.rules.tasks import changes, editing
 from pro0.rules.tasks.acts import Act, TaskPhase, phase
-from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import T0, W1, ask, at, listed, make, task
 
 
 def acted(tasks: TaskList, number: int, act: Act, **more: object) -> TaskList:
     """The list after an act of a person."""
-    return changes.act(tasks, f"task-{number}", ask(act, THE_HUMAN, "", T0, **more))[0]
+    return changes.act(tasks, f"task-{number}", ask(act, THE_HUMAN, "", **{"now": T0, **more}))[0]
 
 
 def phases(tasks: TaskList) -> list[TaskPhase]:
@@ -89,6 +89,30 @@ def test_an_epic_that_was_held_ends_when_the_hold_is_lifted(how: str, gate: Gate
     assert phases(tasks) == [AWAITING, COMPLETED]
     tasks = acted(tasks, 1, lift)
     assert phases(tasks) == [AWAITING if gate else COMPLETED, COMPLETED]
+
+
+@pytest.mark.parametrize("refusal", [Act.REJECT, Act.CLEAR])
+def test_an_epic_that_is_not_let_through_its_gate_waits_for_what_mends_it(refusal: Act) -> None:
+    """Rulings 2.13: handed back it does not ask again at once; a subtask that mends it is ready."""
+    tasks = acted(epic(requires=Gate.REVIEW), 2, Act.COMPLETE)
+    assert phases(tasks) == [AWAITING, COMPLETED]
+    tasks = acted(tasks, 1, refusal)
+    assert phases(tasks) == [PENDING, COMPLETED]
+    tasks, [mends] = make(tasks, Draft(title="mend it", parent="1"))
+    assert why_not_ready(Board(tasks.tasks), mends) is None
+    assert phases(acted(tasks, 3, Act.COMPLETE)) == [AWAITING, COMPLETED, COMPLETED]
+    assert phases(acted(acted(tasks, 3, Act.COMPLETE), 1, Act.APPROVE))[0] is COMPLETED
+
+
+def test_an_epic_that_is_reopened_stays_open_also_after_a_hold() -> None:
+    """Rulings 2.4: only a change of a subtask ends it, here one that comes while it is held."""
+    tasks = acted(acted(epic(), 2, Act.COMPLETE), 1, Act.REOPEN)
+    held = acted(tasks, 1, Act.HOLD, kind=Awaiting.INPUT)
+    assert phases(acted(held, 1, Act.CLEAR))[0] is PENDING
+    held = acted(held, 2, Act.REOPEN, now=at(1))
+    held = acted(held, 2, Act.COMPLETE, now=at(2))
+    assert phases(held) == [AWAITING, COMPLETED]
+    assert phases(acted(held, 1, Act.CLEAR))[0] is COMPLETED
 
 
 def test_an_epic_that_was_held_goes_on_with_what_is_open_below() -> None:

@@ -491,6 +491,20 @@ def test_a_supervised_task_that_waits_for_another_does_not_stand_still() -> None
     assert "task-2" not in {need.subject for need in needs(picture(first, below))}
 
 
+@pytest.mark.parametrize("beside", [None, *Status])
+def test_an_epic_that_alone_holds_up_its_tree_is_shown(beside: Status | None) -> None:
+    """Behaviour 2.4: nothing below it is open, and nothing would end it by itself."""
+    claim = Claim(agent_id="s1", incarnation="inc-s1", epoch=1, claimed_at=at(-900))
+    above = supervised(status=Status.DONE, assignee="s1", claim=claim)
+    below = [task(3, parent=2 if beside is Status.COMPLETED else 1, status=beside)] if beside else []
+    found = {need.subject: need for need in needs(picture(above, task(2, type=Kind.EPIC, parent=1), *below))}
+    if beside in (None, Status.COMPLETED, Status.CANCELLED):
+        assert found["task-2"].what == "task-2 stands still: no subtask of it is open: title 2"
+        assert found["task-2"].command == "pro0 task complete task-2"
+    else:
+        assert "task-2" not in found
+
+
 REQUEST = PermissionRequest(
     id="r1", agent_id="w1", incarnation="inc-w1", tool="Bash", input='{"command": "make"}', key="k", at=at(-1)
 )

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 from pro0.model.ids import task_number
 from pro0.model.task import SETTLED, Kind, Policy, Status, Task
-from pro0.rules.tasks.acts import Act, newest_act
+from pro0.rules.tasks.acts import Act
+from pro0.rules.tasks.gates import at_gate
 
 _START = datetime.min.replace(tzinfo=UTC)
 
@@ -159,12 +160,23 @@ def _may_settle(board: Board, task: Task, moved: Collection[str | None]) -> bool
     if task.awaiting:
         return False
     if task.type is Kind.EPIC and task.status is Status.PENDING:
-        if newest_act(task) == Act.REOPEN and task.id not in moved:
-            return False  # a person wants it open, for a subtask that is still to come
         below = board.children(task.id)
+        if task.id not in moved and _is_kept_open(task, below):
+            return False
         return bool(below) and not any(child.status is Status.FAILED for child in below)
     supervised = task.type is not Kind.EPIC and board.declared(task) is Policy.SUPERVISED
     return task.status is Status.DONE and not supervised
+
+
+def _is_kept_open(epic: Task, below: Iterable[Task]) -> bool:
+    """Return True while a person wants an epic open for what is still to come: it was reopened, or not let through."""
+    for entry in reversed(epic.history):
+        refused = entry.act in (Act.REJECT, Act.CLEAR) and epic.requires and entry.asked == at_gate(epic.requires)
+        if entry.act == Act.REOPEN or refused:
+            return all(task.updated_at is None or task.updated_at <= entry.at for task in below)
+        if entry.act == Act.SETTLE:
+            break
+    return False
 
 
 def _completed(task: Task | None) -> bool:
