@@ -292,6 +292,10 @@ def delete(model: Model, number: int, who: str, *, force: bool) -> bool:
         return False
     if not force and (item.holder or named):
         return False
+    below = {number, *(n for n in model.items if number in model.above(n))}
+    failed = any(model.items[n].status == "failed" and model.watcher(n) is not None for n in below)
+    if who == "lead agent" and failed:
+        return False
     del model.items[number]
     for other in model.items.values():
         other.deps.discard(number)

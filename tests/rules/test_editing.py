@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import THE_HUMAN, Caller
-from pro0.model.task import Changes, Gate, Kind, Status, Task, TaskList
+from pro0.model.task import Changes, Gate, Kind, Policy, Status, Task, TaskList
 from pro0.rules.tasks import editing
 from pro0.rules.tasks.acts import TaskPhase, phase
 from pro0.rules.tasks.board import Board, why_not_ready
@@ -194,6 +194,18 @@ def test_deleting_is_no_way_around_a_gate(gated: Task, force: bool) -> None:
     with pytest.raises(Refused, match="only a human"):
         delete(listed(gated), "task-1", LEAD_AGENT, force=force)
     assert delete(listed(gated), "task-1").tasks == ()
+
+
+@pytest.mark.parametrize("id", ["task-1", "task-2", "task-3"])
+def test_deleting_is_no_way_around_a_failure_in_a_supervised_tree(id: str) -> None:
+    """Rulings 2.8: a person decides, also where the deletion of a task above would take it out of the tree."""
+    tasks = listed(task(1, policy=Policy.SUPERVISED), task(2, parent=1), task(3, parent=2, status=Status.FAILED))
+    with pytest.raises(Refused, match="only a human may delete it") as refused:
+        delete(tasks, id, LEAD_AGENT, force=True)
+    assert "retries, closes or deletes" in (refused.value.hint or "")
+    assert len(delete(tasks, id, force=True).tasks) == 2
+    pool = listed(task(1), task(2, parent=1, status=Status.FAILED))
+    assert len(delete(pool, "task-2", LEAD_AGENT).tasks) == 1
 
 
 def test_a_done_parent_ends_with_the_deletion_of_its_last_open_subtask() -> None:

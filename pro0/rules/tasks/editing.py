@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, ErrorCode, Refused
 from pro0.model.caller import IN_CHARGE, Caller, Who
 from pro0.model.ids import LEAD, task_id
-from pro0.model.task import SETTLED, Changes, Entry, Gate, Task, TaskList
+from pro0.model.task import SETTLED, Changes, Entry, Gate, Status, Task, TaskList
 from pro0.rules import text
 from pro0.rules.tasks import gates, priority, subtasks
 from pro0.rules.tasks.acts import TaskPhase, phase
@@ -49,6 +49,13 @@ def delete(
     gone = find(tasks, id)
     if caller.who is not Who.HUMAN and (gone.requires or gone.awaiting):
         raise Refused(f"{id} is gated: only a human may delete it", code=ErrorCode.NOT_ALLOWED)
+    if caller.who is not Who.HUMAN and _decided_by_a_person(Board(tasks.tasks), gone):
+        hint = "a person retries, closes or deletes what has failed: pro0 task list --status failed"
+        raise Refused(
+            f"{id} has failed in its tree, or one below it: only a human may delete it",
+            code=ErrorCode.NOT_ALLOWED,
+            hint=hint,
+        )
     if gone.claim and not force:
         raise Refused(f"{id} is claimed by {gone.claim.agent_id}", hint=f"cancel it first: pro0 task cancel {id}")
     users = [task for task in tasks.tasks if id in task.dependencies or task.parent == id]
@@ -57,6 +64,11 @@ def delete(
         raise Refused(f"{id} is named by {names}", hint="--force takes it out of their lists too")
     remaining = replace(tasks, tasks=tuple(task for task in tasks.tasks if task.id != id))
     return follow(with_tasks(remaining, [_without(task, id) for task in users]), now, {gone.parent}, watchers)
+
+
+def _decided_by_a_person(board: Board, gone: Task) -> bool:
+    """Return True when a task holds a failure that stops a supervised tree, its own or one below it (behaviour 2.8)."""
+    return any(task.status is Status.FAILED and board.supervisor(task) for task in (gone, *board.below(gone)))
 
 
 def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> None:
