@@ -146,9 +146,22 @@ class Model:
         for n, item in self.items.items():
             if item.parent in left:
                 left[item.parent].add(n)
+        left |= {-n: self.before_the_work(n) for n in self.items}
+        for n in self.items:
+            left[n] |= self.turn(n)
         while free := [n for n, waits in left.items() if not waits]:
             left = {n: waits - set(free) for n, waits in left.items() if n not in free}
         return bool(left)
+
+    def turn(self, number: int) -> set[int]:
+        """The work of a pending supervised parent, as its negative number: a pending subtask waits for it."""
+        watcher = self.watcher(number)
+        both = [self.items[n].status for n in (number, watcher) if n is not None]
+        return {-watcher} if watcher is not None and both == ["pending", "pending"] else set()
+
+    def before_the_work(self, number: int) -> set[int]:
+        deps = {d for d in self.items[number].deps if d in self.items and self.items[d].status != "completed"}
+        return deps | self.turn(number)
 
     def follow(self, *moved: int | None) -> None:
         """Let parents that are over end, and supervised ones look at what is through.

@@ -1,5 +1,7 @@
 """What may be done to the tasks of the model, by whom, and what it makes of them (rulings 2)."""
 
+from copy import deepcopy
+
 from tests.rules.model import (
     AGENTS,
     CANCELS,
@@ -218,10 +220,12 @@ def _reopen(model: Model, number: int, item: Item, who: str, _kind: str, _sessio
 
 
 def _if_no_circle(model: Model, change: object) -> bool:
-    if model.circular():
-        return False
     assert callable(change)
+    before = deepcopy(model.items)
     change()
+    if model.circular():
+        model.items = before
+        return False
     return True
 
 

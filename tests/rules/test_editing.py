@@ -1,30 +1,95 @@
 """Tasks that are changed or deleted, with what names them (rulings 2.5, 2.6)."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
-from pro0.model.caller import THE_HUMAN, Caller
-from pro0.model.task import Changes, Gate, Kind, Policy, Status, Task, TaskList
-from pro0.rules.tasks import editing
-from pro0.rules.tasks.acts import TaskPhase, phase
+from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller
+from pro0.model.task import Changes, Draft, Gate, Kind, Policy, Status, Task, TaskList
+from pro0.rules.tasks import changes, editing
+from pro0.rules.tasks.acts import Act, TaskPhase, phase
 from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import (
     LEAD_AGENT,
     T0,
+    ask,
     at,
     claimed,
     listed,
+    make,
     standing,
     task,
     update,
 )
+from tests.rules.trees import session
 
 
 def test_a_cycle_is_shown() -> None:
     tasks = listed(task(1), task(2, 1), task(3, 2))
     with pytest.raises(Refused, match="task-1 → task-3 → task-2 → task-1"):
         update(tasks, "task-1", Changes(add_dependencies=("3",)))
+
+
+TREES = {
+    "its parent needs what needs it": [("p", None, ("x",)), ("c", "p", ()), ("x", None, ("c",))],
+    "its parent needs it": [("p", None, ("c",)), ("c", "p", ())],
+    "two levels above it": [("p", None, ("x",)), ("q", "p", ()), ("c", "q", ()), ("x", None, ("c",))],
+}
+
+
+@pytest.mark.parametrize("which", TREES)
+def test_a_cycle_through_the_own_work_of_a_supervised_parent_is_shown(which: str) -> None:
+    """Rulings 2.5, 2.6: a subtask waits for its parent's own work, and so for what that waits for."""
+    drafts = [
+        Draft(title=key, key=key, parent=parent, blocked_by=needs, policy=None if parent else Policy.SUPERVISED)
+        for key, parent, needs in TREES[which]
+    ]
+    with pytest.raises(Refused, match=r"dependency cycle: .*the work of task-1") as refused:
+        make(TaskList(), *drafts)
+    assert refused.value.code == "cycle"
+    if which != "two levels above it":
+        assert make(TaskList(), replace(drafts[0], policy=None), *drafts[1:])
+
+
+def runs_to_its_end(tasks: TaskList) -> bool:
+    """Whether all of it is completed, when each task that is ready is started and each session does its work."""
+    now = 0
+    while now < 500:
+        now += 1
+        board = Board(tasks.tasks)
+        working = next((one for one in board if one.claim and one.status is Status.IN_PROGRESS), None)
+        ready = next((one for one in board if why_not_ready(board, one) is None), None)
+        if working:
+            tasks, _ = changes.act(tasks, working.id, ask(Act.COMPLETE, session(working.id), now=at(now)))
+        elif ready:
+            begin = ask(Act.START, THE_LEAD, now=at(now), holder=session(ready.id))
+            tasks, _ = changes.act(tasks, ready.id, begin)
+        else:
+            break
+    return {one.status for one in tasks.tasks} == {Status.COMPLETED}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_exactly_what_could_never_end_is_a_cycle(data: st.DataObject) -> None:
+    """Rulings 2.5, 2.6: trees with epics, of a pool or supervised, and any dependencies between their tasks."""
+    count = data.draw(st.integers(2, 6))
+    parents = {n: data.draw(st.sampled_from([None, *range(1, n)])) for n in range(1, count + 1)}
+    made = []
+    for n, parent in parents.items():
+        needs = data.draw(st.lists(st.sampled_from([m for m in parents if m != n]), max_size=2, unique=True))
+        policy = data.draw(st.sampled_from([None, Policy.SUPERVISED]))
+        groups = n in parents.values() and data.draw(st.integers(0, 3)) == 0
+        kind = Kind.EPIC if groups else Kind.TASK
+        made.append(task(n, *([] if groups else needs), parent=parent, policy=policy, type=kind))
+    try:
+        changes.acyclic(listed(*made))
+        refused = False
+    except Refused:
+        refused = True
+    assert refused != runs_to_its_end(listed(*made))
 
 
 def test_a_cycle_of_thousands_is_shown_in_few_words() -> None:

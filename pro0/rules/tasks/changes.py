@@ -132,8 +132,13 @@ def assigned(task: Task, to: str, notice_id: str) -> tuple[str, str, str]:
 
 
 def acyclic(tasks: TaskList) -> None:
-    """Raise Refused for a cycle of waits: a task waits for its dependencies, a parent for its subtasks."""
+    """Raise Refused for a cycle of waits: a task waits for its dependencies, a parent for its subtasks.
+
+    A subtask of a supervised parent waits for that parent's own work too.
+    """
     waits = {task.id: [*task.dependencies] for task in tasks.tasks}
+    for id, more in _turns(Board(tasks.tasks)).items():
+        waits.setdefault(id, []).extend(more)
     for task in tasks.tasks:
         if task.parent in waits:
             waits[task.parent].append(task.id)
@@ -141,6 +146,24 @@ def acyclic(tasks: TaskList) -> None:
         raise Refused(
             f"that makes a dependency cycle: {graph.arrows(cycle)}", code=ErrorCode.CYCLE, hint="drop one of them"
         )
+
+
+def _turns(board: Board) -> dict[str, list[str]]:
+    """Return what pending subtasks of pending supervised parents wait for: the parent's own work, not its end.
+
+    That work is a node of its own, which waits for the parent's unmet dependencies and for the work above it.
+    """
+    waits: dict[str, list[str]] = {}
+    for task in board:
+        above = board.supervisor(task) if task.status is Status.PENDING else None
+        if above is None or above.status is not Status.PENDING:
+            continue
+        work = f"the work of {above.id}"
+        waits[task.id] = [work]
+        waits.setdefault(f"the work of {task.id}", []).append(work)
+        needed = filter(None, map(board.get, above.dependencies))
+        waits.setdefault(work, []).extend(one.id for one in needed if one.status is not Status.COMPLETED)
+    return waits
 
 
 _NEEDS_A_READY_TASK = frozenset({Act.CLAIM, Act.START, Act.WISH})
