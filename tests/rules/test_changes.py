@@ -6,9 +6,10 @@ from msgspec.structs import replace
 from pro0.errors import NotFound, Refused
 from pro0.model.caller import THE_HUMAN, Caller
 from pro0.model.task import Draft, Gate, Kind, Status, TaskList
+from pro0.rules.lead import supervised
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act, TaskPhase, phase
-from pro0.rules.tasks.board import Board, why_not_ready
+from pro0.rules.tasks.board import Board, claimable, why_not_ready
 from tests.rules.building import LEAD_AGENT, T0, W1, W1_LATER, W2, ask, at, claimed, dead, listed, make, standing, task
 
 
@@ -93,6 +94,16 @@ def test_an_assignment_reserves_and_is_told_once() -> None:
     assert changes.act(tasks, "task-1", ask(Act.CLAIM, THE_HUMAN))[1].assignee == "human"
     dropped, task_ = changes.assign(tasks, "task-1", ask(Act.ASSIGN, THE_HUMAN), "n2")
     assert (task_.assignee, dropped.outbox) == (None, tasks.outbox)
+
+
+def test_a_task_that_is_assigned_gets_no_session_of_its_own() -> None:
+    """Rulings 2.16: it is offered to its member, who was told of it; an assignment to nobody leaves the wish."""
+    wished, _ = changes.act(listed(task(1)), "task-1", ask(Act.WISH, THE_HUMAN))
+    tasks, assigned = changes.assign(wished, "task-1", ask(Act.ASSIGN, THE_HUMAN, assignee="w2"), "n1")
+    assert (assigned.assignee, assigned.start) == ("w2", None)
+    assert (supervised.to_start(Board(tasks.tasks)), claimable(Board(tasks.tasks), "w2")) == ([], [assigned])
+    _, dropped = changes.assign(wished, "task-1", ask(Act.ASSIGN, THE_HUMAN), "n2")
+    assert dropped.start
 
 
 def test_an_epic_is_not_assigned() -> None:

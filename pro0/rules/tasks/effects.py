@@ -57,8 +57,8 @@ def wish(task: Task, request: Request) -> Task:
 
 
 def assign(task: Task, request: Request) -> Task:
-    """Reserve a task, or drop its reservation."""
-    return replace(task, assignee=request.assignee)
+    """Reserve a task, or drop its reservation. One reserved for a member gets no session of its own."""
+    return replace(task, assignee=request.assignee, start=None if request.assignee else task.start)
 
 
 def unreserve(task: Task, _request: Request) -> Task:
