@@ -9,7 +9,7 @@ from pro0.model.runtime import ENDED, Phase, SeatState, State
 from pro0.model.stored import iso
 from pro0.model.task import Archived, Awaiting, Kind, Policy, Status, Task
 from pro0.model.team import Seat, Wish
-from pro0.rules.tasks.board import Board, why_not_ready
+from pro0.rules.tasks.board import Board, over_above, why_not_ready
 from pro0.rules.tasks.gates import at_gate, wait_in_words
 from pro0.rules.tasks.subtasks import waits_for_subtasks
 from pro0.rules.words import prompts
@@ -44,7 +44,9 @@ def of_tasks(picture: Picture, board: Board) -> Iterator[Need]:
             yield _empty_epic(task)
         elif _runs(picture) and (why := _stalls(board, task)):
             sentence = f"{task.id} stands still: {why}: {task.title}"
-            yield need_of(NeedKind.STALLED, task.id, sentence, f"pro0 task start {task.id}", task.updated_at, why=why)
+            over = over_above(board, task)
+            command = f"pro0 task reopen {over.id}" if over else f"pro0 task start {task.id}"
+            yield need_of(NeedKind.STALLED, task.id, sentence, command, task.updated_at, why=why)
 
 
 def of_archive(archived: Archived) -> Iterator[Need]:
@@ -195,7 +197,9 @@ def _runs(picture: Picture) -> bool:
 
 
 def _stalls(board: Board, task: Task) -> str:
-    """Return the reason a supervised task goes on only when a person starts it, or an empty string."""
+    """Return the reason a task in a supervised tree goes on only when a person starts it, or an empty string."""
+    if task.type is not Kind.EPIC and (over := over_above(board, task)):
+        return f"{over.id}, above it, is {over.status.words}"
     if task.start or board.declared(task) is not Policy.SUPERVISED or task.type is Kind.EPIC:
         return ""
     if task.claim is None and waits_for_subtasks(board, task):  # its assignee is the member of the session that is gone

@@ -505,6 +505,15 @@ def test_an_epic_that_alone_holds_up_its_tree_is_shown(beside: Status | None) ->
         assert "task-2" not in found
 
 
+@pytest.mark.parametrize("policy", [None, Policy.POOL])
+def test_what_is_reopened_below_a_completed_parent_stands_still(policy: Policy | None) -> None:
+    """Its turn never comes: the one above it is to be reopened, and started."""
+    above, below = supervised(status=Status.COMPLETED), task(2, parent=1, policy=policy)
+    need = only(picture(above, below))
+    assert need.what == "task-2 stands still: task-1, above it, is completed: title 2"
+    assert (need.kind, need.command) == (NeedKind.STALLED, "pro0 task reopen task-1")
+
+
 REQUEST = PermissionRequest(
     id="r1", agent_id="w1", incarnation="inc-w1", tool="Bash", input='{"command": "make"}', key="k", at=at(-1)
 )

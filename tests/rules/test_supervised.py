@@ -339,6 +339,22 @@ def test_epics_only_group_also_in_a_supervised_tree() -> None:
     assert set(tree.phases()) == {TaskPhase.COMPLETED}
 
 
+def test_what_is_reopened_below_a_completed_parent_says_what_to_do() -> None:
+    tree = Tree(*children(0))
+    tree.complete(1)
+    tree.begin("task-2")
+    tree.complete(2)
+    tree.complete(1)
+    tree.act("task-2", Act.REOPEN, THE_HUMAN)
+    with pytest.raises(Refused, match="task-1, above it, is completed") as refused:
+        tree.act("task-2", Act.WISH, THE_HUMAN)
+    assert refused.value.hint == "reopen it first: pro0 task reopen task-1"
+    tree.act("task-1", Act.REOPEN, THE_HUMAN)
+    tree.begin("task-1")
+    tree.complete(1)
+    assert tree.turns() == ["task-2"]
+
+
 GROUP = Draft(title="group", key="group", type=Kind.EPIC)
 IN_IT = Draft(title="in it", parent="group")
 ENDS = {

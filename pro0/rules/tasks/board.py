@@ -120,6 +120,12 @@ def why_not_ready(board: Board, task: Task) -> str | None:
     return None
 
 
+def over_above(board: Board, task: Task) -> Task | None:
+    """Return the supervised parent that is over above a pending task: that task has no turn until it is reopened."""
+    above = board.supervisor(task) if task.status is Status.PENDING else None
+    return above if above and above.status in (Status.COMPLETED, Status.CANCELLED) else None
+
+
 def is_blocked(board: Board, task: Task) -> bool:
     """Return True for a pending task with an unmet dependency. That dependency may never be completed."""
     return task.status is Status.PENDING and bool(blockers(board, task))

@@ -16,7 +16,7 @@ from pro0.model.message import Notice
 from pro0.model.task import SETTLED, Kind, Status, Task, TaskList
 from pro0.rules.tasks import answers, graph, lifecycle, subtasks
 from pro0.rules.tasks.acts import ANSWERS, Act, Request, TaskPhase, phase
-from pro0.rules.tasks.board import Board, settling, why_not_ready
+from pro0.rules.tasks.board import Board, over_above, settling, why_not_ready
 from pro0.rules.tasks.effects import is_reserved
 from pro0.rules.tasks.finishing import finished
 from pro0.rules.tasks.subtasks import notice_id
@@ -191,7 +191,9 @@ def _claimable(board: Board, task: Task, request: Request) -> None:
         return
     why = why_not_ready(board, task)
     if why:
-        raise Refused(f"{task.id} {why}", code=ErrorCode.NOT_READY, hint="see what is ready: pro0 task ready")
+        over = over_above(board, task)
+        hint = f"reopen it first: pro0 task reopen {over.id}" if over else "see what is ready: pro0 task ready"
+        raise Refused(f"{task.id} {why}", code=ErrorCode.NOT_READY, hint=hint)
     caller = request.caller
     if task.assignee not in (None, caller.agent_id) and caller.who in lifecycle.AGENTS:
         raise Refused(f"{task.id} is reserved for {task.assignee}", code=ErrorCode.RESERVED, hint="pro0 task next")
