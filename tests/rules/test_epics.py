@@ -15,7 +15,7 @@ from tests.rules.building import T0, W1, ask, at, listed, make, task
 
 def acted(tasks: TaskList, number: int, act: Act, **more: object) -> TaskList:
     """The list after an act of a person."""
-    return changes.act(tasks, f"task-{number}", ask(act, THE_HUMAN, "", **{"now": T0, **more}))[0]
+    return changes.act(tasks, f"task-{number}", replace(ask(act, THE_HUMAN, "", T0), **more))[0]
 
 
 def phases(tasks: TaskList) -> list[TaskPhase]:
