@@ -11,7 +11,7 @@ from pro0.model.task import SETTLED, Archived, Entry, Status, Task, TaskList, Ta
 from pro0.rules.tasks import archive, changes
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.archive import HISTORY_COUNT, SEGMENT_COUNT, SETTLED_COUNT
-from pro0.rules.tasks.board import Board
+from pro0.rules.tasks.board import Board, why_not_ready
 from tests.rules.building import ask, at, listed, task
 
 ENDS = (Status.COMPLETED, Status.FAILED, Status.CANCELLED)
@@ -122,10 +122,12 @@ def test_a_lost_count_is_made_again_from_the_segments() -> None:
 
 
 def test_a_reopened_task_may_not_close_a_circle() -> None:
-    """What waited for nothing any more waits again: not for what waits for it by now."""
+    """What waited for nothing any more waits again: not for what waits for it by now; what is over waits for none."""
     tasks = listed(over(1, 2), over(2, 3), task(3, 1))
+    tasks, opened = changes.act(tasks, "task-1", ask(Act.REOPEN, THE_HUMAN))
+    assert why_not_ready(Board(tasks.tasks), opened) is None
     with pytest.raises(Refused, match="cycle"):
-        changes.act(tasks, "task-1", ask(Act.REOPEN, THE_HUMAN))
+        changes.act(tasks, "task-2", ask(Act.REOPEN, THE_HUMAN))
     done = listed(over(1, 2), over(2))
     assert changes.act(done, "task-1", ask(Act.REOPEN, THE_HUMAN))[1].status is Status.PENDING
 

@@ -134,9 +134,10 @@ def assigned(task: Task, to: str, notice_id: str) -> tuple[str, str, str]:
 def acyclic(tasks: TaskList) -> None:
     """Raise Refused for a cycle of waits: a task waits for its dependencies, a parent for its subtasks.
 
-    A subtask of a supervised parent waits for that parent's own work too.
+    A subtask of a supervised parent waits for that parent's own work too. A settled task waits for nothing, and may be
+    in the archive.
     """
-    waits = {task.id: [*task.dependencies] for task in tasks.tasks}
+    waits = {task.id: [*task.dependencies] for task in tasks.tasks if task.status not in SETTLED}
     for id, more in _turns(Board(tasks.tasks)).items():
         waits.setdefault(id, []).extend(more)
     for task in tasks.tasks:
