@@ -99,7 +99,7 @@ def keep_in_memory(config: pytest.Config) -> None:
 def short_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a short path, and the net: what runs below it or the temp folder at the end fails the session."""
     for name in list(os.environ):
-        if name.startswith(("PRO0_", "TMUX")):
+        if name.startswith(("PRO0_", "TMUX")) or name == "PYTHONUNBUFFERED":
             del os.environ[name]
     folder = Path(tempfile.mkdtemp(prefix="pro0-", dir=SHORT))
     yield folder

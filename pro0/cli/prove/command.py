@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -108,6 +109,7 @@ def _proved(agent: str, patience: float, interruption: Interruption, *, as_json:
             show("")
             line = f"{agent}: {result.check}: {'holds' if result.held else f'does not hold: {result.why}'}"
             (say if as_json else write)(line)
+            sys.stdout.flush()  # a check may take minutes: whoever reads it from a pipe sees each at once
 
         proof, refused = run(agent, patience, begun, told, interruption)
     if refused:
