@@ -204,7 +204,7 @@ def _commits(line: Fork) -> tuple[UnmergedCommit, ...]:
 
 
 def _moment(raw: str) -> datetime:
-    """Return the moment that git writes as seconds and a zone; the epoch for what is no moment."""
+    """Return the moment in git's form of seconds and a zone; the epoch for anything else."""
     seconds, _, zone = raw.partition(" ")
     try:
         minutes = int(zone[:1] + "1") * (int(zone[1:3]) * 60 + int(zone[3:5]))

@@ -57,7 +57,7 @@ def display_here(requested: str, *, terminal: bool) -> Display:
 
 
 def display_resumed(config: TeamConfig) -> Display:
-    """Return where a team is shown that goes on here; where it was when its mode cannot work here."""
+    """Return the display of a team resumed here: its old one when its mode cannot work here."""
     before = config.display
     try:
         here = display_here(config.mode, terminal=False)

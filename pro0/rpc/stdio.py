@@ -41,7 +41,7 @@ def bridge(team: TeamStore, source: int, sink: IO[bytes]) -> None:
             sink.write(b"%s: %d\r\n\r\n%s" % (HEADER, len(line), line) if carried.framed else line + b"\n")
             sink.flush()
             answers += not is_notice(line)
-        if not carried.ended or answers < carried.asked:
+        if not carried.ended or answers < carried.owed:
             raise EnvironmentMissing(f"the lead of {team.name} has gone", hint=_HINT)
         if carried.fault:
             raise carried.fault
@@ -54,11 +54,11 @@ class _Carried:
         # Closed by the thread that reads alone: it may wait when this process ends, and closing would wait for it.
         self._source = os.fdopen(source, "rb")
         self._sent = LineSplitter()
-        self._conversation = RpcConversation(self._expect, lambda asked: self._conversation.finish(asked, "null"))
+        self._conversation = RpcConversation(self._expect, lambda request: self._conversation.finish(request, "null"))
         self.framed = False
         """True when the client puts a header before each message."""
         self.ended = False
-        self.asked = 0
+        self.owed = 0
         """How many answers the lead owes in all."""
         self.fault: BadInput | None = None
         """Why no more is read."""
@@ -86,7 +86,7 @@ class _Carried:
             self._conversation.receive(line)
 
     def _expect(self, _answer: str) -> None:
-        self.asked += 1
+        self.owed += 1
 
     def _messages(self) -> Iterator[bytes]:
         line = self._source.readline(LINE_LIMIT)

@@ -217,7 +217,7 @@ def _holds_up_its_tree(board: Board, task: Task) -> bool:
     above = board.supervisor(task)
     if above is None or above.claim is None or not waits_for_subtasks(board, above):
         return False
-    return all(one.status in (Status.COMPLETED, Status.CANCELLED) for one in board.watched(above.id))
+    return all(task.status in (Status.COMPLETED, Status.CANCELLED) for task in board.watched(above.id))
 
 
 def _empty_epic(task: Task) -> Need:

@@ -46,7 +46,7 @@ def _is_cut(descriptor: int) -> bool:
 
 
 def _write(descriptor: int, line: bytes) -> None:
-    """Write one line; on a disk that has room for a part of it alone, end that part, so that the next one is whole."""
+    """Write one line; on a nearly full disk end the part that fits, so the next line is whole."""
     written = os.write(descriptor, line)
     if written == len(line):
         return

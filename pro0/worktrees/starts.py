@@ -26,7 +26,7 @@ def others_with(checkout: Git, commit: str) -> list[str]:
 
 
 def is_untouched(checkout: Git, branch: str, commit: str) -> bool:
-    """Return True for a branch that is still where it began, at a commit that a branch of the person's holds."""
+    """Return True for a branch still at its beginning, in a commit of one of the person's branches."""
     return start_of(checkout, branch) == commit and bool(others_with(checkout, commit))
 
 

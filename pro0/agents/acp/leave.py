@@ -97,7 +97,7 @@ class Leaves:
 
 
 def _as_shown(call: Mapping[str, object], options: list[Option]) -> dict[str, object]:
-    """Return all that a request is about: what the tool gets, how the agent tells it, what it offers."""
+    """Return all of a request: the tool's input, the agent's description of it, the options."""
     own = {name: call[name] for name in _SHOWN if name in call}
     own["offers"] = [f"{option.name} ({option.kind})" for option in options]
     raw_input = call.get("rawInput")

@@ -153,7 +153,7 @@ class AcpClient:
         self._keep(report)
 
     def _keep(self, report: BridgeReport) -> None:
-        """Write what the lead reads: last words and costs before the state that says that the turn is over."""
+        """Write the lead's files in order: last words and costs come before the state, which ends the turn."""
         turns_over, cost = self._conversation.turns_over, self._conversation.cost
         if turns_over != self._turns_over:  # two turns may end with the same words
             words = last_words(self._conversation.last_words, str(time.time_ns()), source="protocol")

@@ -76,7 +76,7 @@ class Thread(msgspec.Struct, rename="camel"):
 
     @property
     def order(self) -> tuple[bool, float]:
-        """Return what is greater for the one that was gone on with later; one that works comes last."""
+        """Return a sort key for conversations: by their last use, a working one last."""
         created = creation_time(self.id)
         turned_at = (self.recency_at or 0.0) if self.preview else 0.0
         return self.works, max(turned_at, created.timestamp() if created else 0.0)

@@ -118,7 +118,7 @@ def has_answered(transcript: Path) -> bool:
 
 
 def loaded(transcript: Path, session: str) -> Path:
-    """Return the transcript that a session goes on with: another one where its resume has not loaded that yet."""
+    """Return the transcript of a session's conversation: another one until its resume has loaded it."""
     if not session or has_answered(transcript):
         return transcript
     others = of_session(transcript.parent.glob(name_of(session)), session)

@@ -25,7 +25,7 @@ from pro0.store.teams import Store, TeamStore
 
 
 def by_name(store: Store, name: str) -> Iterator[Check]:
-    """Check the team of a name; of one that does not tell where its documents are, yield only that."""
+    """Check the team of a name; for a team with no word on its documents, yield only that."""
     try:
         store_team = store.team(name)
     except Pro0Error as error:

@@ -69,8 +69,8 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
     if as_json:
         write_json(proved)
     if untried:
-        first = next(iter(untried.values()))
-        raise EnvironmentMissing(f"not tried out: {', '.join(untried)}", code=first.code, hint=first.hint)
+        cause = next(iter(untried.values()))
+        raise EnvironmentMissing(f"not tried out: {', '.join(untried)}", code=cause.code, hint=cause.hint)
     context.exit(int(any(not result.held for proof in proved for result in proof.results)))
 
 

@@ -30,10 +30,10 @@ class MemberPane:
     def screen(self) -> Screen:
         """Return what it shows, as the lead sees it."""
         drawn = self._tmux("capture-pane", "-p", "-e")
-        told = self._tmux("display-message", "-p", "#{pane_title}\n#{cursor_x}\n#{cursor_y}").split("\n")
-        if len(told) < 3 or not (told[1] and told[2]):  # of a pane that is gone tmux says nothing, and no error
+        lines = self._tmux("display-message", "-p", "#{pane_title}\n#{cursor_x}\n#{cursor_y}").split("\n")
+        if len(lines) < 3 or not (lines[1] and lines[2]):  # of a pane that is gone tmux says nothing, and no error
             raise NotHeld(GONE)
-        return screen_of(drawn, told[0], (int(told[1]), int(told[2])))
+        return screen_of(drawn, lines[0], (int(lines[1]), int(lines[2])))
 
     def holds(self, text: str) -> bool:
         """Return True when a text stands in the input, as pro0 finds it."""

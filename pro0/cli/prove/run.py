@@ -22,30 +22,30 @@ from pro0.ops import proofs
 from pro0.rules import proving
 from pro0.scripted_model.server import Provider
 
-Told = Callable[[CheckResult], None]
-Begun = Callable[[ProofCheck], None]
+OnResult = Callable[[CheckResult], None]
+OnCheck = Callable[[ProofCheck], None]
 
 
 def prove(
-    agent: str, patience: float, begun: Begun, told: Told, interruption: Interruption
+    agent: str, patience: float, on_check: OnCheck, on_result: OnResult, interruption: Interruption
 ) -> tuple[Proof, tuple[str, ...]]:
     """Return the proof of an installed agent, and the other machines that it asked for in vain."""
     adapter = adapter_named(agent)
     version = _version(adapter, patience)
     has = acts_of(adapter)
-    results, asked = _round(adapter, version, (), proving.checks(has), patience, begun, told, interruption)
+    results, refused = _round(adapter, version, (), proving.checks(has), patience, on_check, on_result, interruption)
     off = proving.switched_off(results, has)
     if AgentAct.CHANNEL in off and results[0].held:
         # Typing takes its place, so that is proved without it.
         fewer = has - {AgentAct.CHANNEL}
-        second, more = _round(
-            adapter, version, (AgentAct.CHANNEL,), proving.checks(fewer), patience, begun, told, interruption
+        second, refused_again = _round(
+            adapter, version, (AgentAct.CHANNEL,), proving.checks(fewer), patience, on_check, on_result, interruption
         )
         off = (*proving.switched_off(second, fewer), AgentAct.CHANNEL)
-        results, asked = (*second, _of_channel(results)), {*asked, *more}
+        results, refused = (*second, _of_channel(results)), {*refused, *refused_again}
     now = datetime.now(UTC)
-    kept = tuple(act for act in AgentAct if act in off)
-    return Proof(agent=agent, version=version, at=now, results=tuple(results), off=kept), tuple(sorted(asked))
+    in_order = tuple(act for act in AgentAct if act in off)
+    return Proof(agent=agent, version=version, at=now, results=tuple(results), off=in_order), tuple(sorted(refused))
 
 
 def acts_of(adapter: Adapter) -> frozenset[AgentAct]:
@@ -56,7 +56,7 @@ def acts_of(adapter: Adapter) -> frozenset[AgentAct]:
         AgentAct.CHANNEL: adapter.deliver is not None,
         AgentAct.ANSWERS: adapter.permissions is not None or adapter.asks_by_hook,
     }
-    return frozenset(act for act, there in has.items() if there)
+    return frozenset(act for act, is_present in has.items() if is_present)
 
 
 def _version(adapter: Adapter, patience: float) -> str:
@@ -73,12 +73,12 @@ def _version(adapter: Adapter, patience: float) -> str:
 
 def _require_same(program: str, version: str, stage: ProofStage) -> None:
     """Raise EnvironmentMissing when the program is another in the home of a proof than in the person's own."""
-    there, why = ask_version(program, stage.patience, environment=stage.environment, folder=stage.project)
-    if there != version:
+    version_there, why = ask_version(program, stage.patience, environment=stage.environment, folder=stage.project)
+    if version_there != version:
         # A shim chooses by settings in HOME: the verdict would be that of another program, or of none.
-        seen = why or f"there it says that it is {there}, not {version}"
+        reason = why or f"there it says that it is {version_there}, not {version}"
         raise EnvironmentMissing(
-            f"{program} cannot be tried out in a home of its own: {seen}",
+            f"{program} cannot be tried out in a home of its own: {reason}",
             hint=f"put the folder of the program itself, not that of a shim, first in PATH: which -a {program}",
         )
 
@@ -89,8 +89,8 @@ def _round(
     off: tuple[AgentAct, ...],
     checks: Iterable[ProofCheck],
     patience: float,
-    begun: Begun,
-    told: Told,
+    on_check: OnCheck,
+    on_result: OnResult,
     interruption: Interruption,
 ) -> tuple[tuple[CheckResult, ...], set[str]]:
     """Try the checks one by one, with acts switched off as they would be later."""
@@ -104,7 +104,7 @@ def _round(
             stage = ProofStage(limited(adapter, off), scratch, provider, patience)
             _require_same(adapter.program, version, stage)
             try:
-                results = tuple(_tried(stage, checks, begun, told))
+                results = tuple(_tried(stage, checks, on_check, on_result))
             finally:
                 with suppress(NotHeld, EnvironmentMissing, OSError):  # the end below does without it
                     stage.pro0("team", "cleanup", TEAM, "--force")
@@ -117,17 +117,19 @@ def _round(
     return results, set(provider.refused)
 
 
-def _tried(stage: ProofStage, checks: Iterable[ProofCheck], begun: Begun, told: Told) -> Iterable[CheckResult]:
+def _tried(
+    stage: ProofStage, checks: Iterable[ProofCheck], on_check: OnCheck, on_result: OnResult
+) -> Iterable[CheckResult]:
     missed: set[ProofCheck] = set()
     for check in checks:
         if missed & proving.after(check):
             result = CheckResult(check=check, held=False, why=proving.NOT_TRIED)
         else:
-            begun(check)
+            on_check(check)
             result = _result(stage, check)
         if not result.held:
             missed.add(check)
-        told(result)
+        on_result(result)
         yield result
 
 

@@ -166,8 +166,8 @@ class ProofStage:
 
     def session_processes(self) -> list[Process]:
         """Return the processes that run in the member's sessions."""
-        named = {"PRO0_AGENT_ID": MEMBER, "PRO0_TEAM": TEAM, HOME_VARIABLE: self.environment[HOME_VARIABLE]}
-        return [process for process, values in processes.having(named) if values == named]
+        tags = {"PRO0_AGENT_ID": MEMBER, "PRO0_TEAM": TEAM, HOME_VARIABLE: self.environment[HOME_VARIABLE]}
+        return [process for process, values in processes.having(tags) if values == tags]
 
     def _ends_with(self) -> str:
         try:

@@ -47,7 +47,7 @@ class Work:
         """The limits of this process that are those of the command meanwhile."""
 
     def do(self) -> bool:
-        """Do what the other end asks for; return whether nothing of it is left here, so that another may follow."""
+        """Do the other end's command; return True when nothing of it is left here, so another may follow."""
         with self._connection:
             self._connection.settimeout(PATIENCE)
             if address.peer(self._connection) != os.geteuid() or (arguments := self._prepared()) is None:
@@ -119,7 +119,7 @@ class Work:
         self._look(0, None)  # it may have ended before
 
     def _end_with_the_work(self) -> bool:
-        """Let go of all that is the command's; return whether that succeeded, and nothing of it goes on."""
+        """Let go of all that is the command's; return True when nothing of it goes on."""
         try:
             for stream in (sys.stdout, sys.stderr):
                 stream.flush()

@@ -72,11 +72,11 @@ def running_programs(agent: Process) -> dict[Process, list[str]]:
 def _serves(line: list[str]) -> bool:
     """Return True for a server of tools, and for what waits or serves beside a Claude or a Codex."""
     text = "\0".join(line)
-    names = "\0".join(map(_named, line)).casefold()
+    names = "\0".join(map(_program_name, line)).casefold()
     return any(part in names for part in SERVERS) or any(part in text for part in BESIDE)
 
 
-def _named(word: str) -> str:
+def _program_name(word: str) -> str:
     """Return the part of a word that can name a program: a project may lie in a folder of any name."""
     program = next(iter(word.split()), "")  # a shell's command is one word
     if program.startswith("@"):  # a package, with its scope

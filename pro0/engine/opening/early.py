@@ -1,4 +1,4 @@
-"""A lead that is started before its team is there, so that it loads what it needs while the team is being made.
+"""A lead started before its team is there: it loads its modules while the team is being made.
 
 It is the lead's own process, called as every lead is. It waits on its standard input for the word, and holds nothing
 until then. Without the word it ends with whoever started it.

@@ -1,4 +1,4 @@
-"""Sessions whose agents are on other machines: what a machine is asked for, and the session at home that asks."""
+"""Sessions with agents on other machines: the requests to a machine, and the session at home behind them."""
 
 import uuid
 from pathlib import Path

@@ -140,8 +140,8 @@ def delete(context: Context, id: str, *, force: bool = False) -> Task:
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         gone = changes.find(tasks, task_id(id))
-        now, told = context.now(), acting.watchers(context)
-        return editing.delete(tasks, gone.id, context.caller, force=force, now=now, watchers=told), gone
+        now, watchers = context.now(), acting.watchers(context)
+        return editing.delete(tasks, gone.id, context.caller, force=force, now=now, watchers=watchers), gone
 
     return edit(context, "delete", id, change_it)
 

@@ -123,7 +123,7 @@ def where(team: TeamStore, seat: Seat) -> str:
 
 
 def machine_name(team: TeamStore, machine: str) -> str:
-    """Return what a machine that shares a team is called; the one that made it, as its last lead called it."""
+    """Return the name of a machine in a shared team; for the team's maker, the name that its last lead gave."""
     return machine or record_in(team.documents.team, "").read().lead_machine
 
 

@@ -100,7 +100,7 @@ def follow(
         stopped = [task for task in settled if task.waits]
         board = Board(tasks.tasks)
         tasks = owe(
-            tasks, THE_LEAD, [told for task in stopped for told in subtasks.stop_notices(board, task, watchers)]
+            tasks, THE_LEAD, [notice for task in stopped for notice in subtasks.stop_notices(board, task, watchers)]
         )
         parents.update(task.parent for task in over)
     reviewed, notices = subtasks.reviews(Board(tasks.tasks), now)
@@ -138,8 +138,8 @@ def acyclic(tasks: TaskList) -> None:
     in the archive.
     """
     waits = {task.id: [*task.dependencies] for task in tasks.tasks if task.status not in SETTLED}
-    for id, more in _turns(Board(tasks.tasks)).items():
-        waits.setdefault(id, []).extend(more)
+    for id, turns in _turns(Board(tasks.tasks)).items():
+        waits.setdefault(id, []).extend(turns)
     for task in tasks.tasks:
         if task.parent in waits:
             waits[task.parent].append(task.id)
@@ -163,7 +163,9 @@ def _turns(board: Board) -> dict[str, list[str]]:
         waits[task.id] = [work]
         waits.setdefault(f"the work of {task.id}", []).append(work)
         needed = filter(None, map(board.get, above.dependencies))
-        waits.setdefault(work, []).extend(one.id for one in needed if one.status is not Status.COMPLETED)
+        waits.setdefault(work, []).extend(
+            dependency.id for dependency in needed if dependency.status is not Status.COMPLETED
+        )
     return waits
 
 
@@ -174,10 +176,10 @@ _STOPPED = frozenset({TaskPhase.FAILED, TaskPhase.AWAITING})
 
 def _informed(board: Board, task: Task, request: Request) -> Request:
     """Add the facts about other tasks to a request: the policy and the count of open subtasks."""
-    asked: Iterable[Task] = ()
+    counted: Iterable[Task] = ()
     if request.act in _ASKS_FOR_SUBTASKS:  # to tick a task off, nothing at all below it may be open
-        asked = board.below(task) if phase(task) is TaskPhase.PENDING else board.awaited(task)
-    still_open = sum(subtask.status not in SETTLED for subtask in asked)
+        counted = board.below(task) if phase(task) is TaskPhase.PENDING else board.awaited(task)
+    still_open = sum(subtask.status not in SETTLED for subtask in counted)
     return replace(request, policy=board.declared(task), open_subtasks=still_open)
 
 
@@ -205,8 +207,8 @@ def _cancelled_below(tasks: TaskList, root: Task, request: Request) -> TaskList:
     below = [task for task in Board(tasks.tasks).below(root) if task.status not in SETTLED]
     cancel = replace(request, act=Act.CANCEL)
     tasks = with_tasks(tasks, [lifecycle.advance(task, cancel) for task in below])
-    told = [*reversed(below), *([] if request.act in ANSWERS else [root])]  # a rejection is told with its question
-    held = [(to, find(tasks, task.id)) for task in told if (to := _who_has(task, request))]
+    affected = [*reversed(below), *([] if request.act in ANSWERS else [root])]  # a rejection is told with its question
+    held = [(to, find(tasks, task.id)) for task in affected if (to := _who_has(task, request))]
     reason = request.text
     return owe(tasks, request.caller, [(to, notice_id(task, to), prompts.cancelled(task, reason)) for to, task in held])
 
