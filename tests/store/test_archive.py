@@ -2,7 +2,9 @@
 
 import errno
 import os
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from pro0.store import health
 from pro0.store.paths import ARCHIVES, NEW, TRASH
 from pro0.store.removal import archive
 from pro0.store.teams import Store
-from tests.faults import fail_with, fault_at
+from tests.faults import MUTATING, fail_with, fault_at
 from tests.store.test_teams import config
 from tests.teams import NOW, files, make_team
 
@@ -160,6 +162,8 @@ def test_an_archive_that_cannot_be_finished_keeps_no_other_team(home: Path) -> N
     assert [path.exists() for path in trashes] == [True, False]
     with pytest.raises(StoreError, match=f"cannot use {trashes[0]}: "):
         store.sweep()
+    with pytest.raises(StoreError, match=f"cannot use {trashes[0]}: "):
+        store.give_up("alpha")
     assert store.sweep("beta") == []
     with pytest.raises(StoreError, match="tasks/alpha"):
         make_team(home, "w1")
@@ -240,3 +244,19 @@ def test_an_archive_is_rehearsed_and_leaves_nothing(home: Path) -> None:
     with pytest.raises((StoreError, EnvironmentMissing)):
         archive.rehearse(home, "alpha", "u", NOW)
     assert list((home / ARCHIVES).glob(f"{NEW}*")) == []
+
+
+def test_whichever_call_fails_a_removal_of_files_is_not_given_up(home: Path) -> None:
+    """Only a database may be given up: a full disk is waited for."""
+    for number in count(1):
+        name = f"t{number}"
+        committed(home, name)
+        before = {path.name: path.read_bytes() for path in (home / "tasks" / name).rglob("*.json")}
+        with fault_at(number, fail_with(errno.ENOSPC), MUTATING) as shim, suppress(StoreError):
+            assert Store(home).give_up(name) == {}
+        Store(home).sweep()
+        [kept] = [kept for kept in Store(home).archives() if kept.name == name]
+        assert {path.name: path.read_bytes() for path in (kept.path / "tasks" / name).rglob("*.json")} == before
+        if len(shim.seen) < number:
+            break
+    assert number > 1

@@ -37,6 +37,7 @@ from pro0.store.database.session import DatabaseSession
 from pro0.store.mailbox import Box
 from pro0.store.paths import EVENTS
 from pro0.store.places.folder import CHANGED_AT_SERVER
+from pro0.store.removal import sweeping
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
 from tests.postgres import Postgres, postgres
@@ -582,6 +583,33 @@ def test_a_removal_whose_database_is_gone_keeps_nobody(home: Path, server: Postg
     assert [path for _, path in health.half_done(home)] == waiting
     assert store.names() == ["delta"]
     assert [*store.give_up("alpha")] == ([] if made_anew else [url])
+    assert store.sweep() == []
+
+
+def test_a_removal_is_given_up_though_the_server_went_before_its_archive_was_whole(home: Path) -> None:
+    with postgres(fsync="on") as own:
+        team_at(home, url := own.url(), "w1")
+        own.stop(signal.SIGQUIT)
+        store = Store(home)
+        with pytest.raises(StoreError, match="the next cleanup removes the rest"):
+            store.discard("alpha", "uid-alpha", ended=NOW)
+        assert sweeping.waits(home, "alpha")
+        assert [*store.give_up("alpha")] == [url]
+        assert not sweeping.waits(home, "alpha")
+        assert store.sweep() == []
+        own.start()
+
+
+def test_a_removal_of_which_nobody_knows_the_database_is_given_up(home: Path, server: Postgres) -> None:
+    team_at(home, server.url())
+    server.lose(server.latest)
+    store = Store(home)
+    with pytest.raises(Unwritable):
+        store.discard("alpha", "uid-alpha")
+    (home / "teams" / ".trash-alpha.uid-alpha" / "store.json").write_text("{")
+    with pytest.raises(StoreError):
+        store.sweep().require("alpha")
+    assert [*store.give_up("alpha")] == ["a database that its damaged store.json named"]
     assert store.sweep() == []
 
 

@@ -56,6 +56,18 @@ def mend(folder: Path) -> str | None:
         return found.put(SOUND, NOW) if found else "it was sound"
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_that_nothing_replaces_is_moved_aside(tmp_path: Path, way: str) -> None:
+    bad(tmp_path, way)
+    before = names(tmp_path)
+    with atomic.folder(tmp_path) as folder:
+        kept = mending.put(folder, NAME, None, NOW)
+    assert (kept is None) == (way == "missing")
+    assert names(tmp_path) == ([kept] if kept else before)
+    if way == "bytes":
+        assert (kept, (tmp_path / FIRST).read_bytes()) == (FIRST, b"bad")
+
+
 def test_trouble_is_named(tmp_path: Path) -> None:
     document(tmp_path).create(SOUND)
     assert mending.trouble(document(tmp_path)) is None

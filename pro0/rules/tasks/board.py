@@ -180,8 +180,6 @@ def _is_kept_open(epic: Task, below: Iterable[Task]) -> bool:
         refused = entry.act in (Act.REJECT, Act.CLEAR) and epic.requires and entry.asked == at_gate(epic.requires)
         if entry.act == Act.REOPEN or refused:
             return all(task.updated_at is None or task.updated_at <= entry.at for task in below)
-        if entry.act == Act.SETTLE:
-            break
     return False
 
 

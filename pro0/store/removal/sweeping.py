@@ -99,8 +99,7 @@ def _forgotten(entry: Path) -> list[str]:
         databases = archive.databases(entry)
     except StoreError:
         databases = ["a database that its damaged store.json named"]
-    if databases:
-        archive.forget_databases(entry)
+    archive.forget_databases(entry)
     return databases
 
 
