@@ -608,7 +608,7 @@ def test_a_removal_of_which_nobody_knows_the_database_is_given_up(home: Path, se
         store.discard("alpha", "uid-alpha")
     (home / "teams" / ".trash-alpha.uid-alpha" / "store.json").write_text("{")
     with pytest.raises(StoreError):
-        store.sweep().require("alpha")
+        store.sweep("alpha")
     assert [*store.give_up("alpha")] == ["a database that its damaged store.json named"]
     assert store.sweep() == []
 
