@@ -33,6 +33,8 @@ _INCARNATION = "PRO0_INCARNATION"
 class _Kept(LastWords, frozen=True, kw_only=True):
     conversation: str = ""
     """The agent's own id of the conversation, empty where it has one for each session."""
+    elsewhere: str = ""
+    """The id of the newest turn that ended in another conversation before; empty for none."""
 
 
 _WORDS = decoder(LastWords)
@@ -64,23 +66,35 @@ def keep_words(event: bytes, folder: Path) -> None:
     if words := last_words(event_fields.claude or event_fields.gemini, str(time.time_ns()), source="hook"):
         new = folder / f"{WORDS}.{os.getpid()}"
         conversation = event_fields.conversation if event_fields.claude else ""
-        new.write_bytes(msgspec.json.encode(_Kept(**asdict(words), conversation=conversation)))
+        elsewhere = _elsewhere(value(folder / WORDS, _KEPT), conversation)
+        new.write_bytes(msgspec.json.encode(_Kept(**asdict(words), conversation=conversation, elsewhere=elsewhere)))
         new.replace(folder / WORDS)
 
 
 def kept_words(folder: Path, conversation: str = "") -> LastWords | None:
     """Return the words that the hook kept last, None for none, or for those of another conversation than this."""
-    return None if ended_in_another(folder, conversation) else value(folder / WORDS, _WORDS)
+    kept = value(folder / WORDS, _KEPT)
+    return None if kept and _is_of_another(kept, conversation) else value(folder / WORDS, _WORDS)
 
 
 def ended_in_another(folder: Path, conversation: str) -> datetime | None:
-    """Return when the newest turn ended, if that was in another conversation than this; None where nobody knows."""
-    kept = value(folder / WORDS, _KEPT)
-    if not kept or not kept.id.isdecimal() or not conversation or kept.conversation in ("", conversation):
+    """Return when the newest turn of any other conversation than this ended; None where nobody knows."""
+    id = _elsewhere(value(folder / WORDS, _KEPT), conversation)
+    if not id.isdecimal():
         return None
     with suppress(ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(int(kept.id) / 1e9, UTC)
+        return datetime.fromtimestamp(int(id) / 1e9, UTC)
     return None
+
+
+def _elsewhere(kept: _Kept | None, conversation: str) -> str:
+    if kept is None:
+        return ""
+    return kept.id if _is_of_another(kept, conversation) else kept.elsewhere
+
+
+def _is_of_another(kept: _Kept, conversation: str) -> bool:
+    return bool(conversation) and kept.conversation not in ("", conversation)
 
 
 def answer(mailbox: Path, folder: Path, incarnation: str) -> bytes:

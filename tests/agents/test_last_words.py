@@ -141,6 +141,11 @@ def test_the_words_of_a_conversation_that_is_opened_again_are_not_said_again(tmp
     assert said("claude", opened, memory)
     turn_end.keep_words(b'{"session_id": "another", "last_assistant_message": "meanwhile"}', Path(opened.folder))
     assert said("claude", opened, memory) is None
+    ended = json.dumps({"session_id": opened.session, "last_assistant_message": "in this one again"}).encode()
+    turn_end.keep_words(ended, Path(opened.folder))
+    assert said("claude", opened, memory) is None, "the hook is faster than the transcript"
+    assert (kept := chosen(State.IDLE, opened))
+    assert kept.text == "in this one again"
     found = said("claude", placed.claude(tmp_path, old + new), memory)
     assert found
     assert found.id == "new"
