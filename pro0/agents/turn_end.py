@@ -33,7 +33,7 @@ _INCARNATION = "PRO0_INCARNATION"
 class _Kept(LastWords, frozen=True, kw_only=True):
     conversation: str = ""
     """The agent's own id of the conversation, empty where it has one for each session."""
-    elsewhere: str = ""
+    in_another: str = ""
     """The id of the newest turn that ended in another conversation before; empty for none."""
 
 
@@ -66,8 +66,8 @@ def keep_words(event: bytes, folder: Path) -> None:
     if words := last_words(event_fields.claude or event_fields.gemini, str(time.time_ns()), source="hook"):
         new = folder / f"{WORDS}.{os.getpid()}"
         conversation = event_fields.conversation if event_fields.claude else ""
-        elsewhere = _elsewhere(value(folder / WORDS, _KEPT), conversation)
-        new.write_bytes(msgspec.json.encode(_Kept(**asdict(words), conversation=conversation, elsewhere=elsewhere)))
+        in_another = _newest_in_another(value(folder / WORDS, _KEPT), conversation)
+        new.write_bytes(msgspec.json.encode(_Kept(**asdict(words), conversation=conversation, in_another=in_another)))
         new.replace(folder / WORDS)
 
 
@@ -79,7 +79,7 @@ def kept_words(folder: Path, conversation: str = "") -> LastWords | None:
 
 def ended_in_another(folder: Path, conversation: str) -> datetime | None:
     """Return when the newest turn of any other conversation than this ended; None where nobody knows."""
-    id = _elsewhere(value(folder / WORDS, _KEPT), conversation)
+    id = _newest_in_another(value(folder / WORDS, _KEPT), conversation)
     if not id.isdecimal():
         return None
     with suppress(ValueError, OverflowError, OSError):
@@ -87,10 +87,10 @@ def ended_in_another(folder: Path, conversation: str) -> datetime | None:
     return None
 
 
-def _elsewhere(kept: _Kept | None, conversation: str) -> str:
+def _newest_in_another(kept: _Kept | None, conversation: str) -> str:
     if kept is None:
         return ""
-    return kept.id if _is_of_another(kept, conversation) else kept.elsewhere
+    return kept.id if _is_of_another(kept, conversation) else kept.in_another
 
 
 def _is_of_another(kept: _Kept, conversation: str) -> bool:
