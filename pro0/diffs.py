@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound
-from pro0.git import HEADS, Git, last_line, top
+from pro0.git.commands import HEADS, Git, last_line, top
 
 _FORM = (
     "--no-ext-diff",

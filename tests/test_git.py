@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pro0.errors import EnvironmentMissing, Unwritable
-from pro0.git import Git, Worktree
+from pro0.git.commands import Git, Worktree
 from pro0.worktrees import Repository, branch_of
 from pro0.worktrees.contents import commit_all
 from tests.repositories import commit, git, put, repository_in

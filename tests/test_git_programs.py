@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pro0.diffs import difference, fork, pager, patch
-from pro0.git import Git
+from pro0.git.commands import Git
 from pro0.worktrees import Repository, branch_of
 from pro0.worktrees.contents import commit_all
 from pro0.worktrees.travels import Travelling
@@ -271,7 +271,7 @@ def test_a_filter_of_the_persons_own_settings_has_no_terminal(planted: Planted, 
     asks = f"(: < /dev/tty) 2> /dev/null && echo one >> {told} || echo none >> {told}; cat"
     (tmp_path / "user" / ".gitconfig").write_text(f'[filter "planted"]\nclean = "{asks}"\n')
     (planted.at / "new").write_text("1\n")
-    code = "import sys, pro0.git as git, pathlib\nwith git.Git(pathlib.Path(sys.argv[1])).present(): pass"
+    code = "import sys, pro0.git.commands as git, pathlib\nwith git.Git(pathlib.Path(sys.argv[1])).present(): pass"
     assert typed("-c", code, str(planted.at), program=sys.executable).code == 0
     assert set(told.read_text().split()) == {"none"}
 
@@ -345,7 +345,7 @@ def test_nothing_else_of_the_program_runs_git() -> None:
         for path in room.rglob("*.py")
         if (found := re.findall(r'["\']git["\'],[^)\n]*', path.read_text()))
     }
-    assert set(told) == {"git.py", "cli/doctor/checks.py"}
+    assert set(told) == {"git/commands.py", "cli/doctor/checks.py"}
     assert told["cli/doctor/checks.py"][0].startswith('"git", "--version"')
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pro0.errors import Kept, Refused
-from pro0.git import Git, Worktree
+from pro0.git.commands import Git, Worktree
 from pro0.worktrees import Repository, branch_of
 from pro0.worktrees.work import work_in
 from tests.repositories import commit, git, put, repository_in

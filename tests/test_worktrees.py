@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from pro0.errors import Kept, Refused
-from pro0.git import Git
+from pro0.git.commands import Git
 from pro0.worktrees import Repository, branch_of
 from tests.crash.lanes import LANES, SOAK, TEST, counted
 from tests.repositories import commit, git, put

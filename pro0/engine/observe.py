@@ -59,12 +59,12 @@ class Observer:
         Unreadable tasks, mailboxes and reports are left out, since the lead can do without them.
         """
         team, services, self.trouble, now = self._team, self._services, [], self._jumps.look()
-        looks, unopened = self._looks(runtime := self._record.read())
+        runtime = self._record.read()
+        reports, alive, unopened = self._looks(runtime)
         # After the looks, so that what a session wrote before its end is known once its end is.
         wanted, tasks = team.wanted.read(), self._unless_it_fails(team.tasks.read, None)
         adapters = [adapter_named(name) for name in {seat.agent for seat in wanted.seats} & AGENTS.keys()]
-        reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
-        alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
+        seen = self._seen(wanted, runtime, reports)
         return Snapshot(
             now=now,
             machine=team.machine,
@@ -82,7 +82,7 @@ class Observer:
             unopened=unopened,
             handles=self._handles(runtime, reports, alive),
             unread=self._unread(runtime),
-            seen=(seen := self._seen(wanted, runtime, reports)),
+            seen=seen,
             moved=self._jumps.moved(wanted, runtime, tasks, (*seen.values(), *reports.values())),
             spent=self._spent(wanted),
             nudged=services.nudger.arrived(),
@@ -126,10 +126,13 @@ class Observer:
             if report := snapshot.reports.get(incarnation):
                 yield report.guard
 
-    def _looks(self, runtime: Runtime) -> tuple[dict[str, tuple[Report | None, bool]], dict[str, bool]]:
-        """Return each session's report and whether it lives, and the sessions that are not opened."""
+    def _looks(self, runtime: Runtime) -> tuple[dict[str, Report], frozenset[str], dict[str, bool]]:
+        """Return the reports of sessions, those that live, and those that are not opened."""
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
-        return looks, self._unopened(looks, runtime)
+        unopened = self._unopened(looks, runtime)
+        reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}
+        alive = frozenset(incarnation for incarnation, (_, lives) in looks.items() if lives)
+        return reports, alive, unopened
 
     def _unopened(self, looks: dict[str, tuple[Report | None, bool]], runtime: Runtime) -> dict[str, bool]:
         """Return sessions a dead lead left without a guard; True for an existing launch file.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pro0.git import HEADS, Git
+from pro0.git.commands import HEADS, Git
 from pro0.worktrees.names import is_anothers
 
 _NOTES = ("autostash", "orig-head")

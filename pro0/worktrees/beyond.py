@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from pro0.git import HEADS, Git
+from pro0.git.commands import HEADS, Git
 from pro0.worktrees import starts
 from pro0.worktrees.names import PREFIX
 

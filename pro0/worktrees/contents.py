@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pro0 import scratch
 from pro0.errors import EnvironmentMissing
-from pro0.git import Git
+from pro0.git.commands import Git
 from pro0.worktrees import aside
 
 _LISTED = "forced"

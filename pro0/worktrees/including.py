@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from pro0.git import OWN_EXCLUDE, Git, top
+from pro0.git.commands import Git, top
+from pro0.git.scratch_repository import OWN_EXCLUDE
 
 INCLUDE = ".worktreeinclude"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

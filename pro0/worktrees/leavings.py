@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pro0.errors import EnvironmentMissing
-from pro0.git import HEADS, Git
+from pro0.git.commands import HEADS, Git
 from pro0.worktrees import aside
 from pro0.worktrees.names import PREFIX, SAVED, is_anothers, sane, saved_from
 from pro0.worktrees.repository import Repository

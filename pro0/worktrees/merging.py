@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from pro0.errors import ErrorCode, Refused
-from pro0.git import HEADS, Git, last_line, top
+from pro0.git.commands import HEADS, Git, last_line, top
 from pro0.worktrees import putting_back
 
 _UNFINISHED = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pro0.git import Git, top
+from pro0.git.commands import Git, top
 
 _AT_ONCE = 200
 """Paths for one call of git, within the system's limit."""

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
-from pro0.git import HEADS, LOCKED, Git, Worktree, last_line
+from pro0.git.commands import HEADS, LOCKED, Git, Worktree, last_line
 from pro0.worktrees import aside, beyond, merging, starts
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status

@@ -1,7 +1,7 @@
 """Where a member's branch began: what lies before is not its work, also when the checkout is on another branch now."""
 
 from pro0.errors import ErrorCode, Refused
-from pro0.git import HEADS, Git
+from pro0.git.commands import HEADS, Git
 from pro0.worktrees.names import PREFIX
 
 

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from pro0 import ssh
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
-from pro0.git import HEADS, Git, Worktree
+from pro0.git.commands import HEADS, Git, Worktree
 from pro0.rules.text import visible
 from pro0.worktrees.contents import repositories_in, unsaved
 from pro0.worktrees.repository import HALF_MADE, Repository

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.errors import Pro0Error
-from pro0.git import Git
+from pro0.git.commands import Git
 from pro0.worktrees.aside import pending_patches
 from pro0.worktrees.contents import repositories_in, unsaved
 from pro0.worktrees.repository import Repository

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.agents import adapter_named
 from pro0.cli.demo.scratch import Scratch
+from pro0.cli.interrupts import Interruption
 from pro0.cli.prove import checks, run
-from pro0.cli.prove.held import NotHeld
-from pro0.cli.prove.pane import MemberPane
+from pro0.cli.prove.pane import MemberPane, NotHeld
 from pro0.cli.prove.stage import MEMBER, TEAM, ProofStage, make
 from pro0.errors import EnvironmentMissing
 from pro0.model.home import AgentAct, CheckResult, ProofCheck
@@ -300,7 +300,8 @@ def test_what_is_missed_while_the_model_understands_nothing_is_no_verdict(
 
 
 def tried(stage: ProofStage, names: list[ProofCheck]) -> list[CheckResult]:
-    return list(run._tried(stage, names, lambda _check: None, lambda _result: None))
+    alone = run.ProofRun(1, Interruption(), on_check=lambda _check: None, on_result=lambda _result: None)
+    return list(run._tried(stage, names, alone))
 
 
 def test_a_reader_who_leaves_ends_all_without_a_word(stand_in: Path, home: Path) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pro0.engine.background.harvesting import Harvester
 from pro0.engine.log import Log
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
-from pro0.git import Git
+from pro0.git.commands import Git
 from pro0.model.caller import THE_HUMAN
 from pro0.model.decision import Harvest
 from pro0.model.runtime import SeatState, State

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pro0.git import Git
+from pro0.git.commands import Git
 from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Draft, Status
 from pro0.ops import grants

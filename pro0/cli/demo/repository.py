@@ -10,7 +10,7 @@ import msgspec
 
 from pro0.cli.demo.plan import EXPECTED, PROGRAM, SAMPLE
 from pro0.cli.demo.scratch import Scratch
-from pro0.git import Git
+from pro0.git.commands import Git
 
 TEMPLATE = ".in"
 """The end of every shipped file's name, so that no tool of this project takes it for a part of it."""

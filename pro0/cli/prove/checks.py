@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Event
 
 from pro0 import processes
-from pro0.cli.prove.held import NotHeld
 from pro0.cli.prove.model import MARKER
+from pro0.cli.prove.pane import NotHeld
 from pro0.cli.prove.stage import MEMBER, STARTING, TEAM, ProofStage
 from pro0.model.home import ProofCheck
 from pro0.model.runtime import ENDED, State

@@ -4,7 +4,6 @@ import subprocess
 import time
 from collections.abc import Mapping
 
-from pro0.cli.prove.held import NotHeld
 from pro0.model.runtime import Handle
 from pro0.model.screen import Screen
 from pro0.rules.screens.escapes import screen_of
@@ -17,6 +16,10 @@ BETWEEN = 0.02
 ESCAPE = 0.7
 """Seconds after Escape, which a terminal takes for the beginning of another key when one comes soon."""
 GONE = "its pane is gone"
+
+
+class NotHeld(Exception):
+    """A check did not hold; the text says what was seen instead."""
 
 
 class MemberPane:

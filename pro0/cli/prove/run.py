@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
+import msgspec
 from msgspec.structs import replace
 
 from pro0.agents import adapter_named, limited
@@ -13,7 +14,7 @@ from pro0.agents.adapter import Adapter
 from pro0.cli.demo.scratch import Scratch
 from pro0.cli.interrupts import Interruption
 from pro0.cli.prove.checks import CHECKS
-from pro0.cli.prove.held import NotHeld
+from pro0.cli.prove.pane import NotHeld
 from pro0.cli.prove.stage import TEAM, ProofStage, broken_off, make
 from pro0.engine.opening.versions import ask_version
 from pro0.errors import EnvironmentMissing, ErrorCode, StoreError
@@ -22,25 +23,27 @@ from pro0.ops import proofs
 from pro0.rules import proving
 from pro0.scripted_model.server import Provider
 
-OnResult = Callable[[CheckResult], None]
-OnCheck = Callable[[ProofCheck], None]
+
+class ProofRun(msgspec.Struct, frozen=True):
+    """How a proof is run: the seconds that one step may take, and who is told of each check as it begins and ends."""
+
+    patience: float
+    interruption: Interruption
+    on_check: Callable[[ProofCheck], None]
+    on_result: Callable[[CheckResult], None]
 
 
-def prove(
-    agent: str, patience: float, on_check: OnCheck, on_result: OnResult, interruption: Interruption
-) -> tuple[Proof, tuple[str, ...]]:
+def prove(agent: str, run: ProofRun) -> tuple[Proof, tuple[str, ...]]:
     """Return the proof of an installed agent, and the other machines that it asked for in vain."""
     adapter = adapter_named(agent)
-    version = _version(adapter, patience)
+    version = _version(adapter, run.patience)
     has = acts_of(adapter)
-    results, refused = _round(adapter, version, (), proving.checks(has), patience, on_check, on_result, interruption)
+    results, refused = _round(adapter, version, (), proving.checks(has), run)
     off = proving.switched_off(results, has)
     if AgentAct.CHANNEL in off and results[0].held:
         # Typing takes its place, so that is proved without it.
         fewer = has - {AgentAct.CHANNEL}
-        second, refused_again = _round(
-            adapter, version, (AgentAct.CHANNEL,), proving.checks(fewer), patience, on_check, on_result, interruption
-        )
+        second, refused_again = _round(adapter, version, (AgentAct.CHANNEL,), proving.checks(fewer), run)
         off = (*proving.switched_off(second, fewer), AgentAct.CHANNEL)
         results, refused = (*second, _of_channel(results)), {*refused, *refused_again}
     now = datetime.now(UTC)
@@ -84,14 +87,7 @@ def _require_same(program: str, version: str, stage: ProofStage) -> None:
 
 
 def _round(
-    adapter: Adapter,
-    version: str,
-    off: tuple[AgentAct, ...],
-    checks: Iterable[ProofCheck],
-    patience: float,
-    on_check: OnCheck,
-    on_result: OnResult,
-    interruption: Interruption,
+    adapter: Adapter, version: str, off: tuple[AgentAct, ...], checks: Iterable[ProofCheck], run: ProofRun
 ) -> tuple[tuple[CheckResult, ...], set[str]]:
     """Try the checks one by one, with acts switched off as they would be later."""
     scratch = Scratch(kind="proof")
@@ -101,35 +97,33 @@ def _round(
                 make(scratch, adapter.name, provider)
                 if off:
                     proofs.keep(scratch.home, Proof(agent=adapter.name, version=version, at=datetime.now(UTC), off=off))
-            stage = ProofStage(limited(adapter, off), scratch, provider, patience)
+            stage = ProofStage(limited(adapter, off), scratch, provider, run.patience)
             _require_same(adapter.program, version, stage)
             try:
-                results = tuple(_tried(stage, checks, on_check, on_result))
+                results = tuple(_tried(stage, checks, run))
             finally:
                 with suppress(NotHeld, EnvironmentMissing, OSError):  # the end below does without it
                     stage.pro0("team", "cleanup", TEAM, "--force")
         finally:
-            interruption.clearing_up = True  # a signal that comes in now is heard when nothing is left
+            run.interruption.clearing_up = True  # a signal that comes in now is heard when nothing is left
             scratch.end()
             scratch.remove()
-            interruption.clearing_up = False
-    interruption.check()
+            run.interruption.clearing_up = False
+    run.interruption.check()
     return results, set(provider.refused)
 
 
-def _tried(
-    stage: ProofStage, checks: Iterable[ProofCheck], on_check: OnCheck, on_result: OnResult
-) -> Iterable[CheckResult]:
+def _tried(stage: ProofStage, checks: Iterable[ProofCheck], run: ProofRun) -> Iterable[CheckResult]:
     missed: set[ProofCheck] = set()
     for check in checks:
         if missed & proving.after(check):
             result = CheckResult(check=check, held=False, why=proving.NOT_TRIED)
         else:
-            on_check(check)
+            run.on_check(check)
             result = _result(stage, check)
         if not result.held:
             missed.add(check)
-        on_result(result)
+        run.on_result(result)
         yield result
 
 

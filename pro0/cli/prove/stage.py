@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping
 from pro0 import processes
 from pro0.agents.adapter import Adapter
 from pro0.cli.demo.scratch import Scratch
-from pro0.cli.prove.held import NotHeld
 from pro0.cli.prove.model import MARKER, ProofModel
-from pro0.cli.prove.pane import MemberPane
+from pro0.cli.prove.pane import MemberPane, NotHeld
 from pro0.config import USER_FILE
 from pro0.errors import EnvironmentMissing, StoreError
-from pro0.git import Git
+from pro0.git.commands import Git
 from pro0.model.runtime import ENDED, Process, SeatState, State
 from pro0.scripted_model.server import Provider
 from pro0.scripted_model.setups import SETUPS

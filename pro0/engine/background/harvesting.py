@@ -11,7 +11,7 @@ from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of, shown_at
 from pro0.errors import EnvironmentMissing, Kept, Pro0Error, Refused, Unwritable
-from pro0.git import FULL
+from pro0.git.commands import FULL
 from pro0.model.decision import Harvest
 from pro0.model.need import NeedKind
 from pro0.ops import troubles

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.children import Running
-from pro0.git import outside_hooks
+from pro0.git.environment import outside_hooks
 from pro0.model.home import HookEvent
 from pro0.model.ids import HUMAN
 from pro0.model.need import NeedKind

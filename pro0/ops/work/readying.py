@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pro0.children import Ending, Running
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
-from pro0.git import Git, outside_hooks
+from pro0.git.commands import Git
+from pro0.git.environment import outside_hooks
 from pro0.model.need import NeedKind
 from pro0.model.team import Seat
 from pro0.ops import troubles, trust

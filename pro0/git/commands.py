@@ -1,0 +1,207 @@
+"""Calls of git in one folder."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Self
+
+import msgspec
+
+from pro0 import scratch
+from pro0.errors import EnvironmentMissing, ErrorCode
+from pro0.git.environment import ALWAYS, as_variables, environment
+from pro0.git.scratch_repository import PLAIN, borrowed, make
+from pro0.signals import held_back
+
+HEADS = "refs/heads/"
+FULL = ("No space left on device", "Disk quota exceeded")  # how lines of git end
+LOCKED = ".lock': File exists."
+FATAL = 128
+"""The exit code of git for what it cannot read."""
+_WHO = {
+    "GIT_AUTHOR_NAME": "pro0",
+    "GIT_AUTHOR_EMAIL": "pro0@localhost",
+    "GIT_COMMITTER_NAME": "pro0",
+    "GIT_COMMITTER_EMAIL": "pro0@localhost",
+}
+
+
+class Worktree(msgspec.Struct, frozen=True):
+    """One worktree: its path, its branch ("" for none), and its checked out commit."""
+
+    path: Path
+    branch: str
+    head: str
+    half_made: bool = False
+    """True when git was killed before all files were there."""
+
+
+class Git:
+    """Git in a folder, with additional variables."""
+
+    def __init__(self, folder: Path, variables: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.folder = folder
+        self._variables = variables
+
+    def run(self, *words: str) -> str:
+        """Return git's output, stripped; raises EnvironmentMissing when git fails."""
+        code, text = self.attempt(*words)
+        if code:
+            raise self._failure(words, code, text)
+        return text
+
+    def succeeds(self, *words: str) -> bool:
+        """Return True when git exits with 0."""
+        return self.attempt(*words)[0] == 0
+
+    def attempt(self, *words: str) -> tuple[int, str]:
+        """Return git's exit code and its output, or its error text when it failed without output."""
+        done = self._done(words)
+        return done.returncode, (done.stdout or done.stderr).decode(errors="surrogateescape").strip()
+
+    def stream(self, *words: str) -> Iterator[bytes]:
+        """Yield git's output line by line while it runs; raises EnvironmentMissing when git fails."""
+        with scratch.file() as errors, self._started(words, errors) as process:
+            yield from process.stdout or ()
+            code = process.wait()
+            if code:
+                errors.seek(0)
+                raise self._failure(words, code, errors.read().decode(errors="replace").strip())
+
+    def worktrees(self) -> tuple[Worktree, ...]:
+        """Return every worktree of the repository, the first checkout first."""
+        entries = self.run("worktree", "list", "--porcelain", "-z").split("\0\0")
+        return tuple(_parsed(entry) for entry in entries if entry)
+
+    def command(self, *words: str) -> tuple[list[str], dict[str, str]]:
+        """Return the argv and the environment of a call of git."""
+        return ["git", *ALWAYS, *words], {**environment(), **self._variables}
+
+    @contextmanager
+    def apart(self, *, index: bool = False, head: str = "", lasting: bool = True) -> Iterator[Self]:
+        """Yield git on the folder's files, in a scratch repository with only the real one's objects and plain settings.
+
+        With `index` it uses the folder's index, else an empty one; `head` is its commit. New objects go into the real
+        repository, or away with the scratch one when they are not `lasting`. Raises Unwritable without room for it.
+        """
+        git_dir, common = self._places
+        plain = self._plain
+        with scratch.folder("pro0-git-") as folder:
+            with scratch.room():
+                make(folder, git_dir, common, head, plain)
+                objects = common / "objects" if lasting else borrowed(folder, common)
+            variables = {
+                "GIT_DIR": str(folder),
+                "GIT_WORK_TREE": self._variables.get("GIT_WORK_TREE") or str(top(self.folder)),
+                "GIT_OBJECT_DIRECTORY": str(objects),
+                "GIT_INDEX_FILE": str((git_dir if index else folder) / "index"),
+            }
+            yield self._with(variables | as_variables({**plain, "lfs.storage": str(common / "lfs")}))
+
+    @contextmanager
+    def present(self) -> Iterator[tuple[Self, str, str]]:
+        """Yield git, the tree of the folder's files, except ignored ones, and what is unreadable; nothing of it lasts.
+
+        It begins with a copy of the folder's index, which knows the files that have not changed.
+        """
+        with self.apart(lasting=False) as apart:
+            copied_index = Path(apart._variables["GIT_INDEX_FILE"])
+            with suppress(OSError):
+                shutil.copy2(self.private() / "index", copied_index)  # its time tells git what may have changed since
+            if apart.attempt("update-index", "-q", "--really-refresh")[0] == FATAL:
+                copied_index.unlink(missing_ok=True)
+            code, why = apart.attempt("add", "--all", "--ignore-errors", "--", ":/")
+            yield apart, apart.run("write-tree"), why if code else ""
+
+    def private(self) -> Path:
+        """Return git's own folder of this worktree; it goes away with the worktree."""
+        return self._places[0]
+
+    def signing(self) -> Self:
+        """Return git with a committer's name, ours when git knows none."""
+        return self if self.succeeds("var", "GIT_COMMITTER_IDENT") else self._with(_WHO)
+
+    def _with(self, variables: Mapping[str, str]) -> Self:
+        return type(self)(self.folder, {**self._variables, **variables})
+
+    @cached_property
+    def _places(self) -> tuple[Path, Path]:
+        """Git's own folder of this worktree, and that of the repository."""
+        words, kinds = ("rev-parse", "--path-format=absolute"), ("--git-dir", "--git-common-dir")
+        done = self._done((*words, *kinds))
+        if done.returncode:
+            self.run("rev-parse", *kinds)
+        places = done.stdout.removesuffix(b"\n").split(b"\n")
+        if len(places) != len(kinds):  # a name holds a line break
+            places = [self._done((*words, kind)).stdout.removesuffix(b"\n") for kind in kinds]
+        return Path(os.fsdecode(places[0])), Path(os.fsdecode(places[1]))
+
+    @cached_property
+    def _plain(self) -> Mapping[str, str]:
+        """The repository's plain settings."""
+        entries = os.fsdecode(self._done(("config", "--null", "--get-regexp", PLAIN)).stdout).split("\0")
+        parted = (entry.partition("\n") for entry in entries if entry)
+        return {name: value if separator else "true" for name, separator, value in parted}
+
+    def _failure(self, words: tuple[str, ...], code: int, text: str) -> EnvironmentMissing:
+        why = last_line(text) or code
+        return EnvironmentMissing(f"git {words[0]} failed in {self.folder}: {why}", code=ErrorCode.GIT_FAILED)
+
+    def _done(self, words: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+        with self._started(words, subprocess.PIPE) as process:
+            out, errors = process.communicate()
+        return subprocess.CompletedProcess(words, process.returncode, out, errors)
+
+    @contextmanager
+    def _started(self, words: tuple[str, ...], errors: int | IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+        """Yield git at work, ended with us; it has no terminal: a filter of the person's settings gives no verdicts."""
+        argv, variables = self.command(*words)
+        with ExitStack() as stack:
+            stack.enter_context(held_back())
+            try:
+                process = subprocess.Popen(
+                    argv,
+                    cwd=self.folder,
+                    env=variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
+            with process:
+                try:
+                    stack.close()  # what came meanwhile is heard here
+                    yield process
+                except BaseException:  # keys in our terminal do not reach it
+                    process.terminate()
+                    process.wait()  # `with` does not, after Ctrl+C
+                    raise
+
+
+def last_line(text: str) -> str:
+    """Return the last line of git's output, usually the reason of a failure, but one before it about room or a lock."""
+    lines = ["", *text.splitlines()]
+    return next((line for line in lines if line.endswith((*FULL, LOCKED))), lines[-1])
+
+
+def top(folder: Path) -> Path:
+    """Return the nearest folder with a repository, whatever the settings of that say about its files' place."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+
+
+def _parsed(entry: str) -> Worktree:
+    fields = dict(line.partition(" ")[::2] for line in entry.split("\0") if line)
+    branch = fields.get("branch", "").removeprefix(HEADS)
+    return Worktree(
+        path=Path(fields.get("worktree", "")),
+        branch=branch,
+        head=fields.get("HEAD", ""),
+        half_made=fields.get("locked") == "initializing",
+    )

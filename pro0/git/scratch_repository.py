@@ -1,0 +1,58 @@
+"""The folder of a scratch repository, with the objects of a real one and its plain settings alone."""
+
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+PLAIN = (
+    r"^(core\.(autocrlf|eol|safecrlf|checkroundtripencoding|filemode|symlinks|ignorecase|precomposeunicode"
+    r"|protecthfs|protectntfs|longpaths|excludesfile|sparsecheckout|sparsecheckoutcone|bigfilethreshold|quotepath)"
+    r"|extensions\.(objectformat|partialclone)|merge\.(renames|renamelimit|directoryrenames|conflictstyle))$"
+)
+"""Repository settings about the form of files, without any program."""
+OWN_EXCLUDE = "pro0-exclude"
+"""A list of ignored files in a worktree's own `info`, for our calls alone."""
+_NOTES = 1024 * 1024
+"""Byte limit for copied lists, such as ignore rules."""
+
+
+def make(target: Path, git_dir: Path, common: Path, head: str, plain: Mapping[str, str]) -> None:
+    """Make a scratch repository without any setting able to name a program."""
+    (target / "refs").mkdir()
+    (target / "info").mkdir()
+    (target / "HEAD").write_text(f"{head}\n" if head else "ref: refs/heads/none\n")
+    (target / "config").write_text(_form(plain))
+    for name in ("shallow", "info/exclude", "info/attributes"):  # without the first, git would look for cut-off commits
+        _take(common / name, target / name)
+    _take(git_dir / "info" / "sparse-checkout", target / "info" / "sparse-checkout")
+    _take(git_dir / "info" / OWN_EXCLUDE, target / "info" / "exclude")
+    for shared in git_dir.glob("sharedindex.*"):
+        (target / shared.name).symlink_to(shared)
+
+
+def borrowed(target: Path, common: Path) -> Path:
+    """Return a scratch folder of objects which reads those of the repository too."""
+    objects = target / "objects"
+    (objects / "info").mkdir(parents=True, exist_ok=True)
+    (objects / "info" / "alternates").write_bytes(os.fsencode(common / "objects") + b"\n")
+    return objects
+
+
+def _form(plain: Mapping[str, str]) -> str:
+    """Return the config only a repository itself can hold: its object format, and the sign of missing objects."""
+    lines = ["[core]", "repositoryformatversion = 1", "[extensions]"]
+    if plain.get("extensions.objectformat", "").lower() == "sha256":
+        lines.append("objectformat = sha256")
+    if "extensions.partialclone" in plain:
+        lines += ["partialclone = elsewhere", '[remote "elsewhere"]', "promisor = true"]
+    return "\n".join([*lines, ""])
+
+
+def _take(source: Path, target: Path) -> None:
+    """Add a list to another, if it is a regular file."""
+    with suppress(OSError), open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            with target.open("ab") as copy:
+                copy.write(stream.read(_NOTES))
