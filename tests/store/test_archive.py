@@ -13,8 +13,9 @@ from pro0.errors import EnvironmentMissing, NotFound, StoreError, Unwritable
 from pro0.model.team import Environment
 from pro0.ops.team import archives
 from pro0.store import health
+from pro0.store.files import delete
 from pro0.store.paths import ARCHIVES, NEW, TRASH
-from pro0.store.removal import archive
+from pro0.store.removal import archive, trees
 from pro0.store.teams import Store
 from tests.faults import MUTATING, fail_with, fault_at
 from tests.store.test_teams import config
@@ -173,6 +174,44 @@ def test_an_archive_that_cannot_be_finished_keeps_no_other_team(home: Path) -> N
     assert store.sweep() == ["alpha"]
     kept = store.archives()[0].path / "tasks" / "alpha"
     assert {path.name: path.read_bytes() for path in kept.rglob("*.json")} == before
+
+
+STUCK = {
+    "its tasks": "tasks/.trash-alpha",
+    "its mailboxes": "mailboxes/.trash-alpha",
+    "what is left of it": "teams/.trash-alpha.uid-alpha",
+    "its archive that was never committed": "archive/.new-alpha",
+}
+
+
+@pytest.mark.parametrize("place", STUCK.values(), ids=STUCK)
+def test_what_cannot_be_removed_keeps_nothing_else(home: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """behaviour 3.10: it waits and is named, a start goes on, and the next sweep removes it."""
+    store, stuck = Store(home), str(home / place)
+    for name in ("alpha", "beta"):
+        make_team(home, "w1", name=name)
+    for name in ("alpha", "beta"):
+        if place.startswith("archive"):
+            archive.begin(home, name, f"uid-{name}", NOW)
+        else:
+            (home / "teams" / name).rename(home / "teams" / f"{TRASH}{name}.uid-{name}")
+
+    def failing(path: Path) -> None:
+        if str(path).startswith(stuck):
+            raise OSError(errno.EPERM, "Operation not permitted")
+        delete(path)
+
+    monkeypatch.setattr(trees, "delete", failing)
+    make_team(home, "w1", name="gamma")
+    assert {name for name, _ in health.half_done(home)} == {"alpha"}
+    for act in (store.sweep, lambda: store.sweep("alpha"), lambda: store.give_up("alpha")):
+        with pytest.raises(StoreError, match=rf"cannot use {home / place.partition('.')[0]}.*alpha.*\(EPERM\)"):
+            act()
+    assert store.sweep("beta") == []
+    monkeypatch.undo()
+    assert store.sweep() == ["alpha"]
+    assert not list(health.half_done(home))
+    assert not list(health.ownerless(home))
 
 
 def test_tasks_and_mail_of_a_later_team_stay_with_it(home: Path) -> None:

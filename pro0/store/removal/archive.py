@@ -7,13 +7,13 @@ commits its removal. From there on `complete` finishes the archive, however ofte
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from pro0.errors import EnvironmentMissing, ErrorCode
+from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
 from pro0.store import atomic
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.files import exists, make_folder
@@ -162,16 +162,17 @@ def half_done(home: Path) -> Iterator[tuple[str, Path]]:
             yield name_of(path), path
 
 
-def sweep(home: Path, waiting: Collection[Path] = ()) -> list[str]:
+def sweep(home: Path, waiting: dict[Path, Pro0Error]) -> list[str]:
     """Remove half-forgotten archives, and those of removals that were never committed; return their names.
 
-    Those of removals that wait for a database stay.
+    Those of removals that wait stay. What cannot be removed waits too.
     """
     names, stays = [], {path for trash in waiting for path in _begun(home, *_name_and_uid(trash))}
     for name, path in half_done(home):
         if path not in stays:
-            trees.remove(path)
-            names.append(name)
+            with trees.noting(waiting, path):
+                trees.remove(path)
+                names.append(name)
     _remove_empty(home / ARCHIVES)
     return names
 

@@ -1,6 +1,6 @@
 """The end of what is begun: removals with their archives, and half-made teams, each of them by itself.
 
-One whose database is out of reach, or whose files cannot be moved, waits, and keeps no other one.
+One whose database is out of reach, or whose files cannot be moved or removed, waits, and keeps no other one.
 """
 
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pro0.errors import KeepsNoTeam, Pro0Error, StoreError, Unwritable
 from pro0.store.database.pointer import in_database, pointer_in
-from pro0.store.files import exists, translated
+from pro0.store.files import exists
 from pro0.store.paths import NEW, TRASH
 from pro0.store.removal import archive, trees
 
@@ -28,7 +28,7 @@ class Swept(NamedTuple):
         """Return the names; raise the error of a removal that waits: of this team, or of any for none."""
         for entry, error in self.waiting.items():
             if entry.name == f"{TRASH}{name}.{uid}" if uid else name in ("", archive.name_of(entry)):
-                if archive.may_wait(entry):
+                if archive.may_wait(entry) and not _is_of_the_disk(error):
                     error.hint = WITHOUT_DATABASE.format(archive.name_of(entry))
                 raise error
         return self.names
@@ -36,26 +36,31 @@ class Swept(NamedTuple):
 
 def sweep(home: Path) -> Swept:
     """Finish every begun removal, and remove every half-made team; the caller holds the home's lock."""
-    teams = home / "teams"
-    begun, finished, over, waiting = _begun(home), list[Path](), list[Path](), dict[Path, Pro0Error]()
-    for entry in begun:
-        try:
+    finished, over, waiting = list[Path](), list[Path](), dict[Path, Pro0Error]()
+    for entry in _begun(home):
+        with trees.noting(waiting, entry):
             if entry.name.startswith(TRASH):
-                with translated(entry):  # a disk's error about one team is no reason to keep another
-                    archive.complete(home, entry)
+                archive.complete(home, entry)
             finished.append(entry)
             archive.drop_rows(home, entry)
             over.append(entry)
-        except Pro0Error as error:
-            waiting[entry] = error
-    # While the team itself is there, its tasks and mailboxes are in use.
-    for name in map(archive.name_of, finished):
-        if not exists(teams / name):
-            trees.put_away(home / "tasks" / name)
-            trees.put_away(home / "mailboxes" / name)
+    for entry in finished:
+        _put_away(home, entry, waiting)
     for entry in over:
-        trees.remove(entry)
-    return Swept([*map(archive.name_of, over), *archive.sweep(home, waiting)], waiting)
+        if entry not in waiting:  # else nobody would know of the tasks and mailboxes that are still there
+            with trees.noting(waiting, entry):
+                trees.remove(entry)
+    names = [archive.name_of(entry) for entry in over if entry not in waiting]
+    return Swept([*names, *archive.sweep(home, waiting)], waiting)
+
+
+def _put_away(home: Path, entry: Path, waiting: dict[Path, Pro0Error]) -> None:
+    """Remove the tasks and mailboxes of a removed team; while there is a team of that name, they are in use."""
+    name = archive.name_of(entry)
+    for path in (home / "tasks" / name, home / "mailboxes" / name):
+        with trees.noting(waiting, entry, path):
+            if not exists(home / "teams" / name):
+                trees.put_away(path)
 
 
 def give_up(home: Path, name: str) -> dict[str, str]:
@@ -84,7 +89,8 @@ def _waits_for_database(home: Path, entry: Path, error: Pro0Error) -> bool:
     except StoreError:
         return True  # nobody can say which database it is
     if not (isinstance(error, Unwritable) and archive.is_begun(home, entry)):
-        return isinstance(error, Unwritable | KeepsNoTeam)  # with the archive whole, only rows there are left
+        # With the archive whole, only rows there are left, and files that the disk does not let go.
+        return isinstance(error, Unwritable | KeepsNoTeam) and not _is_of_the_disk(error)
     # What the archive would keep is only there: one question that failed is no reason to lose it.
     try:
         if pointer and pointer.url:
@@ -92,6 +98,10 @@ def _waits_for_database(home: Path, entry: Path, error: Pro0Error) -> bool:
     except (Unwritable, KeepsNoTeam):
         return True
     return False
+
+
+def _is_of_the_disk(error: Pro0Error) -> bool:
+    return isinstance(error.__cause__, OSError)
 
 
 def _forgotten(entry: Path) -> list[str]:

@@ -1,11 +1,13 @@
 """Folders of ours, listed and removed whole, also while late writers still add to them."""
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pro0.errors import Pro0Error
 from pro0.store import atomic
-from pro0.store.files import delete, exists
+from pro0.store.files import delete, exists, translated
 from pro0.store.paths import TRASH
 
 _TRIES = 50
@@ -40,3 +42,13 @@ def remove(path: Path) -> None:
         if not os.path.lexists(path):
             return
     delete(path)
+
+
+@contextmanager
+def noting(waiting: dict[Path, Pro0Error], entry: Path, place: Path | None = None) -> Iterator[None]:
+    """Note the first error about one thing, which keeps no other one; `place` is where its files are."""
+    try:
+        with translated(place or entry):
+            yield
+    except Pro0Error as error:
+        waiting.setdefault(entry, error)
