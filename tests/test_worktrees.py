@@ -88,12 +88,14 @@ def test_only_one_that_holds_nothing_of_its_own_is_unused(
     put(project, ".gitignore", "ignored\n")
     git(project, "add", "--all")
     git(project, "commit", "-qm", "ignore")
-    made = {name: repository.add(tmp_path / name, branch_of("alpha", name)).path for name in ("a", "b", "c", "d")}
+    made = {name: repository.add(tmp_path / name, branch_of("alpha", name)).path for name in ("a", "b", "c", "d", "e")}
+    put(made["e"], "README", "1\n")
+    git(made["e"], "stash", "push", "-q")
     put(made["a"], "new", "1\n")
     put(made["b"], "ignored", "1\n")
     commit(made["c"], "new", "1\n")
     assert [name for name, path in made.items() if repository.remove_unused(path)] == ["d"]
-    assert [name for name, path in made.items() if path.exists()] == ["a", "b", "c"]
+    assert [name for name, path in made.items() if path.exists()] == ["a", "b", "c", "e"]
     assert "teams/alpha/d" not in git(project, "branch", "--list", "teams/*")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git.commands import HEADS, LOCKED, Git, Worktree, last_line
-from pro0.worktrees import aside, beyond, merging, starts
+from pro0.worktrees import aside, beyond, merging, starts, stashes
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
 from pro0.worktrees.names import PREFIX, is_anothers, sane, saved_from
@@ -107,10 +107,10 @@ class Repository:
             return self._settle(branch) or kept
 
     def remove_unused(self, path: Path) -> bool:
-        """Remove a worktree without unmerged or ignored files; return True when worktree and branch are gone."""
+        """Remove a worktree without unmerged, ignored or stashed files; return True when it and its branch are gone."""
         with self._alone():
             tree = self._find(path)
-            if tree is None or not path.exists() or repositories_in(path):
+            if tree is None or not path.exists() or repositories_in(path) or stashes.left_by(self._git, path):
                 return False
             if status(Git(path), "--ignored") or unsaved(path) or not self._lasts(tree.head, tree.branch):
                 return False

@@ -1,5 +1,6 @@
 """What is left of a worker, whatever came between: each branch with commits is named, and a passing failure passes."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -267,6 +268,97 @@ def test_a_cleanup_says_what_cannot_be_deleted(field: Field, monkeypatch: pytest
 def test_a_cleanup_names_a_branch_that_the_member_had_left(field: Field) -> None:
     elsewhere_and_back(field.tree)
     assert checkouts.clear(field.tree.parent, field.crew.project, print) == ["scratch"]
+
+
+def stash(at: Path, *words: str) -> str:
+    """Change a file and stash it; return the stash's commit."""
+    put(at, "README", f"{words}\n")
+    git(at, "stash", "push", "-q", *words)
+    return git(at, "rev-parse", "--short", "stash@{0}")
+
+
+def on_its_branch(tree: Path) -> str:
+    return stash(tree)
+
+
+def on_its_branch_then_elsewhere(tree: Path) -> str:
+    commit = stash(tree, "-m", "a: b")
+    elsewhere(tree)
+    return commit
+
+
+def on_a_branch_of_its_own(tree: Path) -> str:
+    elsewhere(tree)
+    commit = stash(tree)
+    git(tree, "switch", "-q", OWN)
+    return commit
+
+
+def on_a_branch_that_it_renamed(tree: Path) -> str:
+    elsewhere(tree)
+    commit = stash(tree)
+    git(tree, "branch", "-m", "better")
+    return commit
+
+
+def on_no_branch(tree: Path) -> str:
+    git(tree, "switch", "-q", "--detach")
+    return stash(tree)
+
+
+def in_a_folder_that_is_gone(tree: Path) -> str:
+    commit = stash(tree)
+    shutil.rmtree(tree)
+    return commit
+
+
+STASHED = (
+    *(on_its_branch, on_its_branch_then_elsewhere, on_a_branch_of_its_own, on_a_branch_that_it_renamed),
+    *(on_no_branch, in_a_folder_that_is_gone),
+)
+
+
+@pytest.mark.parametrize("how", STASHED, ids=lambda how: how.__name__)
+def test_a_stash_is_named_when_its_worktree_goes(how: Callable[[Path], str], field: Field) -> None:
+    """behaviour 2.20, 3.10: git keeps it, and later ones change its number; nobody else's is named."""
+    project = field.crew.project
+    other = field.repository.add(project.parent / "t2", branch_of("t2", "task-2"))
+    others = {stash(project), stash(other.path)}
+    named = how(field.tree)
+    if field.tree.exists():
+        assert not field.repository.remove_unused(field.tree)
+    assert field.recorded().stashes == (named,)
+    [report] = field.crew.notices(f"a stash of t1 is kept; if it is good: git stash apply {named}")
+    assert not [commit for commit in others if commit in report]
+    git(project, "stash", "apply", "-q", named)
+    assert git(project, "status", "--porcelain", "-uno") == "M README"
+
+
+def test_a_stash_is_named_also_when_the_harvest_was_not_recorded(field: Field) -> None:
+    commit = stash(field.tree)
+    field.collect()
+    assert field.recorded().stashes == (commit,)
+
+
+def test_a_cleanup_names_a_stash(field: Field) -> None:
+    """behaviour 3.10"""
+    commit, said = stash(field.tree), list[str]()
+    assert checkouts.clear(field.tree.parent, field.crew.project, said.append) == []
+    assert said == [f"a stash of t1 is kept; if it is good: git stash apply {commit}"]
+
+
+def test_a_stash_of_an_earlier_worktree_is_not_named(field: Field) -> None:
+    """Branches are named anew, and git keeps a stash for as long as nobody drops it."""
+    stash(field.tree)
+    made, later = Git(field.tree).private() / "commondir", clock().timestamp() + 60
+    os.utime(made, (later, later))
+    assert field.repository.remove_unused(field.tree)
+
+
+def test_a_stash_that_was_taken_back_is_not_named(field: Field) -> None:
+    stash(field.tree)
+    git(field.tree, "stash", "pop", "-q")
+    assert field.recorded().stashes == ()
 
 
 def test_what_somebody_saved_by_hand_can_be_merged(field: Field) -> None:

@@ -9,7 +9,7 @@ from pro0.model.decision import Harvest
 from pro0.model.runtime import Exit, State
 from pro0.model.task import Status
 from pro0.rules.lead import dispatch
-from pro0.rules.words import assignment, prompts, welcome
+from pro0.rules.words import assignment, leftovers, prompts, welcome
 from pro0.rules.words.assignment import Assignment
 from pro0.rules.words.welcome import Welcome
 from pro0.store.paths import trees_of, worktree
@@ -28,6 +28,11 @@ def test_one_that_is_through() -> None:
         "all of it",
         "2 commits on teams/t1/task-1: 1 file changed",
         "merge it: pro0 worker merge t1",
+    ]
+    more = [leftovers.not_merged_either("b"), leftovers.stash_kept("t1", "1a2b3c4")]
+    assert prompts.harvested(HARVEST, done, "", NOTHING, more).splitlines()[2:] == [
+        "b is not merged either; if it is good: git merge b",
+        "a stash of t1 is kept; if it is good: git stash apply 1a2b3c4",
     ]
     one = prompts.harvested(HARVEST, replace(done, result=None), "", ("b", 1, "", "/t stays: it is full"))
     assert one.splitlines()[1:] == [

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of, shown_at
 from pro0.errors import EnvironmentMissing, Kept, Pro0Error, Refused, Unwritable
-from pro0.git.commands import FULL
+from pro0.git.commands import FULL, Git
 from pro0.model.decision import Harvest
 from pro0.model.need import NeedKind
 from pro0.ops import troubles
@@ -19,7 +20,7 @@ from pro0.ops.context import clock, lead_context
 from pro0.ops.work import readying, workers
 from pro0.ops.work.workers import WorkerResult
 from pro0.store.teams import TeamStore
-from pro0.worktrees import Repository, leavings
+from pro0.worktrees import Repository, leavings, stashes
 
 TAIL = 500
 """Characters of a worker's last output in the report."""
@@ -83,27 +84,32 @@ class Harvester:
         project, message = Path(self._team.config.read().project), f"{harvest.task}: what was not committed"
         try:
             repository = Repository(project)
-            made = leavings.made_in(repository, Path(harvest.worktree))
+            made, stashed = leavings.made_in(repository, Path(harvest.worktree)), self._stashed(project, harvest)
             removed = repository.remove(Path(harvest.worktree), message)
         except (Kept, Refused, EnvironmentMissing, Unwritable) as error:
             if error.message.endswith(FULL):
                 raise
             left = f"{harvest.worktree} stays: {error.message}"
             return WorkerResult(harvest.branch, *_measured(project, harvest.branch), left=left)
-        result = self._result(repository, harvest, [harvest.branch, removed, *made])
+        result = replace(self._result(repository, harvest, [harvest.branch, removed, *made]), stashes=stashed)
         if not Path(harvest.worktree).exists():
             return result
         return replace(result, remains=f"{harvest.worktree} cannot be deleted by pro0; its work is saved")
 
     def _result(self, repository: Repository, harvest: Harvest, names: list[str]) -> WorkerResult:
         """Return the branches with a worker's commits. Git knows them also when an earlier try was not recorded."""
-        state = self._team.runtime.read().session(harvest.incarnation)
         branch_names = [name for name in dict.fromkeys(names) if name]
-        since = state.started_at if state else None
-        branches = leavings.of_a_session(repository, branch_names, Path(harvest.worktree), since)
+        branches = leavings.of_a_session(repository, branch_names, Path(harvest.worktree), self._began(harvest))
         if not branches:
             return WorkerResult()
         return WorkerResult(branches[0], *repository.measure(branches[0]), also=tuple(branches[1:]))
+
+    def _stashed(self, project: Path, harvest: Harvest) -> tuple[str, ...]:
+        return stashes.left_by(Git(project), Path(harvest.worktree), harvest.branch, self._began(harvest))
+
+    def _began(self, harvest: Harvest) -> datetime | None:
+        state = self._team.runtime.read().session(harvest.incarnation)
+        return state.started_at if state else None
 
     def _tail(self, harvest: Harvest) -> str:
         """Return the end of the worker's output, as far as it is still visible."""

@@ -5,13 +5,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from pro0.errors import Pro0Error
+from pro0.git.commands import Git
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.task import Task
 from pro0.ops.repair.evidence import entries, opened
 from pro0.rules.lead import dispatch
+from pro0.rules.words import leftovers
 from pro0.store.paths import CODE, trees_of, worktrees
 from pro0.store.teams import Store, TeamStore
-from pro0.worktrees import Repository, leavings
+from pro0.worktrees import Repository, leavings, stashes
 from pro0.worktrees.work import work_in
 
 Say = Callable[[str], None]
@@ -119,9 +121,11 @@ def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> list[
         return [str(path)]
     try:
         repository = Repository(project or Repository(path).all()[0].path)
-        made = leavings.made_in(repository, path)
+        made, stashed = leavings.made_in(repository, path), stashes.left_by(Git(repository.checkout), path)
         branches = [repository.remove(path, f"{path.name}: what was not committed")]
         branches += [name for name in repository.unmerged(made) if name in made]
+        for commit in stashed:
+            say(leftovers.stash_kept(path.name, commit))
         if path.exists():
             say(f"{path} cannot be deleted by pro0; its work is saved")
         if project is None:  # no team is there that knows more of its branches

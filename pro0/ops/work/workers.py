@@ -24,7 +24,7 @@ from pro0.rules.lead.dispatch import Stage
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import next_order
-from pro0.rules.words import prompts
+from pro0.rules.words import leftovers, prompts
 from pro0.worktrees import Repository
 
 TAG = "team"
@@ -46,6 +46,8 @@ class WorkerResult(msgspec.Struct, frozen=True):
     """Other unmerged branches, with commits that `branch` lacks."""
     remains: str = ""
     """What is said of a folder that could not be deleted, though its work is saved."""
+    stashes: tuple[str, ...] = ()
+    """The commits that were stashed in the worktree."""
 
 
 class Worker(msgspec.Struct, frozen=True, rename="camel"):
@@ -154,7 +156,9 @@ def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail
         done = dispatch.with_left(done, result.also, by, now)
         left = result.left or result.remains
         work = (result.branch, result.commits, result.stat, left)
-        report = prompts.harvested(harvest, task, tail, work, result.also)
+        more = [*map(leftovers.not_merged_either, result.also)]
+        more += [leftovers.stash_kept(harvest.agent_id, commit) for commit in result.stashes]
+        report = prompts.harvested(harvest, task, tail, work, more)
         to = watchers(context) if task.status is Status.FAILED else ("lead",)
         owed = [(address, f"{harvest.incarnation}:harvest:{address}", report) for address in to]
         changed, task = _with(tasks, done)

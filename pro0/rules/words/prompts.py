@@ -219,9 +219,9 @@ def stuck(agent_id: str, task_id: str, seconds: float) -> str:
 
 
 def harvested(
-    harvest: "Harvest", task: Task, tail: str, result: tuple[str, int, str, str], also: Iterable[str] = ()
+    harvest: "Harvest", task: Task, tail: str, result: tuple[str, int, str, str], more: Iterable[str] = ()
 ) -> str:
-    """Return the report on a finished worker: its result, its commits, and the commands to merge them."""
+    """Return the report on a finished worker: its result, its commits, the command to merge them, and `more` lines."""
     branch, commits, stat, leftovers = result
     worker, over = f"Worker {harvest.agent_id}", task.status is Status.COMPLETED
     head = f"{worker} completed {task.id}: {task.title}" if over else _unfinished(worker, harvest, task)
@@ -230,8 +230,7 @@ def harvested(
         parts.append(f"{commits} commit{'' if commits == 1 else 's'} on {branch}: {stat or 'no difference'}")
     if branch and not leftovers:  # it cannot be merged before what is left over is saved
         parts.append(f"merge it: pro0 worker merge {harvest.agent_id}")
-    parts += [f"{branch} is not merged either; if it is good: git merge {branch}" for branch in also]
-    parts.append(leftovers)
+    parts += [*more, leftovers]
     parts.append(f"its last output:\n{tail}" if tail and not over else "")
     return "\n".join(part for part in parts if part)
 

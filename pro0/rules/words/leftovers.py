@@ -1,0 +1,11 @@
+"""What is said of the work that a worktree leaves in git."""
+
+
+def not_merged_either(branch: str) -> str:
+    """Return the line about another unmerged branch of a worker."""
+    return f"{branch} is not merged either; if it is good: git merge {branch}"
+
+
+def stash_kept(member: str, commit: str) -> str:
+    """Return the line about a stash, which keeps its commit but not its number."""
+    return f"a stash of {member} is kept; if it is good: git stash apply {commit}"

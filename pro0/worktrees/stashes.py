@@ -1,0 +1,52 @@
+"""What `git stash` keeps of a worktree: it stays in the repository, and its message alone tells of which branch."""
+
+import math
+import os
+import re
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from pro0.git.commands import Git
+from pro0.worktrees import aside
+from pro0.worktrees.names import is_anothers
+
+_STASH = re.compile(r"(\S+) (\d+) (\S+)[^\t]*\t(?:WIP on|On) ([^:]+): ")
+_NOWHERE = "(no branch)"
+_MOVED = re.compile(r"\tcheckout: moving from (\S+) to (\S+)|\tBranch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+
+
+def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None = None) -> tuple[str, ...]:
+    """Return the short names of the commits that were stashed in a worktree, the newest first.
+
+    Of a worktree that git has forgotten, those of its `branch` are known, `since` a time.
+    """
+    code, listed = checkout.attempt("reflog", "show", "--format=%h %ct %P%x09%gs", "refs/stash", "--")
+    stashes = [match.groups() for line in listed.splitlines() if (match := _STASH.match(line))] if not code else []
+    if not stashes:
+        return ()
+    branches, bases, began = {branch} - {""}, set[str](), math.floor(since.timestamp()) if since else math.inf
+    private = aside.private_folder(_common(checkout), place)
+    with suppress(OSError):
+        if private:
+            began = math.floor((private / "commondir").stat().st_mtime)  # git writes it once, with the worktree
+            log = os.fsdecode((private / "logs" / "HEAD").read_bytes())
+            branches |= _been_on(checkout, place, log)
+            bases = {line.split()[1] for line in log.splitlines()}
+    return tuple(
+        name
+        for name, when, base, on in stashes
+        if int(when) >= began and (base in bases if on == _NOWHERE else on in branches)
+    )
+
+
+def _been_on(checkout: Git, place: Path, log: str) -> set[str]:
+    """Return the branches that a worktree is or was on, but for those of another member or worktree."""
+    now = {tree.branch: tree.path for tree in checkout.worktrees()}
+    names = {name for move in _MOVED.findall(log) for name in move} | {*now}
+    here = place.resolve()
+    return {name for name in names if name and now.get(name, here) == here and not is_anothers(name, place.name)}
+
+
+def _common(checkout: Git) -> Path:
+    return Path(checkout.run("rev-parse", "--path-format=absolute", "--git-common-dir"))
