@@ -1,11 +1,15 @@
-"""The page in a real Chromium, at a real server, with a team that a lead leads: one of each for a module."""
+"""The page in a real Chromium, at a real server, with a team that a lead leads.
+
+Server and team are a module's, the browser is that of all modules here.
+"""
 
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -26,20 +30,33 @@ from tests.web.page.pages import SIZES, Shown
 TALKS = "printf 'I am ready\\n'; exec sleep 86400"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
+HERE = Path(__file__).parent
+RUNNING: list[Browser] = []
+CLOSING = ExitStack()
+"""What ends the running browser."""
+
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The distribution's browser; without one these tests fail in CI, and are passed over elsewhere.
+def chromium() -> Browser:
+    """The distribution's browser; without one these tests fail in CI, and are passed over elsewhere."""
+    if not RUNNING:
+        program = next(filter(None, map(shutil.which, CHROMIUM)), None)
+        if program is None:
+            (pytest.fail if os.environ.get("CI") else pytest.skip)("no Chromium is here: make browser")
+        playwright = CLOSING.enter_context(sync_playwright())
+        RUNNING.append(CLOSING.enter_context(playwright.chromium.launch(executable_path=program)))
+        CLOSING.callback(RUNNING.clear)
+    return RUNNING[0]
 
-    Its driver keeps an event loop running in this thread, where other modules run their own.
-    """
-    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if program is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("no Chromium is here: make browser")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program)
-        yield browser
-        browser.close()
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None, None, None]:
+    """Keep the browser for the next module here, and no longer: its driver's event loop runs in this thread."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or HERE not in nextitem.path.parents:  # tests elsewhere run event loops of their own
+            CLOSING.close()
 
 
 @pytest.fixture(scope="module")
