@@ -107,7 +107,10 @@ class HostSweep:
 
     def look(self, runtime: Runtime, alive: Collection[str]) -> frozenset[str]:
         """Return the dead sessions that may still run elsewhere, and ask their machines to end them."""
-        left = [incarnation for incarnation in self._team.elsewhere() if incarnation not in alive]
+        elsewhere = self._team.elsewhere()
+        for incarnation in set(self._due).difference(elsewhere):
+            del self._due[incarnation]
+        left = [incarnation for incarnation in elsewhere if incarnation not in alive]
         for incarnation in left:
             state, now = runtime.session(incarnation), time.monotonic()
             is_over = state is None or state.state in ENDED

@@ -59,7 +59,7 @@ class Observer:
         Unreadable tasks, mailboxes and reports are left out, since the lead can do without them.
         """
         team, services, self.trouble, now = self._team, self._services, [], self._jumps.look()
-        runtime = self._record.read()
+        runtime = self._recorded()
         reports, alive, unopened = self._looks(runtime)
         # After the looks, so that what a session wrote before its end is known once its end is.
         wanted, tasks = team.wanted.read(), self._unless_it_fails(team.tasks.read, None)
@@ -98,6 +98,21 @@ class Observer:
             line=frozenset(a.name for a in adapters if a.delivery == "line"),
             channels=frozenset(a.name for a in adapters if a.deliver),
         )
+
+    def _recorded(self) -> Runtime:
+        """Return the record, and forget all other sessions.
+
+        One that is not recorded is never decided about again. A failed start records the session before it again, but
+        within one round: no look falls between.
+        """
+        runtime = self._record.read()
+        incarnations = frozenset(state.incarnation for state in runtime.seats)
+        self._services.keep(incarnations)
+        self._ledger.keep(incarnations)
+        self._clean &= incarnations
+        self._guards = {(guard, incarnation) for guard, incarnation in self._guards if incarnation in incarnations}
+        self._looked = {name: looks for name, looks in self._looked.items() if name in incarnations}
+        return runtime
 
     def _seen(self, wanted: Wanted, runtime: Runtime, reports: Mapping[str, Report]) -> dict[str, Seen]:
         return self._unless_it_fails(lambda: self._services.nudger.agent_states.look(wanted, runtime, reports), {})

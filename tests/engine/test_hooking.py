@@ -7,11 +7,13 @@ import pytest
 
 from pro0 import processes
 from pro0.config import USER_FILE
-from pro0.engine.background.hooking import changes
+from pro0.engine.background.hooking import Hooking, changes
+from pro0.engine.log import Log
 from pro0.model.home import HookEvent
 from pro0.model.runtime import Phase, Runtime, State
 from pro0.model.task import Awaiting, Draft, Status
 from pro0.ops.tasks import gates, trees
+from pro0.rules.lead.plan import MEMORY
 from pro0.store.paths import EVENTS
 from tests.engine.crew import PATIENCE, Crew
 from tests.rules.supervising import session
@@ -114,6 +116,26 @@ def test_a_parent_that_a_hook_does_not_let_through_has_failed_too(alpha: Crew, t
     alpha.settled("task-1")
     assert alpha.task("task-1").status is Status.FAILED
     assert asked.read_text() == "x\n"
+
+
+def test_the_newest_questions_about_a_recorded_session_are_remembered(alpha: Crew, tmp_path: Path) -> None:
+    """50: a session lives for weeks, and ends many turns; no hook is asked again."""
+    asked, state = tmp_path / "asked", session("w1")
+    settings(alpha, f"hooks: {{TeammateIdle: 'echo x >> {asked}'}}")
+    hooking = Hooking(alpha.team, Log(alpha.team), lambda: None)
+    assert hooking.events() == {HookEvent.TEAMMATE_IDLE}
+    keys = [f"{state.incarnation}:idle:{number}" for number in range(MEMORY + 3)]
+    for number, key in enumerate(keys, start=1):
+        for _ in range(2):
+            hooking.ask(key, state)
+            hooking.keep({state.incarnation})
+        wait_until(lambda key=key: key in hooking.answers(), PATIENCE, f"{key} is answered")  # type: ignore[misc]
+        hooking.keep({state.incarnation})
+        hooking.ask(key, state)
+        assert [*hooking.answers()] == keys[:number][-MEMORY:]
+    assert asked.read_text() == len(keys) * "x\n"
+    hooking.keep(set())
+    assert hooking.answers() == {}
 
 
 def test_only_what_differs_is_a_change() -> None:

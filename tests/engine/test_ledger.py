@@ -86,6 +86,28 @@ def test_the_last_turn_of_a_session_outlives_writes_that_fail(
     assert counted(alpha.team) == {"w1": 99, "w2": 20}, "once it is written nobody looks at it any more"
 
 
+def test_the_conversations_of_a_session_are_known_until_its_last_turn_is_written(
+    alpha: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """50: afterwards they are in the book alone. The record may know the session no more when its write fails."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    ledger, meter = Ledger(alpha.team), Meter("w1")
+    for conversation in ("first", "second"):
+        view = replace(meter.watched.session_view, session=conversation)
+        ledger.look([replace(meter.watched, session_view=view)], 0.0)
+    meter.tokens = 10
+    ledger.keep(())
+    with fault_at(None, fail_with(errno.ENOSPC), ("write",)), pytest.raises(Unwritable):
+        ledger.look([], 0.0)
+    ledger.keep(())
+    ledger.look([], 0.0)
+    assert [entry.earlier for entry in alpha.team.usage.read().sessions] == [("first",)]
+    ledger.keep({"inc-w1"})
+    assert [*ledger._conversations] == ["inc-w1"]
+    ledger.keep(())
+    assert not ledger._conversations
+
+
 def test_what_is_known_of_the_cost_outlives_a_look_that_fails(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a team at its limit would start sessions for a while, and its need would be told again."""
     monkeypatch.setattr(ledger_module, "PAUSE", 0.0)

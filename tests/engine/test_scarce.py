@@ -1,21 +1,38 @@
 """A lead that may open no more files, or that has started and buried many sessions (reliability 50, 77)."""
 
+import json
+import os
+import queue
 import resource
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
+from types import MethodType
 from typing import NamedTuple
 from uuid import uuid4
 
+import msgspec
 import psutil
 import pytest
 
-from pro0.engine import outcomes
+from pro0.config import USER_FILE
+from pro0.engine import loop, outcomes
+from pro0.engine.background import stuck
 from pro0.errors import EnvironmentMissing
-from pro0.model.runtime import State
+from pro0.model.runtime import Hosted, State
+from pro0.ops import trust
+from pro0.ops.mail import messages
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
+from pro0.ops.work import workers
+from pro0.rules.lead import idling
+from pro0.sessions.headless import Headless
+from pro0.store.files import File
 from pro0.store.paths import ANNOUNCED
 from tests.crash.lanes import LANES, SOAK
 from tests.engine.crew import PATIENCE, Crew
+from tests.repositories import repository_in
 from tests.waiting import wait_until
 
 
@@ -78,3 +95,127 @@ def test_sessions_that_come_and_go_leave_nothing_with_the_lead(alpha: Crew, lane
         wait_until(lambda again=again: alpha.state("w1").generation == again, PATIENCE, "it starts again")  # type: ignore[misc]
     alpha.reaches("w1", State.EXITED)
     wait_until(lambda: held(alpha).fits(looks[3]), PATIENCE, f"the lead has no more than it had: {looks[3]}")
+
+
+def remembered(what: object, name: str = "", seen: set[int] | None = None) -> Counter[str]:
+    """Count what all containers hold that are reached from an object, by where they are; documents are no memory."""
+    seen = set() if seen is None else seen
+    sizes: Counter[str] = Counter()
+    if id(what) in seen or type(what).__module__.startswith("pro0.model."):
+        return sizes
+    seen.add(id(what))
+    if isinstance(what, (dict, set, frozenset, list, tuple, deque)):
+        sizes[name] += len(what)
+    for inner_name, inner in within(what, name):
+        sizes += remembered(inner, inner_name, seen)
+    return sizes
+
+
+def within(what: object, name: str) -> Iterator[tuple[str, object]]:
+    """Yield what an object holds, with the name of the attribute that leads there."""
+    if isinstance(what, dict):
+        yield from ((name, value) for value in list(what.values()))
+    elif isinstance(what, (set, frozenset, list, tuple, deque)):
+        yield from ((name, value) for value in list(what))
+    elif isinstance(what, queue.Queue):
+        yield name, what.queue
+    elif isinstance(what, MethodType):
+        yield name, what.__self__
+    elif type(what).__module__.startswith("pro0."):
+        fields = what.__struct_fields__ if isinstance(what, msgspec.Struct) else tuple(getattr(what, "__dict__", ()))
+        yield from ((f"{type(what).__name__}.{field}", getattr(what, field)) for field in fields)
+
+
+class Generations:
+    """A lead whose rounds a test makes, with sessions that come, do all that a session does, and go."""
+
+    def __init__(self, alpha: Crew) -> None:
+        self.alpha = alpha
+        self.idle = alpha.project / "idle"
+        hooks = {"TeammateIdle": f"echo x >> {self.idle}"}
+        (alpha.store.home / USER_FILE).write_text(json.dumps({"hooks": hooks}))
+        repository_in(alpha.project)
+        lease = alpha.team.documents.lease()
+        assert lease.take("lead")
+        self.lead = loop.Lead(alpha.team, trust.settings(alpha.store.home, alpha.project, os.environ), lease)
+        self.lead._sign_in()
+        reads = SeatDraft(name="reads", agent="command", nudge=True, argv=("sleep", "300"))
+        members.spawn(alpha.context, [reads, SeatDraft(name="rests")], 10)
+        self.number = 0
+
+    def until(self, condition: Callable[[], object], what: str) -> None:
+        """Make rounds until something is so."""
+
+        def made() -> object:
+            self.lead._round()
+            self.lead._exits.ended()
+            return condition()
+
+        wait_until(made, PATIENCE, what)
+
+    def acts(self) -> tuple[int, int, int]:
+        """Return how often a line was handed over, the hook asked and a worker's report written."""
+        told, asked = (
+            self.alpha.log().count('"event":"nudged"'),
+            self.idle.exists() and self.idle.read_text().count("x"),
+        )
+        return told, int(asked), len(self.alpha.notices("Worker t"))
+
+    def come_and_go(self) -> None:
+        """One is told of its mail, one is idle and its hook is asked, one is a worker, one fails, one is elsewhere."""
+        alpha, self.number = self.alpha, self.number + 1
+        if self.number > 1:
+            for name in ("reads", "rests"):
+                members.restart(alpha.context, name)
+        [task] = workers.delegate(alpha.context, [workers.draft("true", agent="shell", run="true")])
+        messages.send(alpha.context, "reads", "read this")
+        self.until(lambda: self.acts()[0] == self.number, "it is told of its mail")
+        self.until(lambda: self.acts()[1] == self.number, "its hook is asked")
+        for name in ("reads", "rests"):
+            members.shutdown(alpha.context, name, timeout=PATIENCE, force=True)
+            self.until(lambda name=name: is_in(alpha, name, State.SHUTDOWN), f"{name} is ended")  # type: ignore[misc]
+        self.until(lambda: not any(seat.task for seat in alpha.team.wanted.read().seats), f"{task.id} is harvested")
+        self.start_in_vain()
+        self.end_elsewhere()
+
+    def start_in_vain(self) -> None:
+        """Ask for a member whose program is missing, until its seat is taken away again."""
+        members.spawn(self.alpha.context, [SeatDraft(name="fails", agent="command", argv=("/missing",))], 10)
+        self.until(lambda: "fails" not in {s.agent_id for s in self.alpha.team.wanted.read().seats}, "it fails")
+
+    def end_elsewhere(self) -> None:
+        """Have a session that may run on another machine, which is out of reach until a person gives it up."""
+        team, name = self.alpha.team, str(uuid4())
+        hosted = Hosted(
+            agent_id="there", incarnation=name, there="t", host="h", ssh="false", team="a", project="/", argv=("x",)
+        )
+        File(team.paths.sessions, team.paths.hosted(name), Hosted).create(hosted)
+        self.until(lambda: name in self.lead._services.host_sweep._due, "its machine is asked in vain")
+        team.drop_hosted(name)
+
+
+@pytest.mark.parametrize("lane", LANES)
+def test_a_lead_remembers_no_session_for_ever(alpha: Crew, lane: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """50: no container of the lead grows with the sessions that were; nor is anything done for one of them again."""
+    monkeypatch.setattr(idling, "IDLE_AFTER", timedelta())
+    monkeypatch.setattr(stuck, "KEPT", 1)
+    monkeypatch.setattr(Headless, "nudge", lambda *_: True)  # nobody reads there
+    generations, number = Generations(alpha), {SOAK: 50}.get(lane, 4)
+    for _ in range(number):
+        generations.come_and_go()
+    before = remembered(generations.lead)
+    for _ in range(number):
+        generations.come_and_go()
+    grown = dict[str, tuple[int, int]]()
+
+    def has_grown() -> bool:
+        now = remembered(generations.lead)
+        grown.clear()
+        grown.update({name: (before[name], size) for name, size in now.items() if size > before[name] + 1})  # by chance
+        return bool(grown)
+
+    try:
+        generations.until(lambda: not has_grown(), "no container has grown")
+    except AssertionError as error:
+        raise AssertionError(f"these grow with each session: {grown}") from error
+    assert generations.acts() == (2 * number,) * 3

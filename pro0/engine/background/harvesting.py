@@ -1,7 +1,7 @@
 """Harvesting: save and report the work of dead workers, in the background, one after the other."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -56,6 +56,11 @@ class Harvester:
     def done(self) -> frozenset[str]:
         """Return the incarnations with all work saved and reported."""
         return frozenset(self._done)
+
+    def keep(self, incarnations: Collection[str]) -> None:
+        """Forget all other sessions."""
+        for names in (self._asked, self._done, self._torn_down):
+            names.difference_update(names.difference(incarnations))  # what another thread adds meanwhile stays
 
     def _harvest(self, harvest: Harvest) -> None:
         workers.record_result(lead_context(self._team), harvest, self._collect(harvest), self._tail(harvest))

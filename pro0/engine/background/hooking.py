@@ -3,18 +3,19 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pro0 import config
-from pro0.engine.background.backlog import Backlog, marked
+from pro0.engine.background.backlog import Backlog
 from pro0.engine.log import Log, reason
 from pro0.errors import Pro0Error
 from pro0.model.home import HookEvent
 from pro0.model.runtime import Runtime, SeatState
 from pro0.ops.tasks import hooks
 from pro0.ops.tasks.hook_runs import Runs
+from pro0.rules.lead.plan import MEMORY
 from pro0.store.paths import TRUSTED
 from pro0.store.teams import TeamStore
 
@@ -35,7 +36,8 @@ class Hooking:
         self._log = log
         self._woken = woken
         self._answers: dict[str, str] = {}
-        self._asked: set[str] = set()
+        self._asked: dict[str, tuple[str, ...]] = {}
+        """The newest questions about each session."""
         self._backlog = Backlog(self._tell, self._failed, MOST)
         self._over = ""
         self._running: set[object] = set()
@@ -58,9 +60,18 @@ class Hooking:
 
     def ask(self, key: str, state: SeatState) -> None:
         """Ask the hooks if a member may be idle, once for each key."""
-        if key not in self._asked:
-            with marked(self._asked, key):
-                threading.Thread(target=self._answer, args=(key, state), daemon=True).start()
+        asked = self._asked.get(state.incarnation, ())
+        if key not in asked:
+            threading.Thread(target=self._answer, args=(key, state), daemon=True).start()
+            # A question is about the present end of a turn. Only the newest one is ever asked for again.
+            self._asked[state.incarnation] = (*asked, key)[-MEMORY:]
+
+    def keep(self, incarnations: Collection[str]) -> None:
+        """Forget the questions about all other sessions, and the answers to forgotten questions."""
+        self._asked = {name: keys for name, keys in self._asked.items() if name in incarnations}
+        asked = {key for keys in self._asked.values() for key in keys}
+        for key in set(self._answers) - asked:
+            del self._answers[key]
 
     def tell(self, before: Runtime, after: Runtime) -> None:
         """Queue the changes of the team and its members for their hooks, in order."""

@@ -1,7 +1,7 @@
 """The ledger: copy the usage of sessions from their transcripts into usage.json, with its cost."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec.structs import asdict, replace
 
@@ -50,6 +50,11 @@ class Ledger:
         self._note({entry.incarnation: entry for entry in map(self._entry, due.values()) if entry})
         self._owed = {name: session for name, session in self._owed.items() if name not in due}
         return spent(self._entries().values()) if limit else 0.0
+
+    def keep(self, incarnations: Collection[str]) -> None:
+        """Forget the conversations of all other sessions, but for those that are still to be read once more."""
+        needed = {*incarnations, *self._living, *self._owed}
+        self._conversations = {name: known for name, known in self._conversations.items() if name in needed}
 
     def last_known(self) -> float | None:
         """Return the total cost of the last look that could read it, None for none."""

@@ -7,7 +7,7 @@ agent works the line waits, unless the agent has a channel of its own.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 
 import msgspec
@@ -88,6 +88,12 @@ class Nudger:
         with self._lock:
             self._unseen.clear()
             return dict(self._arrived)
+
+    def keep(self, incarnations: Collection[str]) -> None:
+        """Forget all other sessions."""
+        with self._lock:
+            self._tries = {name: trial for name, trial in self._tries.items() if name in incarnations}
+            self._arrived = {name: nudged for name, nudged in self._arrived.items() if name in incarnations}
 
     def queued(self) -> dict[str, str]:
         """Return the reason of each waiting line by incarnation, empty for arrived lines."""

@@ -1,6 +1,6 @@
 """Services: what works beside the rounds of the lead, and its memory between two looks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from pro0.config import Settings
@@ -27,6 +27,11 @@ class Services(NamedTuple):
     announcer: Announcer
     relay: PermissionRelay
     host_sweep: HostSweep
+
+    def keep(self, incarnations: Collection[str]) -> None:
+        """Forget what was done for all other sessions."""
+        for service in (self.nudger, self.harvester, self.hooking):
+            service.keep(incarnations)
 
 
 def services_of(team: TeamStore, settings: Settings, log: Log, woken: Callable[[], None]) -> Services:

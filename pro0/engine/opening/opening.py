@@ -62,6 +62,7 @@ class Opener:
         Each session prepares alone, so one failure does not stop the others. The backend then opens all or none.
         """
         states = {state.incarnation: state for state in runtime.seats}
+        self._sessions, self._off = {}, {}  # those of starts that failed are of no use any more
         openings: dict[Start, Opening] = {}
         # A bad seat must not keep the others from starting, so each failure is undone alone.
         for start in starts:
