@@ -138,6 +138,12 @@ class BadInput(Pro0Error):
     code = ErrorCode.BAD_INPUT
 
 
+def unread(error: OSError) -> BadInput:
+    """Return the error for a stdin that cannot be read: a folder, a broken disk, or a file to write alone."""
+    hint = "give a file or a pipe that can be read: < FILE"
+    return BadInput(f"stdin cannot be read: {error.strerror or error}", hint=hint)
+
+
 class NotFound(Pro0Error):
     """The named thing does not exist."""
 

@@ -1,11 +1,11 @@
 """Files named on the command line, `-` for stdin: their bytes, and their YAML or JSON content."""
 
-import sys
 from pathlib import Path
 from typing import cast
 
 import msgspec
 
+from pro0.cli.output import stdin_bytes
 from pro0.config.keys import strict
 from pro0.errors import BadInput, ErrorCode, NotFound
 from pro0.rules.size import holds_more_than
@@ -22,7 +22,7 @@ def data_of(file: str, limit: int = SIZE_LIMIT) -> bytes:
     """Return the bytes of a file, `-` being stdin; raises NotFound, or BadInput over `limit` bytes."""
     try:
         if file == "-":
-            data = sys.stdin.buffer.read(limit + 1)
+            data = stdin_bytes(limit + 1)
         else:
             with Path(file).open("rb") as stream:
                 data = stream.read(limit + 1)

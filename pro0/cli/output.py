@@ -11,7 +11,7 @@ from typing import TypeVar
 import click
 import msgspec
 
-from pro0.errors import BadInput, ErrorCode, Pro0Error
+from pro0.errors import BadInput, ErrorCode, Pro0Error, unread
 from pro0.rules.text import unseen, visible
 from pro0.terminals.colours import code
 
@@ -189,11 +189,19 @@ def terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def stdin_bytes(limit: int) -> bytes:
+    """Return so many bytes of stdin at most; raises BadInput for a stdin that cannot be read."""
+    try:
+        return sys.stdin.buffer.read(limit)
+    except OSError as error:
+        raise unread(error) from None
+
+
 def text_or_stdin(text: str) -> str:
     """Return an argument's text, `-` meaning all of stdin without its last newline; BadInput for bad UTF-8."""
     if text != "-":
         return text
-    data = sys.stdin.buffer.read(STDIN_LIMIT + 2)
+    data = stdin_bytes(STDIN_LIMIT + 2)
     if len(data.removesuffix(b"\n")) > STDIN_LIMIT:
         raise BadInput(f"stdin holds more than {STDIN_LIMIT} bytes", code=ErrorCode.TOO_LARGE)
     try:

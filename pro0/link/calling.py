@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from pro0.errors import Refused
+from pro0.errors import Refused, unread
 from pro0.link.streams import ANSWER, ASK, ASK_LIMIT, TAKEN
 from pro0.store import paths
 from pro0.terminals import address, protocol
@@ -32,7 +32,11 @@ Answer = dict[str, object]
 
 def call_home(folder: str, words: list[str]) -> int:
     """Let home do a command; print what it printed, and return its exit code."""
-    stdin = sys.stdin.buffer.read(INPUT + 1) if "-" in words and sys.stdin else b""
+    try:
+        stdin = sys.stdin.buffer.read(INPUT + 1) if "-" in words and sys.stdin else b""
+    except OSError as error:
+        _say(f"{(told := unread(error)).message}\nhint: {told.hint}")
+        return told.exit_code
     if len(stdin) > INPUT:
         return _refused(f"stdin holds more than {INPUT} bytes")
     printed = []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO
 
-from pro0.errors import BadInput, EnvironmentMissing, NotFound
+from pro0.errors import BadInput, EnvironmentMissing, NotFound, unread
 from pro0.rpc.protocol import RpcConversation, is_notice
 from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
@@ -26,7 +26,8 @@ _HEADER_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*:")
 def bridge(team: TeamStore, source: int, sink: IO[bytes]) -> None:
     """Carry messages both ways until either side ends.
 
-    Raises EnvironmentMissing when the lead goes first, BadInput when a message does not say how long it is.
+    Raises EnvironmentMissing when the lead goes first, BadInput when the input cannot be read or a message does not say
+    how long it is.
     Who speaks at the socket is then this process, which is whoever's its ancestors say.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -52,7 +53,10 @@ class _Carried:
 
     def __init__(self, source: int) -> None:
         # Closed by the thread that reads alone: it may wait when this process ends, and closing would wait for it.
-        self._source = os.fdopen(source, "rb")
+        try:
+            self._source = os.fdopen(source, "rb")
+        except OSError as error:  # it is a folder
+            raise unread(error) from None
         self._sent = LineSplitter()
         self._conversation = RpcConversation(self._expect, lambda request: self._conversation.finish(request, "null"))
         self.framed = False
@@ -73,8 +77,8 @@ class _Carried:
             self.ended = True
         except ConnectionError:
             pass  # the lead has gone, which the other half tells
-        except OSError:
-            self.ended = True  # the input can be read no further
+        except OSError as error:
+            self.ended, self.fault = True, unread(error)
         finally:
             self._source.close()
             with suppress(OSError):

@@ -162,3 +162,21 @@ def test_the_output_of_any_encoding(team: Context, pro0: Pro0, tmp_path: Path) -
     )
     assert done.returncode == 0
     assert b"\\u65e5" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["send w1 -", "task create new -d -", "task create -f -", "task comment 1 -", "rpc task.show -", "task fail 1 -"],
+)
+def test_a_stdin_that_cannot_be_read_is_said(team: Context, pro0: Pro0, tmp_path: Path, words: str) -> None:
+    """Here a file to write alone; of a folder Python itself says so, before any program begins."""
+    pro0("task", "create", "one")
+    with (tmp_path / "file").open("wb") as stdin:
+        command = [sys.executable, "-m", "pro0", *words.split()]
+        done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, timeout=STUCK)
+    hint = "hint: give a file or a pipe that can be read: < FILE\n"
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2,
+        "",
+        f"pro0: stdin cannot be read: Bad file descriptor\n{hint}",
+    )

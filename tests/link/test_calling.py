@@ -95,6 +95,11 @@ def in_shell(folder: Path, line: str) -> "subprocess.CompletedProcess[str]":
         ("PRO0 task list 2>/dev/full >/dev/full", 1, ""),
         ("PRO0 task list 2>&- >&-", 0, ""),
         ("PRO0 send bob - <&- >/dev/null", 0, ""),
+        (
+            "PRO0 send bob - 0>/dev/null",
+            2,
+            "pro0: stdin cannot be read: Bad file descriptor\nhint: give a file or a pipe that can be read: < FILE\n",
+        ),
     ],
 )
 def test_streams_that_take_nothing_are_no_fault_of_the_program(

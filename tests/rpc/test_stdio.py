@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import socket
 import sys
 import threading
@@ -171,6 +172,18 @@ def test_a_message_over_the_limit_does_not_end_the_bridge(team: TeamStore, path:
     out, error = said(team, framing(b"x" * 5_000_000) + framing(CALL))
     assert error is None
     assert [one.get("id") for one in messages(out, framed=True)] == [None, 1]
+
+
+@pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_WRONLY])
+def test_an_input_that_cannot_be_read_is_said(team: TeamStore, path: Path, tmp_path: Path, flags: int) -> None:
+    """It is a folder, or a file to write alone."""
+    assert path
+    source = tmp_path
+    if flags == os.O_WRONLY:
+        (source := tmp_path / "file").touch()
+    with pytest.raises(BadInput, match="stdin cannot be read: ") as raised:
+        bridge(team, os.open(source, flags), io.BytesIO())
+    assert raised.value.hint
 
 
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
