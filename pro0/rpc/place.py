@@ -1,6 +1,8 @@
-"""The socket file of a team's lead: open to our user alone, and replaced in one step."""
+"""Where a server hears: the socket file of a team's lead, open to our user alone, and a bell for its own threads."""
 
+import os
 import socket
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,3 +26,36 @@ def listening(path: Path) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+class Bell:
+    """A pipe that any thread may ring, and one waits at."""
+
+    def __init__(self) -> None:
+        self._readable, self._writable = os.pipe()
+        os.set_blocking(self._readable, False)
+        os.set_blocking(self._writable, False)
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def fileno(self) -> int:
+        """Return what is readable once it has rung."""
+        return self._readable
+
+    def ring(self) -> None:
+        """Wake who waits; nobody when it is closed, and never whoever has the number of the pipe next."""
+        with self._lock, suppress(BlockingIOError):
+            if not self._closed:
+                os.write(self._writable, b"x")
+
+    def hush(self) -> None:
+        """Take in that it has rung."""
+        with suppress(BlockingIOError):
+            os.read(self._readable, 4096)
+
+    def close(self) -> None:
+        """Let it ring no more."""
+        with self._lock:
+            self._closed = True
+            os.close(self._readable)
+            os.close(self._writable)

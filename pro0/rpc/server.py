@@ -3,7 +3,6 @@
 The lead's own rounds go on beside it; a slow or hostile client costs its own connection.
 """
 
-import os
 import selectors
 import socket
 import threading
@@ -19,7 +18,7 @@ from pro0.ops.seats import LifeSigns
 from pro0.rpc.client import RpcClient
 from pro0.rpc.connection import PIECE, RpcConnection
 from pro0.rpc.lists import Lists, Rescan
-from pro0.rpc.place import CONNECTIONS, listening
+from pro0.rpc.place import CONNECTIONS, Bell, listening
 from pro0.rpc.protocol import RpcRequest
 from pro0.store.paths import CONCERNS_A_SUBSCRIBER, SOCKET
 from pro0.store.teams import TeamStore
@@ -64,11 +63,10 @@ class RpcServer:
         self._version = 0
         self._lists = Lists(lambda: self._version)
         self._turned_away: list[socket.socket] = []
-        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        """What the workers do next; each ends at None."""
         self._finished: deque[Finished] = deque()
-        self._readable, self._writable = os.pipe()
-        os.set_blocking(self._readable, False)
-        os.set_blocking(self._writable, False)
+        self._bell = Bell()
         self._watch: Watch | None = None
         self._looks = LifeSigns()
         self._rescan = Rescan(self._signs, self._lists)
@@ -86,16 +84,21 @@ class RpcServer:
 
     def close(self) -> None:
         """End every connection, after the requests under way if these are quick."""
-        self._closing = True
-        self._ring()
+        self.end()
         self._thread.join(2 * LAST)
 
+    def end(self) -> None:
+        """Begin to close, without waiting for it."""
+        self._closing = True
+        self._bell.ring()
+
     def _run(self) -> None:
-        self._selector.register(self._readable, selectors.EVENT_READ)
+        self._selector.register(self._bell, selectors.EVENT_READ)
         if self._listener:
             self._selector.register(self._listener, selectors.EVENT_READ)
         while not self._closing:
             self._round(self._rescan.seconds if self._subscribed else None)
+        self._round(0)  # a connection that came last is closed with the others
         if self._listener:
             self._selector.unregister(self._listener)
             self._listener.close()
@@ -112,7 +115,10 @@ class RpcServer:
             self._let_go(sock)
         if self._watch:
             self._watch.close()
-        self._selector.close()  # the pipe stays: who is still at work may ring
+        self._selector.close()
+        self._bell.close()
+        for _ in range(self._workers):
+            self._jobs.put(None)
 
     def _round(self, seconds: float | None) -> None:
         events = self._selector.select(seconds)
@@ -141,9 +147,8 @@ class RpcServer:
     def _heard(self, source: object, mask: int) -> None:
         if source is self._listener:
             self._accept()
-        elif source == self._readable:
-            with suppress(BlockingIOError):
-                os.read(self._readable, 4096)
+        elif source is self._bell:
+            self._bell.hush()
         elif self._watch is not None and source is self._watch:
             if self._watch.drain():
                 self._changed()
@@ -228,8 +233,8 @@ class RpcServer:
             threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
-        while True:
-            self._jobs.get()()
+        while job := self._jobs.get():
+            job()
 
     def _perform(self, connection: RpcConnection, request: RpcRequest) -> None:
         """Do a request, in a thread for it alone when it waits for the lead: the client may go on meanwhile."""
@@ -261,7 +266,7 @@ class RpcServer:
 
     def _finish(self, act: Finished) -> None:
         self._finished.append(act)
-        self._ring()
+        self._bell.ring()
 
     def _done(self, connection: RpcConnection, request: RpcRequest, outcome: JSON | Fault, *, beside: bool) -> None:
         connection.busy = connection.busy and beside
@@ -286,14 +291,10 @@ class RpcServer:
             self._selector.register(self._watch, selectors.EVENT_READ)
             self._rescan.reset()
             self._changed()
-            self._ring()
+            self._bell.ring()
 
     def _drop(self, connection: RpcConnection) -> None:
         with suppress(KeyError, ValueError):
             self._selector.unregister(connection.socket)
         del self._connections[connection.socket]
         connection.socket.close()
-
-    def _ring(self) -> None:
-        with suppress(BlockingIOError, OSError):
-            os.write(self._writable, b"x")

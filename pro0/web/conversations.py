@@ -5,8 +5,9 @@ That server is the one of leads (`rpc/server.py`), so its order, limits and subs
 
 import asyncio
 import socket
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 
 import anyio.to_thread
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -44,6 +45,8 @@ class Conversations:
         self._store = Store(address.home)
         self._servers: dict[tuple[str, str, str], RpcServer] = {}
         """By the name of the team, where its documents are, and its uid."""
+        self._held: Counter[RpcServer] = Counter()
+        """How many conversations each server has."""
         self.admitted = Admitted(address.home)
 
     async def home(self, web: WebSocket) -> None:
@@ -74,8 +77,8 @@ class Conversations:
             await web.close(FULL)
             return
         ours, theirs = socket.socketpair()
-        with self.admitted.holding(device), closing(ours):
-            (await self._server(name)).adopt(theirs, lambda lists: client(device, lists))
+        with self.admitted.holding(device), closing(ours), self._holding(await self._server(name)) as server:
+            server.adopt(theirs, lambda lists: client(device, lists))
             code = FORBIDDEN  # it is revoked, or the server ends
             try:
                 await _carry(web, ours)
@@ -84,6 +87,19 @@ class Conversations:
                 pass
             with suppress(RuntimeError, WebSocketDisconnect):  # the browser has gone
                 await web.close(code)
+
+    @contextmanager
+    def _holding(self, server: RpcServer) -> Iterator[RpcServer]:
+        """Count a conversation of a server, which ends with its last one: its team may be gone by then."""
+        self._held[server] += 1
+        try:
+            yield server
+        finally:
+            self._held[server] -= 1
+            if not self._held[server]:
+                del self._held[server]
+                self._servers = {key: other for key, other in self._servers.items() if other is not server}
+                server.end()
 
     async def _server(self, name: str) -> RpcServer:
         """Return the server of a team, or of the home; one of an earlier team of that name ends."""

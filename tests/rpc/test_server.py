@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from pro0.errors import NotFound
@@ -19,8 +20,9 @@ from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
+from pro0.rpc.client import RpcClient
 from pro0.rpc.place import CONNECTIONS
-from pro0.rpc.server import serving
+from pro0.rpc.server import RpcServer, serving
 from pro0.rpc.subscriptions import CHAT, LIMIT, TOPICS
 from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
@@ -527,3 +529,28 @@ def test_a_server_that_ends_answers_what_is_under_way(team: TeamStore) -> None:
     heard = [*wire.rest()]
     wire.close()
     assert [one["result"]["title"] for one in heard if "result" in one] == ["x"]
+
+
+def test_servers_that_ended_leave_no_descriptor_and_no_thread(team: TeamStore) -> None:
+    """Nor does one that ends while a client is being brought to it."""
+    before = kept_open()
+    for _ in range(5):
+        with serving(team):
+            wires = [Wire(team.paths.team / SOCKET) for _ in range(4)]
+            for wire in wires:
+                wire.request("task.list.subscribe")
+            for wire in wires:
+                wire.hear()
+                wire.close()
+        server, (ours, theirs) = RpcServer(team), socket.socketpair()
+        server.start()
+        server.adopt(theirs, lambda lists: RpcClient(human(team), lists))
+        server.end()
+        assert ours.recv(1) == b""
+        ours.close()
+    wait_until(lambda: kept_open() == before, STUCK, "all is closed")
+
+
+def kept_open() -> tuple[int, int]:
+    """How many descriptors are open in this process, and how many threads it has."""
+    return psutil.Process().num_fds(), threading.active_count()

@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed
@@ -23,10 +24,14 @@ from pro0.store.teams import Store, TeamStore
 from pro0.web.home.server import HomeServer
 from tests.postgres import postgres, require
 from tests.teams import human, make_team, member
-from tests.waiting import STUCK
+from tests.waiting import STUCK, wait_until
 from tests.web.browsers import Browser
+from tests.web.conftest import Server
 
 Another = Callable[[str], Browser]
+TEAMS = 8
+THREADS = 4
+"""More threads that the page may come to have, however many teams it shows: those that its own files are read in."""
 
 
 @pytest.fixture
@@ -188,6 +193,32 @@ def test_a_later_team_of_that_name_shows_nothing_of_the_earlier_one(browser: Bro
     list(old.socket)  # until it is closed
     with pytest.raises(ConnectionClosed):
         old.socket.recv(STUCK)
+
+
+def test_teams_that_come_and_go_leave_nothing_in_the_page(serve: Callable[..., Server], team: TeamStore) -> None:
+    """Nor does a team that nobody looks at any more; one that somebody else looks at is served on."""
+    server, store = serve(), Store(team.paths.home)
+    browser, page = Browser(server.url), psutil.Process(server.process.pid)
+    browser.pair()
+    steady = browser.rpc("alpha")
+    assert steady.result("task.list.subscribe")["tasks"] == []
+    before = page.num_fds()
+    most = page.num_threads() + THREADS
+    for number in range(TEAMS):
+        gone = make_team(team.paths.home, "w1", name=f"gone-{number}")
+        left, looks = browser.rpc(gone.name), browser.rpc(gone.name)
+        for wire in (left, looks):
+            assert wire.result("task.list") == []
+        assert looks.result("task.list.subscribe")["tasks"] == []
+        left.socket.close()
+        assert looks.result("task.list") == []
+        store.discard(gone.name, gone.config.read().uid)
+        list(looks.socket)  # until it is closed
+    wait_until(lambda: page.num_fds() == before, STUCK, "descriptors are closed")
+    wait_until(lambda: page.num_threads() <= most, STUCK, "threads have ended")
+    tasks.create(human(team), [Draft(title="still told")])
+    assert "still told" in json.dumps(steady.next_notice())
+    browser.close()
 
 
 def test_a_team_is_started_and_removed(browser: Browser, team: TeamStore, tmp_path: Path) -> None:
