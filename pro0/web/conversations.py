@@ -90,7 +90,10 @@ class Conversations:
 
     @contextmanager
     def _holding(self, server: RpcServer) -> Iterator[RpcServer]:
-        """Count a conversation of a server, which ends with its last one: its team may be gone by then."""
+        """Count a conversation of a server; when one ends, servers without any end whose teams are gone.
+
+        The server of a living team stays: it knows what a browser that comes back has missed.
+        """
         self._held[server] += 1
         try:
             yield server
@@ -98,7 +101,13 @@ class Conversations:
             self._held[server] -= 1
             if not self._held[server]:
                 del self._held[server]
-                self._servers = {key: other for key, other in self._servers.items() if other is not server}
+            self._end_those_of_gone_teams()
+
+    def _end_those_of_gone_teams(self) -> None:
+        for key, server in list(self._servers.items()):
+            name, _, uid = key
+            if name and server not in self._held and _uid(TeamStore(self._address.home, name)) != uid:
+                del self._servers[key]
                 server.end()
 
     async def _server(self, name: str) -> RpcServer:

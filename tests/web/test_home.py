@@ -196,7 +196,7 @@ def test_a_later_team_of_that_name_shows_nothing_of_the_earlier_one(browser: Bro
 
 
 def test_teams_that_come_and_go_leave_nothing_in_the_page(serve: Callable[..., Server], team: TeamStore) -> None:
-    """Nor does a team that nobody looks at any more; one that somebody else looks at is served on."""
+    """Nor does one that went when nobody looked at it any more; one that somebody else looks at is served on."""
     server, store = serve(), Store(team.paths.home)
     browser, page = Browser(server.url), psutil.Process(server.process.pid)
     browser.pair()
@@ -205,6 +205,11 @@ def test_teams_that_come_and_go_leave_nothing_in_the_page(serve: Callable[..., S
     before = page.num_fds()
     most = page.num_threads() + THREADS
     for number in range(TEAMS):
+        unseen = make_team(team.paths.home, "w1", name=f"unseen-{number}")
+        wire = browser.rpc(unseen.name)
+        assert wire.result("task.list") == []
+        wire.socket.close()
+        store.discard(unseen.name, unseen.config.read().uid)
         gone = make_team(team.paths.home, "w1", name=f"gone-{number}")
         left, looks = browser.rpc(gone.name), browser.rpc(gone.name)
         for wire in (left, looks):
