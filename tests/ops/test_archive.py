@@ -208,6 +208,75 @@ def test_reopening_brings_a_task_back_with_what_it_names(home: Path) -> None:
     assert [task.id for task in tasks.list_tasks(context, archived=True)].count(sub) == 1
 
 
+def test_a_parent_that_is_reopened_has_its_subtasks_back(home: Path) -> None:
+    """Behaviour 2.7: they count, also when the parent itself stayed in the list."""
+    team = make_team(home, "w1")
+    context = human(team)
+    for place in ("archive", "list"):
+        top = make(team, "top")
+        below = [task.id for task in tasks.create(context, [Draft(title="sub", parent=top)] * 20)]
+        for id in (*below, top):
+            tasks.claim(context, id)
+            tasks.complete(context, id)
+        with team.tasks.change("a test") as change:
+            old = {*below, top} if place == "archive" else {*below}
+            dated = (replace(t, updated_at=NOW) if t.id in old else t for t in change.value.tasks)
+            change.value = replace(change.value, tasks=tuple(dated))
+        settled(team, SETTLED_COUNT)
+        assert live(team).isdisjoint(below)
+        assert (top in live(team)) is (place == "list")
+        tasks.reopen(context, top, "more to do")
+        assert live(team) >= {top, *below}
+        with pytest.raises(Refused, match="maxSubtasksPerParent"):
+            tasks.create(context, [Draft(title="one more", parent=top)])
+        settled(team, 2 * SETTLED_COUNT)
+        assert live(team) >= {top, *below}
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_an_epic_that_is_reopened_waits_for_a_word_about_what_failed(home: Path, depth: int) -> None:
+    """Behaviour 2.4. Of what is over it has one task that was begun; a failure counts however far down it is."""
+    team = make_team(home, "w1")
+    context = human(team)
+    parents = [tasks.create(context, [Draft(title="epic", type=Kind.EPIC)])[0].id]
+    bad, *good = [task.id for task in tasks.create(context, [Draft(title="t", parent=parents[0])] * 5)]
+    for id in good:
+        tasks.claim(context, id)
+        tasks.complete(context, id)
+    if depth > 1:
+        parents.append(bad)
+        [bad] = [task.id for task in tasks.create(context, [Draft(title="t", parent=bad)])]
+    tasks.claim(member(team, "w1"), bad)
+    tasks.fail(member(team, "w1"), bad, "broken")
+    with team.tasks.change("a test") as change:
+        over = (
+            replace(t, status=Status.COMPLETED if t.id in parents else t.status, updated_at=NOW)
+            for t in change.value.tasks
+        )
+        change.value = replace(change.value, tasks=tuple(over))
+    settled(team, SETTLED_COUNT)
+    assert live(team).isdisjoint({*parents, bad, *good})
+    tasks.reopen(context, parents[0], "more to do")
+    assert live(team) >= {*parents, bad}
+    assert len(live(team).intersection(good)) <= 1
+    more = tasks.create(context, [Draft(title="more", parent=parents[0])])[0].id
+    tasks.claim(context, more)
+    tasks.complete(context, more)
+    assert tasks.show(context, parents[0]).status is (Status.PENDING if depth == 1 else Status.COMPLETED)
+
+
+def test_a_task_without_archived_subtasks_is_reopened_without_its_archive(team: TeamStore) -> None:
+    """Reading all of a large archive each time would cost more with each task that is over."""
+    id = make(team)
+    tasks.claim(context := human(team), id)
+    tasks.complete(context, id)
+    for path in (team.paths.tasks / "archive").iterdir():
+        path.write_bytes(b"")
+    assert tasks.reopen(context, id).status is Status.PENDING
+    with pytest.raises(StoreError, match="corrupt"):
+        tasks.reopen(context, "1")
+
+
 def test_a_deleted_archived_task_does_not_come_back(team: TeamStore) -> None:
     tasks.delete(human(team), "1")
     with pytest.raises(NotFound):
