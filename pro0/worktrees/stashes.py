@@ -11,7 +11,7 @@ from pro0.git.commands import Git
 from pro0.worktrees import aside
 from pro0.worktrees.names import is_anothers
 
-_STASH = re.compile(r"(\S+) (\d+) (\S+)[^\t]*\t(?:WIP on|On) ([^:]+): ")
+_STASH = re.compile(r"(\S+ \S+) (\d+) (\S+)[^\t]*\t(?:WIP on|On) ([^:]+): ")
 _NOWHERE = "(no branch)"
 _MOVED = re.compile(r"\tcheckout: moving from (\S+) to (\S+)|\tBranch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
 
@@ -21,7 +21,7 @@ def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None
 
     Of a worktree that git has forgotten, those of its `branch` are known, `since` a time.
     """
-    code, listed = checkout.attempt("reflog", "show", "--format=%h %ct %P%x09%gs", "refs/stash", "--")
+    code, listed = checkout.attempt("reflog", "show", "--format=%h %H %ct %P%x09%gs", "refs/stash", "--")
     stashes = [match.groups() for line in listed.splitlines() if (match := _STASH.match(line))] if not code else []
     if not stashes:
         return ()
@@ -34,10 +34,15 @@ def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None
             branches |= _been_on(checkout, place, log)
             bases = {line.split()[1] for line in log.splitlines()}
     return tuple(
-        name
-        for name, when, base, on in stashes
+        _name(*names.split())
+        for names, when, base, on in stashes
         if int(when) >= began and (base in bases if on == _NOWHERE else on in branches)
     )
+
+
+def _name(short: str, whole: str) -> str:
+    """Return the name by which git finds a stash: it takes digits alone for a number in its list."""
+    return whole if short.isdecimal() else short
 
 
 def _been_on(checkout: Git, place: Path, log: str) -> set[str]:

@@ -271,10 +271,11 @@ def test_a_cleanup_names_a_branch_that_the_member_had_left(field: Field) -> None
 
 
 def stash(at: Path, *words: str) -> str:
-    """Change a file and stash it; return the stash's commit."""
+    """Change a file and stash it; return the name by which git finds the stash's commit."""
     put(at, "README", f"{words}\n")
     git(at, "stash", "push", "-q", *words)
-    return git(at, "rev-parse", "--short", "stash@{0}")
+    short = git(at, "rev-parse", "--short", "stash@{0}")
+    return git(at, "rev-parse", "stash@{0}") if short.isdecimal() else short
 
 
 def on_its_branch(tree: Path) -> str:
@@ -312,9 +313,19 @@ def in_a_folder_that_is_gone(tree: Path) -> str:
     return commit
 
 
+def with_digits_alone(tree: Path) -> str:
+    """Git takes such a name for a number in its list; one commit in twenty-seven has one."""
+    for number in range(1000):
+        named = stash(tree, "-m", f"try {number}")
+        if len(named) > len("0123456"):
+            return named
+        git(tree, "stash", "drop", "-q")
+    raise AssertionError("no commit has such a name")
+
+
 STASHED = (
     *(on_its_branch, on_its_branch_then_elsewhere, on_a_branch_of_its_own, on_a_branch_that_it_renamed),
-    *(on_no_branch, in_a_folder_that_is_gone),
+    *(on_no_branch, in_a_folder_that_is_gone, with_digits_alone),
 )
 
 
