@@ -215,8 +215,7 @@ class TaskList(Document, frozen=True, kw_only=True):
     """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`).
 
     Older settled tasks are in `sealed` segments, and the newest copy of a task counts. No archived copy of a task in
-    `recalled` counts: the live task is in `tasks`, or it was deleted. `parted` names settled tasks of the list with
-    something below them in the archive; null says that an earlier pro0 filled the archive and noted none.
+    `recalled` counts: the live task is in `tasks`, or it was deleted.
     """
 
     next_id: Annotated[int, msgspec.Meta(ge=1, le=999_999_999)] = 1
@@ -224,7 +223,6 @@ class TaskList(Document, frozen=True, kw_only=True):
     outbox: tuple[Notice, ...] = ()
     sealed: Count = 0
     archived: Archived = Archived()
-    parted: tuple[TaskId, ...] | None = None
     recalled: tuple[TaskId, ...] = ()
 
 

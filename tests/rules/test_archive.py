@@ -178,15 +178,7 @@ def recalled(tasks: TaskList, segments: list[tuple[Task, ...]], *ids: str) -> Ta
         asked |= wanted
         newest = {one.id: one for part in segments[: tasks.sealed] for one in part}
         tasks = archive.recall(tasks, [newest[id] for id in sorted(wanted) if id in newest])
-    newest = {one.id: one for part in segments[: tasks.sealed] for one in part}
-    for id in filter(lambda id: archive.is_parted(tasks, id), ids):
-        away = [one for one in newest.values() if one.id not in {*names(tasks), *tasks.recalled}]
-        tasks = archive.recall(tasks, archive.asked_for_below(tasks, id, away))
     return tasks
-
-
-def names(tasks: TaskList) -> set[str]:
-    return {one.id for one in tasks.tasks}
 
 
 def everywhere(tasks: TaskList, segments: list[tuple[Task, ...]], deleted: set[str]) -> None:

@@ -134,6 +134,8 @@ def one_change(
     if now not in SUITS:
         return whole, parts
     act, caller = data.draw(st.sampled_from(SUITS[now]))
+    if now is TaskPhase.FAILED and Board(whole.tasks).children(id):
+        return whole, parts  # it was over, and so its subtasks may be in the archive: no act looks for them there
     if now is TaskPhase.FAILED:
         parts = recalled(parts, segments, id)
     kind = data.draw(st.sampled_from([Awaiting.INPUT, Awaiting.REVIEW]))

@@ -59,7 +59,7 @@ def reopen(context: Context, task: Task, reason: str) -> Task:
 def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relatives: bool = False) -> Task:
     """Change one task, live or archived, log the change, and deliver the notices owed.
 
-    With `with_relatives`, the tasks around it are also looked up in the archive, since the act may reopen the task.
+    With `with_relatives`, the tasks it names are also looked up in the archive, since the act may reopen the task.
     """
     with context.team.require().tasks.change(f"{verb} a task") as change:
         listed = recalled(context, change.value, {task_id(id)}, with_relatives=with_relatives)
@@ -100,18 +100,11 @@ def in_turn(context: Context, request: Request) -> Request:
 
 
 def recalled(context: Context, listed: TaskList, ids: Iterable[str], *, with_relatives: bool = False) -> TaskList:
-    """Return the list with these tasks from the archive; with `with_relatives`, also the tasks around them.
-
-    Those are the tasks they name, and what the rules ask about below a task once it is open.
-    """
+    """Return the list with these tasks from the archive; with `with_relatives`, also the tasks they name."""
     looked_up: set[str] = set()
     while missing := archive.absent(listed, ids, with_relatives=with_relatives) - looked_up:
         looked_up |= missing
         listed = archive.recall(listed, context.team.tasks.look_up(listed, missing))
-    for id in ids if with_relatives else ():
-        if archive.is_parted(listed, id):  # else reading all of the archive finds nothing
-            below = archive.asked_for_below(listed, id, context.team.tasks.archived(listed))
-            listed = archive.recall(listed, below)
     return listed
 
 

@@ -4,7 +4,7 @@ Laws:
 
 * Older entries and tasks are written first, then the list with their count. An uncounted entry is ignored.
 * The tasks that the rules ask about for an open task are never in the archive: its dependencies, the tasks above it,
-  and some of those below it. A task that is opened again has them back first.
+  and some of those below it.
 * The list counts the archive: its segments, its tasks of each status, and its recalled tasks.
 * The archive copy of a recalled task is ignored.
 """
@@ -63,7 +63,6 @@ def overflow(tasks: TaskList) -> tuple[TaskList, list[tuple[Task, ...]]]:
         sealed=tasks.sealed + len(parts),
         archived=_counted(tasks.archived, moved, 1),
         recalled=tuple(id for id in tasks.recalled if id not in gone),
-        parted=_parted(tasks, moved, gone),
     )
     return remaining, parts
 
@@ -91,24 +90,6 @@ def recall(tasks: TaskList, archived: Sequence[Task]) -> TaskList:
     )
 
 
-def is_parted(tasks: TaskList, id: str) -> bool:
-    """Return True for a settled task of the list with something below it that may be in the archive."""
-    noted = tasks.parted is None or id in tasks.parted or id in tasks.recalled
-    return bool(tasks.sealed) and noted and any(task.id == id and task.status in SETTLED for task in tasks.tasks)
-
-
-def asked_for_below(tasks: TaskList, id: str, archived: Iterable[Task]) -> list[Task]:
-    """Return the archived tasks below a task that stay in the list while it is open."""
-    candidates = {task.id: task for task in archived if task.parent}
-    board = Board((*tasks.tasks, *candidates.values()))
-    task = board.tasks[id]
-    ids = _kept_below(board, task)
-    for failed in board.below(task):
-        if failed.status is Status.FAILED:
-            ids.update(one.id for one in (failed, *board.ancestors(failed)))
-    return [one for one in candidates.values() if one.id in ids]
-
-
 def counted(tasks: TaskList, segments: Iterable[Sequence[Task]]) -> TaskList:
     """Recount the archive from all of its segments, for a list without its own count."""
     parts = list(segments)
@@ -117,7 +98,7 @@ def counted(tasks: TaskList, segments: Iterable[Sequence[Task]]) -> TaskList:
     archived_ids = {task.id for part in parts for task in part}
     recalled = tuple(sorted((live | set(tasks.recalled)) & archived_ids, key=task_number))
     archived = _counted(Archived(), [task for id, task in newest.items() if id not in recalled], 1)
-    return replace(tasks, sealed=len(parts), archived=archived, recalled=recalled, parted=None)
+    return replace(tasks, sealed=len(parts), archived=archived, recalled=recalled)
 
 
 def fault(segment: TaskSegment) -> str:
@@ -138,16 +119,6 @@ def _asked_for(tasks: TaskList) -> set[str]:
         elif task.status is Status.FAILED:
             ids.update(_up_to_an_open_one(board, task))
     return ids
-
-
-def _parted(tasks: TaskList, moved: Iterable[Task], gone: set[str]) -> tuple[str, ...] | None:
-    """Return the settled tasks that stay while something below them moves, or has moved."""
-    if tasks.parted is None and tasks.sealed:
-        return None
-    board = Board(tasks.tasks)
-    ids = dict.fromkeys(id for id in tasks.parted or () if id in board.tasks)
-    ids.update((above.id, None) for task in moved for above in board.ancestors(task) if above.status in SETTLED)
-    return tuple(id for id in ids if id not in gone)
 
 
 def _kept_below(board: Board, task: Task) -> set[str]:
