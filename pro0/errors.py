@@ -139,7 +139,7 @@ class BadInput(Pro0Error):
 
 
 def unread(error: OSError) -> BadInput:
-    """Return the error for a stdin that cannot be read: a folder, a broken disk, or a file to write alone."""
+    """Return the error for an unreadable stdin: a folder, a broken disk, or a file to write alone."""
     hint = "give a file or a pipe that can be read: < FILE"
     return BadInput(f"stdin cannot be read: {error.strerror or error}", hint=hint)
 

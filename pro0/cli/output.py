@@ -190,7 +190,7 @@ def terminal() -> bool:
 
 
 def stdin_bytes(limit: int) -> bytes:
-    """Return so many bytes of stdin at most; raises BadInput for a stdin that cannot be read."""
+    """Return so many bytes of stdin at most; raises BadInput for an unreadable stdin."""
     try:
         return sys.stdin.buffer.read(limit)
     except OSError as error:

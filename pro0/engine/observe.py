@@ -142,7 +142,7 @@ class Observer:
                 yield report.guard
 
     def _looks(self, runtime: Runtime) -> tuple[dict[str, Report], frozenset[str], dict[str, bool]]:
-        """Return the reports of sessions, those that live, and those that are not opened."""
+        """Return the reports of sessions, the living ones, and the unopened ones."""
         looks = {seat.incarnation: self._look(seat) for seat in runtime.seats}
         unopened = self._unopened(looks, runtime)
         reports = {incarnation: report for incarnation, (report, _) in looks.items() if report}

@@ -22,7 +22,7 @@ HEADS = "refs/heads/"
 FULL = ("No space left on device", "Disk quota exceeded")  # how lines of git end
 LOCKED = ".lock': File exists."
 FATAL = 128
-"""The exit code of git for what it cannot read."""
+"""The exit code of git for an unreadable file or name."""
 _WHO = {
     "GIT_AUTHOR_NAME": "pro0",
     "GIT_AUTHOR_EMAIL": "pro0@localhost",
@@ -105,7 +105,7 @@ class Git:
 
     @contextmanager
     def present(self) -> Iterator[tuple[Self, str, str]]:
-        """Yield git, the tree of the folder's files, except ignored ones, and what is unreadable; nothing of it lasts.
+        """Yield git, the tree of the folder's files, except ignored ones, and the unreadable ones; nothing of it lasts.
 
         It begins with a copy of the folder's index, which knows the files that have not changed.
         """

@@ -1,4 +1,4 @@
-"""The argv and the environment of a call of git, in which no program of a repository runs and nothing is asked."""
+"""The argv and the environment of a call of git: no program of a repository runs, and nothing is asked."""
 
 import os
 import re
@@ -54,7 +54,7 @@ _OF_HOOKS = frozenset(
 
 
 def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without what git's own hooks get: there git would write into the hook's checkout alone."""
+    """Return an environment without the variables of git's own hooks: they lead git into the hook's checkout."""
     return {name: value for name, value in environment.items() if name not in _OF_HOOKS}
 
 

@@ -33,7 +33,7 @@ def make(target: Path, git_dir: Path, common: Path, head: str, plain: Mapping[st
 
 
 def borrowed(target: Path, common: Path) -> Path:
-    """Return a scratch folder of objects which reads those of the repository too."""
+    """Return a scratch folder of objects, with those of the repository to read."""
     objects = target / "objects"
     (objects / "info").mkdir(parents=True, exist_ok=True)
     (objects / "info" / "alternates").write_bytes(os.fsencode(common / "objects") + b"\n")

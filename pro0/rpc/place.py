@@ -1,4 +1,4 @@
-"""Where a server hears: the socket file of a team's lead, open to our user alone, and a bell for its own threads."""
+"""The ears of a server: the socket file of a team's lead, open to our user alone, and a bell for its own threads."""
 
 import os
 import socket
@@ -29,7 +29,7 @@ def listening(path: Path) -> socket.socket:
 
 
 class Bell:
-    """A pipe that any thread may ring, and one waits at."""
+    """A pipe: any thread may ring it, and one waits at it."""
 
     def __init__(self) -> None:
         self._readable, self._writable = os.pipe()
@@ -39,17 +39,17 @@ class Bell:
         self._closed = False
 
     def fileno(self) -> int:
-        """Return what is readable once it has rung."""
+        """Return the descriptor to wait for."""
         return self._readable
 
     def ring(self) -> None:
-        """Wake who waits; nobody when it is closed, and never whoever has the number of the pipe next."""
+        """Wake the waiting thread; do nothing once it is closed: its number may be another file's by then."""
         with self._lock, suppress(BlockingIOError):
             if not self._closed:
                 os.write(self._writable, b"x")
 
     def hush(self) -> None:
-        """Take in that it has rung."""
+        """Be ready for the next ring."""
         with suppress(BlockingIOError):
             os.read(self._readable, 4096)
 

@@ -64,7 +64,7 @@ class RpcServer:
         self._lists = Lists(lambda: self._version)
         self._turned_away: list[socket.socket] = []
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        """What the workers do next; each ends at None."""
+        """The next jobs of the workers; each worker ends at None."""
         self._finished: deque[Finished] = deque()
         self._bell = Bell()
         self._watch: Watch | None = None

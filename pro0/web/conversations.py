@@ -90,9 +90,9 @@ class Conversations:
 
     @contextmanager
     def _holding(self, server: RpcServer) -> Iterator[RpcServer]:
-        """Count a conversation of a server; when one ends, servers without any end whose teams are gone.
+        """Count a conversation of a server. When one ends, the idle servers of gone teams end too.
 
-        The server of a living team stays: it knows what a browser that comes back has missed.
+        The server of a living team stays: it knows the changes missed by a browser during a cut.
         """
         self._held[server] += 1
         try:

@@ -1,4 +1,4 @@
-"""What `git stash` keeps of a worktree: it stays in the repository, and its message alone tells of which branch."""
+"""Stashes of a worktree: they stay in the repository, and only their messages name the branch."""
 
 import math
 import os
@@ -17,7 +17,7 @@ _MOVED = re.compile(r"\tcheckout: moving from (\S+) to (\S+)|\tBranch: renamed r
 
 
 def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None = None) -> tuple[str, ...]:
-    """Return the short names of the commits that were stashed in a worktree, the newest first.
+    """Return the short names of the commits stashed in a worktree, the newest first.
 
     Of a worktree that git has forgotten, those of its `branch` are known, `since` a time.
     """
@@ -41,12 +41,12 @@ def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None
 
 
 def _name(short: str, whole: str) -> str:
-    """Return the name by which git finds a stash: it takes digits alone for a number in its list."""
+    """Return a name for `git stash apply`: git takes digits alone for a number in its list."""
     return whole if short.isdecimal() else short
 
 
 def _been_on(checkout: Git, place: Path, log: str) -> set[str]:
-    """Return the branches that a worktree is or was on, but for those of another member or worktree."""
+    """Return the present and former branches of a worktree, except those of another member or worktree."""
     now = {tree.branch: tree.path for tree in checkout.worktrees()}
     names = {name for move in _MOVED.findall(log) for name in move} | {*now}
     here = place.resolve()

@@ -62,7 +62,7 @@ class Child:
                 selector.register(descriptor, events)
 
     def lines(self, ready: set[int]) -> Iterator[bytes | None]:
-        """Yield the lines that the agent has written, None for one that is too long."""
+        """Yield the lines written by the agent, None for a line over the limit."""
         if self._stderr in ready:
             complaint = _read(self._stderr)
             self._complaining = complaint is not None

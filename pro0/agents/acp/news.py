@@ -20,7 +20,7 @@ class Drawn(NamedTuple):
 
 
 class ToldNews(NamedTuple):
-    """One piece of news: what is drawn of it, and what is remembered."""
+    """One piece of news: its drawing, and its part of the memory."""
 
     kind: str
     shown: tuple[Drawn, ...] = ()

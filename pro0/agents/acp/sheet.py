@@ -42,7 +42,7 @@ class Sheet:
             self._lines += _question(shown.leave)
 
     def draw(self, state: str, typed: str) -> None:
-        """Draw what was added, the input with what is typed in it, and the state."""
+        """Draw the added lines, the input with its text, and the state."""
         if not state.startswith("working"):
             self._end_line()
         foot = self._footer(state, typed) if self.has_terminal else ""

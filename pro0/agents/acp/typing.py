@@ -1,4 +1,4 @@
-"""One line that a person types: letters, pasted text and the few keys that mean something."""
+"""One line typed by a person: letters, pasted text and a few keys."""
 
 import codecs
 import re
@@ -30,7 +30,7 @@ class LineEditor:
         self._pasting = False
 
     def feed(self, keys: bytes) -> list[Keystroke]:
-        """Take in what was typed, and return what it does."""
+        """Take in typed bytes, and return their effect."""
         acts: list[Keystroke] = []
         keys_left = self._rest + self._decoder.decode(keys)
         self._rest = ""

@@ -19,7 +19,7 @@ GONE = "its pane is gone"
 
 
 class NotHeld(Exception):
-    """A check did not hold; the text says what was seen instead."""
+    """A check did not hold; the text is the reason."""
 
 
 class MemberPane:

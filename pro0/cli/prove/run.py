@@ -25,7 +25,7 @@ from pro0.scripted_model.server import Provider
 
 
 class ProofRun(msgspec.Struct, frozen=True):
-    """How a proof is run: the seconds that one step may take, and who is told of each check as it begins and ends."""
+    """How a proof is run: the seconds for one step, and the listeners to the beginning and end of each check."""
 
     patience: float
     interruption: Interruption

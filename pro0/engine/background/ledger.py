@@ -52,7 +52,7 @@ class Ledger:
         return spent(self._entries().values()) if limit else 0.0
 
     def keep(self, incarnations: Collection[str]) -> None:
-        """Forget the conversations of all other sessions, but for those that are still to be read once more."""
+        """Forget the conversations of all other sessions, except those to be read once more."""
         needed = {*incarnations, *self._living, *self._owed}
         self._conversations = {name: known for name, known in self._conversations.items() if name in needed}
 

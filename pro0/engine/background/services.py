@@ -29,7 +29,7 @@ class Services(NamedTuple):
     host_sweep: HostSweep
 
     def keep(self, incarnations: Collection[str]) -> None:
-        """Forget what was done for all other sessions."""
+        """Forget the work for all other sessions."""
         for service in (self.nudger, self.harvester, self.hooking):
             service.keep(incarnations)
 

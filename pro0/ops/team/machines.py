@@ -42,7 +42,7 @@ class MachineStatus(msgspec.Struct, frozen=True, rename="camel"):
 
 @operation("host.list", ANYONE, changes=False)
 def list_machines(context: Context) -> tuple[MachineStatus, ...]:
-    """Return the machines that share a team, the one that made it first."""
+    """Return the machines of a shared team, its maker first."""
     team = context.team.require()
     database, records = _shared(team)
     present = database.present(records)

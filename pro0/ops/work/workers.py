@@ -47,7 +47,7 @@ class WorkerResult(msgspec.Struct, frozen=True):
     remains: str = ""
     """What is said of a folder that could not be deleted, though its work is saved."""
     stashes: tuple[str, ...] = ()
-    """The commits that were stashed in the worktree."""
+    """The commits of its stashes."""
 
 
 class Worker(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,4 +1,4 @@
-"""What is said of the work that a worktree leaves in git."""
+"""Words about work left in git by a worktree."""
 
 
 def not_merged_either(branch: str) -> str:
@@ -7,5 +7,5 @@ def not_merged_either(branch: str) -> str:
 
 
 def stash_kept(member: str, commit: str) -> str:
-    """Return the line about a stash, which keeps its commit but not its number."""
+    """Return the line about a stash: it keeps its commit, and changes its number."""
     return f"a stash of {member} is kept; if it is good: git stash apply {commit}"

@@ -55,7 +55,7 @@ def sweep(home: Path) -> Swept:
 
 
 def _put_away(home: Path, entry: Path, waiting: dict[Path, Pro0Error]) -> None:
-    """Remove the tasks and mailboxes of a removed team; while there is a team of that name, they are in use."""
+    """Remove the tasks and mailboxes of a removed team; a new team of the same name uses them."""
     name = archive.name_of(entry)
     for path in (home / "tasks" / name, home / "mailboxes" / name):
         with trees.noting(waiting, entry, path):

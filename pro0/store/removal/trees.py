@@ -46,7 +46,7 @@ def remove(path: Path) -> None:
 
 @contextmanager
 def noting(waiting: dict[Path, Pro0Error], entry: Path, place: Path | None = None) -> Iterator[None]:
-    """Note the first error about one thing, which keeps no other one; `place` is where its files are."""
+    """Note the first error about one thing, and go on with the others; `place` holds its files."""
     try:
         with translated(place or entry):
             yield
