@@ -126,8 +126,11 @@ class TeamStore:
 
     def drop_hosted(self, incarnation: str) -> None:
         """Take what another machine runs for a session for over, durably."""
-        (self.paths.sessions / self.paths.hosted(incarnation)).unlink(missing_ok=True)
-        atomic.sync(self.paths.sessions)
+        record = self.paths.sessions / self.paths.hosted(incarnation)
+        with translated(record):
+            record.unlink(missing_ok=True)
+            with late("after a loss of power it may be there again"):
+                atomic.sync(self.paths.sessions)
 
     def log_event(self, now: datetime, actor: str, event: str, **details: str | int | None) -> None:
         """Append one line to events.jsonl; the line is for people, never the truth, so a failed write is ignored."""
