@@ -25,6 +25,7 @@ from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused, Unwritable
 from pro0.ops import trust
 from pro0.ops.context import clock, new_id
 from pro0.processes import ExitWatch
+from pro0.processes.bell import Bell
 from pro0.rules.lead import revival
 from pro0.rules.lead.supervision import decide
 from pro0.store.lease import Lease
@@ -74,7 +75,7 @@ class Lead:
         self._revived = revived
         self._tidy = settings.cleanup_on_exit
         self._log = Log(team)
-        self._bell = _Bell()
+        self._bell = Bell()
         self._services = services_of(team, settings, self._log, self._bell.ring)
         self._record = Record(team)
         self._observer = Observer(team, settings, self._services, self._record, lease)
@@ -199,26 +200,3 @@ class Lead:
     def _ask_to_end(self, _number: int, _frame: object) -> None:
         self._asked_to_end = True
         self._bell.ring()
-
-
-class _Bell:
-    """Wakes the loop from a thread or a signal handler."""
-
-    def __init__(self) -> None:
-        self._readable, self._writable = os.pipe()
-        for descriptor in (self._readable, self._writable):
-            os.set_blocking(descriptor, False)
-
-    def fileno(self) -> int:
-        """Return a descriptor, readable after a ring."""
-        return self._readable
-
-    def ring(self) -> None:
-        """Wake the loop."""
-        with suppress(BlockingIOError):
-            os.write(self._writable, b"x")
-
-    def drain(self) -> None:
-        """Forget the rings so far."""
-        with suppress(BlockingIOError):
-            os.read(self._readable, 4096)

@@ -35,8 +35,9 @@ def call_home(folder: str, words: list[str]) -> int:
     try:
         stdin = sys.stdin.buffer.read(INPUT + 1) if "-" in words and sys.stdin else b""
     except OSError as error:
-        _say(f"{(told := unread(error)).message}\nhint: {told.hint}")
-        return told.exit_code
+        problem = unread(error)
+        _say(f"{problem.message}\nhint: {problem.hint}")
+        return problem.exit_code
     if len(stdin) > INPUT:
         return _refused(f"stdin holds more than {INPUT} bytes")
     printed = []

@@ -15,10 +15,11 @@ from queue import SimpleQueue
 from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.ops.seats import LifeSigns
+from pro0.processes.bell import Bell
 from pro0.rpc.client import RpcClient
 from pro0.rpc.connection import PIECE, RpcConnection
 from pro0.rpc.lists import Lists, Rescan
-from pro0.rpc.place import CONNECTIONS, Bell, listening
+from pro0.rpc.place import CONNECTIONS, listening
 from pro0.rpc.protocol import RpcRequest
 from pro0.store.paths import CONCERNS_A_SUBSCRIBER, SOCKET
 from pro0.store.teams import TeamStore
@@ -63,8 +64,7 @@ class RpcServer:
         self._version = 0
         self._lists = Lists(lambda: self._version)
         self._turned_away: list[socket.socket] = []
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        """The next jobs of the workers; each worker ends at None."""
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()  # a worker ends at None
         self._finished: deque[Finished] = deque()
         self._bell = Bell()
         self._watch: Watch | None = None
@@ -148,7 +148,7 @@ class RpcServer:
         if source is self._listener:
             self._accept()
         elif source is self._bell:
-            self._bell.hush()
+            self._bell.drain()
         elif self._watch is not None and source is self._watch:
             if self._watch.drain():
                 self._changed()

@@ -96,8 +96,7 @@ def _all_proved(
 
 
 def _proved(agent: str, patience: float, interruption: Interruption, *, as_json: bool) -> Proof:
-    from pro0.cli.prove.run import ProofRun
-    from pro0.cli.prove.run import prove as run
+    from pro0.cli.prove import run
 
     say(f"{agent}: its model is a script on 127.0.0.1; what it asks of other machines by its proxy is refused")
     with live() as show:
@@ -112,7 +111,7 @@ def _proved(agent: str, patience: float, interruption: Interruption, *, as_json:
             (say if as_json else write)(line)
             sys.stdout.flush()  # a check may take minutes: whoever reads it from a pipe sees each at once
 
-        proof, refused = run(agent, ProofRun(patience, interruption, on_check=begun, on_result=told))
+        proof, refused = run.prove(agent, run.ProofRun(patience, interruption, on_check=begun, on_result=told))
     if refused:
         say(f"{agent}: it asked for {', '.join(refused)}, and was refused")
     verdict = f"switched off: {proving.meaning(proof.off)}" if proof.off else "nothing is switched off"
