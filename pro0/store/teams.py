@@ -42,7 +42,7 @@ from pro0.store.paths import (
     TeamPaths,
 )
 from pro0.store.places.documents import Files
-from pro0.store.places.folder import late, refuse_leftovers, translated
+from pro0.store.places.folder import late, translated
 from pro0.store.removal import archive, sweeping, trees
 from pro0.store.removal.archive import Archive
 from pro0.store.removal.sweeping import Swept
@@ -50,6 +50,8 @@ from pro0.store.tasklist import TaskFile
 
 if TYPE_CHECKING:
     from pro0.store.places.promises import Documents
+
+_LATER = "the next cleanup removes the rest"
 
 
 class TeamStore:
@@ -178,13 +180,14 @@ class Store:
         """
         team = self.team(config.name)
         with self.changing(f"create team {team.name}"):
+            swept = sweeping.sweep(self.home)
             if team.exists():
                 raise Refused(
                     f"there is a team {team.name} already",
                     code=ErrorCode.CONFLICT,
                     hint=f"pro0 team attach -t {team.name}, or remove it: pro0 team cleanup -t {team.name}",
                 )
-            sweeping.sweep(self.home)
+            sweeping.require_free(team.paths, swept)
             try:
                 self._make(team, config, desired, environment or Environment(), url)
             except BaseException:
@@ -209,19 +212,21 @@ class Store:
                     archive.begin(self.home, name, uid, ended)
             with suppress(FileNotFoundError):
                 team.rename(team.with_name(f"{TRASH}{name}.{uid}"))
-            with late("the next cleanup removes the rest"):
+            with late(_LATER):
                 atomic.sync(team.parent)
                 sweeping.sweep(self.home).require(name, uid)
 
     def sweep(self, name: str = "") -> list[str]:
         """Finish all that is begun, and return the names; raises when a removal of this name waits, or any for none."""
-        return self.swept().require(name)
+        swept = self.swept()
+        with late(_LATER):
+            return swept.require(name)
 
     def swept(self) -> Swept:
         """Finish every begun removal with its archive, and remove every half-made team, as far as that can be."""
         if not exists(self.home / "teams"):
             return Swept([], {})
-        with self.changing("finish removals"), late("the next cleanup removes the rest"):
+        with self.changing("finish removals"), late(_LATER):
             return sweeping.sweep(self.home)
 
     def give_up(self, name: str) -> dict[str, str]:
@@ -229,7 +234,7 @@ class Store:
 
         Rows may be left there. Raises the error of a removal that waits for anything else.
         """
-        with self.changing(f"remove team {name}"), late("the next cleanup removes the rest"):
+        with self.changing(f"remove team {name}"), late(_LATER):
             return sweeping.give_up(self.home, name)
 
     def archives(self) -> list[Archive]:
@@ -243,13 +248,12 @@ class Store:
         """Remove the archive of a removed team."""
         with self.changing(f"forget team {entry.name}"):
             trash = archive.forget(entry)
-            with late("the next cleanup removes the rest"):
+            with late(_LATER):
                 archive.remove(trash)
 
     def _make(self, team: TeamStore, config: TeamConfig, desired: Wanted, environment: Environment, url: str) -> None:
         paths = team.paths
         new = paths.team.with_name(f"{NEW}{team.name}")
-        refuse_leftovers(paths)
         for folder in (new, new / paths.sessions.name, new / paths.logs.name):
             make_folder(folder)
         documents = in_database(self.home, team.name, url) if url else Files(paths)

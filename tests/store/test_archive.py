@@ -17,7 +17,7 @@ from pro0.store.files import delete
 from pro0.store.paths import ARCHIVES, NEW, TRASH
 from pro0.store.removal import archive, trees
 from pro0.store.teams import Store
-from tests.faults import MUTATING, fail_with, fault_at
+from tests.faults import MUTATING, contents, fail_with, fault_at
 from tests.store.test_teams import config
 from tests.teams import NOW, files, make_team
 
@@ -212,6 +212,29 @@ def test_what_cannot_be_removed_keeps_nothing_else(home: Path, place: str, monke
     assert store.sweep() == ["alpha"]
     assert not list(health.half_done(home))
     assert not list(health.ownerless(home))
+
+
+@pytest.mark.parametrize("kind", ["tasks", "mailboxes"])
+def test_what_an_earlier_team_has_left_goes_while_another_has_its_name(
+    home: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_team(home, "w1")
+    (home / "teams" / "alpha").rename(home / "teams" / f"{TRASH}alpha.uid-alpha")
+
+    def failing(path: Path) -> None:
+        if path == home / kind / f"{TRASH}alpha":
+            raise OSError(errno.EPERM, "Operation not permitted")
+        delete(path)
+
+    monkeypatch.setattr(trees, "delete", failing)
+    make_team(home, "w2")
+    monkeypatch.undo()
+    folders = [home / folder / "alpha" for folder in ("teams", "tasks", "mailboxes")]
+    before = [*map(contents, folders)]
+    assert (home / kind / f"{TRASH}alpha").exists()
+    assert Store(home).sweep() == ["alpha"]
+    assert not (home / kind / f"{TRASH}alpha").exists()
+    assert [*map(contents, folders)] == before
 
 
 def test_tasks_and_mail_of_a_later_team_stay_with_it(home: Path) -> None:

@@ -251,4 +251,6 @@ def late(what_then: str) -> Iterator[None]:
     except OSError as error:
         raise OSError(error.errno, f"{error.strerror}, after the change: {what_then}") from error
     except StoreError as error:
-        raise type(error)(f"{error.message}, after the change: {what_then}", code=error.code) from error
+        raise type(error)(
+            f"{error.message}, after the change: {what_then}", code=error.code, hint=error.hint
+        ) from error

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from pro0.errors import KeepsNoTeam, Pro0Error, StoreError, Unwritable
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.files import exists
-from pro0.store.paths import NEW, TRASH
+from pro0.store.paths import NEW, TRASH, TeamPaths
+from pro0.store.places.folder import refuse_leftovers
 from pro0.store.removal import archive, trees
 
 WITHOUT_DATABASE = "is its database up? is it gone for good: pro0 team cleanup {} --force"
@@ -26,12 +27,18 @@ class Swept(NamedTuple):
 
     def require(self, name: str = "", uid: str = "") -> list[str]:
         """Return the names; raise the error of a removal that waits: of this team, or of any for none."""
+        if error := self.reason(name, uid):
+            raise error
+        return self.names
+
+    def reason(self, name: str = "", uid: str = "") -> Pro0Error | None:
+        """Return why a removal waits, of this team or of any, None when none does."""
         for entry, error in self.waiting.items():
             if entry.name == f"{TRASH}{name}.{uid}" if uid else name in ("", archive.name_of(entry)):
                 if archive.may_wait(entry) and not _is_of_the_disk(error):
                     error.hint = WITHOUT_DATABASE.format(archive.name_of(entry))
-                raise error
-        return self.names
+                return error
+        return None
 
 
 def sweep(home: Path) -> Swept:
@@ -54,12 +61,24 @@ def sweep(home: Path) -> Swept:
     return Swept([*names, *archive.sweep(home, waiting)], waiting)
 
 
+def require_free(paths: TeamPaths, swept: Swept) -> None:
+    """Raise StoreError for files of an earlier team of this name, with what keeps them there."""
+    try:
+        refuse_leftovers(paths)
+    except StoreError as error:
+        if why := swept.reason(paths.name):
+            raise StoreError(f"{error.message}: {why.message}", code=why.code, hint=why.hint) from why
+        raise
+
+
 def _put_away(home: Path, entry: Path, waiting: dict[Path, Pro0Error]) -> None:
     """Remove the tasks and mailboxes of a removed team; a new team of the same name uses them."""
     name = archive.name_of(entry)
     for path in (home / "tasks" / name, home / "mailboxes" / name):
         with trees.noting(waiting, entry, path):
-            if not exists(home / "teams" / name):
+            if exists(home / "teams" / name):
+                trees.clear(path)
+            else:
                 trees.put_away(path)
 
 

@@ -25,13 +25,17 @@ def put_away(path: Path) -> None:
     """Remove a folder, renamed first: late readers then find nothing, never half of its content."""
     if not exists(path.parent):
         return
-    trash = path.with_name(f"{TRASH}{path.name}")
-    remove(trash)
+    clear(path)
     with suppress(FileNotFoundError):
-        path.rename(trash)
+        path.rename(_trash(path))
         atomic.sync(path.parent)  # without it, a power loss could bring the folder back, half empty
-    remove(trash)
+    clear(path)
     atomic.sync(path.parent)
+
+
+def clear(path: Path) -> None:
+    """Remove what an earlier `put_away` of this folder has left."""
+    remove(_trash(path))
 
 
 def remove(path: Path) -> None:
@@ -42,6 +46,10 @@ def remove(path: Path) -> None:
         if not os.path.lexists(path):
             return
     delete(path)
+
+
+def _trash(path: Path) -> Path:
+    return path.with_name(f"{TRASH}{path.name}")
 
 
 @contextmanager
