@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import State
-from pro0.model.task import Awaiting, Draft, Gate, Status, Task
+from pro0.model.task import Awaiting, Draft, Gate, Status
 from pro0.ops.context import Context, lead_context
 from pro0.ops.mail import messages
-from pro0.ops.tasks import gates, tasks
+from pro0.ops.tasks import acting, gates, tasks
 from pro0.ops.team import teams
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act, Request
@@ -204,17 +204,16 @@ def test_a_cancel_in_the_moment_of_a_reopening_takes_no_wait_away(
 
     program = Context(team, THE_HUMAN, vouch=nobody)
     [held] = tasks.create(human(team), [Draft(title="t", awaiting=Awaiting.APPROVAL)])
-    seen = tasks.show
+    before = acting.make_request
 
-    def racing(context: Context, id: str) -> Task:
-        before = seen(context, id)
-        tasks.cancel(program, id)
-        return before
+    def racing(context: Context, verb: Act, reason: str = "") -> Request:
+        monkeypatch.undo()
+        tasks.cancel(program, held.id)
+        return before(context, verb, reason)
 
-    monkeypatch.setattr(tasks, "show", racing)
-    with pytest.raises(Refused, match="cancelled meanwhile"):
+    monkeypatch.setattr(acting, "make_request", racing)
+    with pytest.raises(Refused, match=r"no verdict: task\.reopen"):
         tasks.reopen(program, held.id)
-    monkeypatch.setattr(tasks, "show", seen)
     assert tasks.show(program, held.id).status == Status.CANCELLED
     with pytest.raises(Refused, match=r"no verdict: task\.reopen"):
         tasks.reopen(program, held.id)

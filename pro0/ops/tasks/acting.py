@@ -40,20 +40,26 @@ def carry_out(context: Context, id: str, request: Request) -> Task:
     return edit(context, request.act, id, change_it, with_relatives=request.act in _MAY_REOPEN)
 
 
-def reopen(context: Context, task: Task, reason: str) -> Task:
-    """Reopen a task as it was seen; one that ended what it waited for needs a verdict, else cancelling would be one."""
-    is_proved = ended_wait(task)
-    if is_proved:
-        context.person("task.reopen")
+class _NeedsVerdict(Exception):
+    """A task cannot be reopened without a person's verdict."""
+
+
+def reopen(context: Context, id: str, reason: str) -> Task:
+    """Reopen a task; one that ended what it waited for needs a verdict, else cancelling would be one."""
     request = make_request(context, Act.REOPEN, reason)
+    is_proved = False
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
-        if not is_proved and any(ended_wait(now) for now in tasks.tasks if now.id == task.id):
-            text, hint = f"{task.id} was cancelled meanwhile", f"look again: pro0 task show {task.id}"
-            raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
-        return changes.act(tasks, task.id, in_turn(context, request))
+        if not is_proved and ended_wait(changes.find(tasks, task_id(id))):
+            raise _NeedsVerdict
+        return changes.act(tasks, task_id(id), in_turn(context, request))
 
-    return edit(context, Act.REOPEN, task.id, change_it, with_relatives=True)
+    try:
+        return edit(context, Act.REOPEN, id, change_it, with_relatives=True)
+    except _NeedsVerdict:  # a person may take long, so nobody waits for the list meanwhile
+        context.person("task.reopen")
+        is_proved = True
+        return edit(context, Act.REOPEN, id, change_it, with_relatives=True)
 
 
 def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relatives: bool = False) -> Task:

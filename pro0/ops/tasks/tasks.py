@@ -96,7 +96,7 @@ def fail(context: Context, id: str, reason: str = "") -> Task:
 @operation("task.reopen", PEOPLE_AND_AGENTS)
 def reopen(context: Context, id: str, reason: str = "") -> Task:
     """Make a settled task pending again; a human's act."""
-    return acting.reopen(context, show(context, id), reason)
+    return acting.reopen(context, id, reason)
 
 
 @operation("task.assign", PEOPLE_AND_AGENTS)
