@@ -232,12 +232,15 @@ class Subscriptions:
         del self._by_id[id]
 
     def changes(self) -> list[tuple[str, ListChange]]:
-        """Return what is to be told now, each with its topic; a list that cannot be read now is told later."""
+        """Return what is to be told now, each with its topic; a list that cannot be read now is told later.
+
+        Needs are looked at first and told last, so that a client knows the task of a need as the need speaks of it.
+        """
         self.behind = False
         changes: list[tuple[str, ListChange]] = []
-        for subscription in self._by_id.values():
+        for subscription in sorted(self._by_id.values(), key=lambda each: each.topic != NEEDS):
             try:
                 changes += [(subscription.topic, change) for change in subscription.changes()]
             except Exception:  # noqa: BLE001 - the news of the others are taken already, and told only here
                 self.behind = True
-        return changes
+        return sorted(changes, key=lambda each: each[0] == NEEDS)

@@ -1,15 +1,28 @@
 """Numbered lists: whoever comes back is told exactly what it missed, or is given the whole list."""
 
 from collections.abc import Iterable
+from itertools import permutations
+from pathlib import Path
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pro0.model.caller import Caller, Who
+from pro0.model.need import Need
+from pro0.model.task import Draft
+from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
+from pro0.ops.team import needs
 from pro0.rpc import lists
 from pro0.rpc.lists import LISTS, Change, Lists, NumberedList, Reader
-from pro0.rpc.subscriptions import Values
+from pro0.rpc.methods import members
+from pro0.rpc.subscriptions import MEMBERS, NEEDS, TASKS, NeedChange, TaskChange, Values
+from pro0.rules.views import task_digest
+from tests.rpc import calling
+from tests.rpc.calling import call
+from tests.teams import human, make_team
 
 KEYS = "abcd"
 STEPS = st.lists(
@@ -152,3 +165,28 @@ def test_lists_that_nobody_reads_are_dropped() -> None:
     assert len(made) == 3 * LISTS + 1
     known.get("task", Caller(Who.MEMBER, "w1", "0"), source)
     assert len(made) == 3 * LISTS + 2
+
+
+@pytest.mark.parametrize("order", [*permutations([TASKS, MEMBERS, NEEDS])])
+def test_no_need_is_told_before_its_task(order: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task fails in the middle of a look; a client is told both as they are then."""
+    team = make_team(home, "w1")
+    [task] = tasks.create(human(team), [Draft(title="x")])
+    tasks.claim(human(team), task.id)
+    person = calling.client(team)
+    for topic in order:
+        call(person, f"{topic}.subscribe")
+    listed = needs.list_needs
+
+    def failing_meanwhile(context: Context) -> tuple[Need, ...]:
+        monkeypatch.undo()
+        tasks.fail(human(team), task.id, "no space left")
+        return listed(context)
+
+    monkeypatch.setattr(members, "list_needs", failing_meanwhile)
+    told = [change for _, change in person.subscriptions.changes()]
+    places = {type(change): place for place, change in enumerate(told)}
+    assert places[TaskChange] < places[NeedChange]
+    [now] = [change.task for change in told if isinstance(change, TaskChange)]
+    assert now is not None
+    assert now.digest == task_digest(tasks.show(human(team), task.id))

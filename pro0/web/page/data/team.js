@@ -9,9 +9,10 @@ export class Team {
   constructor(name) {
     this.name = name;
     this.connection = new Connection(`/rpc/${encodeURIComponent(name)}`);
+    // The needs first: a task that one of them is about is then shown as the need speaks of it.
+    this.needs = new List(this.connection, "need.list", (need) => need.id);
     this.tasks = new List(this.connection, "task.list", (task) => task.id);
     this.members = new List(this.connection, "member.list", (member) => member.agent_id);
-    this.needs = new List(this.connection, "need.list", (need) => need.id);
     this.roles = signal([]);
     this.later = {};
     /** Permissions that were asked for, as far as they are shown. */
