@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 
 import msgspec
 
-from pro0.errors import ErrorCode, Pro0Error
+from pro0.errors import ErrorCode, Pro0Error, StoreError
 from pro0.model.message import Mailbox, Message, Segment
 from pro0.model.need import NeedKind
 from pro0.ops import troubles
@@ -15,7 +14,7 @@ from pro0.ops.repair.evidence import certain, events
 from pro0.rules.repair import salvage, soundness
 from pro0.rules.repair.rebuilding_mail import Pieces, Rebuilt, rebuilt
 from pro0.store import atomic
-from pro0.store.files import File, encode, translate
+from pro0.store.files import File, encode, translate, translated
 from pro0.store.lock import locked
 from pro0.store.mailbox import Box
 from pro0.store.mending import Bad, T, look, put, trouble
@@ -42,7 +41,7 @@ def examine(box: Box) -> MailboxState:
     """Examine a mailbox for damage, without a lock."""
     troubles: list[Pro0Error] = []
     head = _read(box.head, troubles)
-    numbers = set(_numbers(box)) | set(range(1, (min(head.sealed, 1_000_000) if head else 0) + 1))
+    numbers = set(_numbers(box, troubles)) | set(range(1, (min(head.sealed, 1_000_000) if head else 0) + 1))
     segments = {number: _read(box.sealed(number), troubles) for number in sorted(numbers)}
     findings: list[soundness.Finding] = []
     if head and not troubles:
@@ -76,6 +75,7 @@ def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> N
     try:
         with locked(box.folder, "repair") as folder:
             state = examine(box)
+            _require_reachable(state)
             if not state.sound and not any(error.code == ErrorCode.NEWER_SCHEMA for error in state.troubles):
                 losses = _rebuild(context, box, folder, state, say)
     except OSError as error:
@@ -173,12 +173,24 @@ def _read(file: File[T], troubles: list[Pro0Error]) -> T | None:
     return certain(file)
 
 
-def _numbers(box: Box) -> Iterator[int]:
-    with suppress(OSError):
-        for name in box.place.within(ARCHIVE).names():
-            digits = name.removesuffix(DOCUMENT)
-            if name.endswith(DOCUMENT) and digits.isascii() and digits.isdigit() and len(digits) < 10:
-                yield int(digits)
+def _numbers(box: Box, troubles: list[Pro0Error]) -> Iterator[int]:
+    names: list[str] = []
+    try:
+        with translated(box.folder / ARCHIVE):
+            names = box.place.within(ARCHIVE).names()
+    except Pro0Error as error:
+        troubles.append(error)
+    for name in names:
+        digits = name.removesuffix(DOCUMENT)
+        if name.endswith(DOCUMENT) and digits.isascii() and digits.isdigit() and len(digits) < 10:
+            yield int(digits)
+
+
+def _require_reachable(state: MailboxState) -> None:
+    """Raise a trouble that may pass: what is out of reach for a moment is not lost."""
+    for error in state.troubles:
+        if error.code == StoreError.code:
+            raise error
 
 
 def _was_sent(event: Mapping[str, str], to: str) -> bool:

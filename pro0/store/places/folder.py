@@ -94,7 +94,9 @@ class Folder:
 
     def names(self) -> list[str]:
         """Return the names in it, in no order; none when it is missing."""
-        return os.listdir(self.path) if self.path.is_dir() else []
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return os.listdir(self.path)
+        return []
 
     def folders(self) -> list[str]:
         """Return the names of the folders in it, none through a link; none when it cannot be read."""
