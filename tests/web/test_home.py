@@ -52,6 +52,16 @@ def test_a_team_that_cannot_be_read_hides_no_change_of_another(home: Path) -> No
     assert [*server._signs()] != before
 
 
+def test_a_team_that_comes_and_goes_between_two_looks_is_a_change(home: Path) -> None:
+    """A list may have been read meanwhile: it would show the team for ever."""
+    server = HomeServer(home)
+    make_team(home, name="alpha")
+    before = [*server._signs()]
+    made = make_team(home, name="beta")
+    Store(home).discard("beta", made.config.read().uid)
+    assert [*server._signs()] != before
+
+
 def test_an_open_page_learns_that_everybody_has_died(browser: Browser, team: TeamStore) -> None:
     """3.27: no file changes then, and nobody is left to announce it."""
     with subprocess.Popen(["sleep", "600"]) as lead:

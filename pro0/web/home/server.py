@@ -19,7 +19,11 @@ class HomeServer(RpcServer):
         self._teams: dict[str, LifeSigns] = {}
 
     def _signs(self) -> Iterator[object]:
+        # A team may come and go between two looks, and a list have it: only the folder's time tells then.
+        with suppress(OSError):
+            yield (self._store.home / "teams").stat().st_mtime_ns
         for name in self._names():
+            yield name
             with suppress(Pro0Error):  # a team that cannot be read hides no other
                 yield from self._teams.setdefault(name, LifeSigns()).look(self._store.team(name))
 
