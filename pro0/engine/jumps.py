@@ -26,6 +26,8 @@ class Jumps:
         self._wall = clock()
         self._steady = time.monotonic()
         self._moved: dict[datetime, datetime] = {}
+        self._tasks: TaskList | None = None
+        """The tasks as they were read last."""
 
     def look(self) -> datetime:
         """Return the current time. After a jump, move all known stamps by it."""
@@ -40,8 +42,12 @@ class Jumps:
     def moved(
         self, wanted: Wanted, runtime: Runtime, tasks: TaskList | None = None, looks: Iterable[Seen | Report] = ()
     ) -> dict[datetime, datetime]:
-        """Return the corrected value of each stamp made before a jump, and remember new stamps."""
-        stamps = (*_stamps(wanted, runtime, tasks), *(look.since for look in looks))
+        """Return the corrected value of each stamp made before a jump, and remember new stamps.
+
+        Without tasks, those of the last look count: a look that cannot read them must not forget their claims.
+        """
+        self._tasks = self._tasks if tasks is None else tasks
+        stamps = (*_stamps(wanted, runtime, self._tasks), *(look.since for look in looks))
         self._moved = {stamp: self._moved.get(stamp, stamp) for stamp in stamps}
         return {stamp: moved for stamp, moved in self._moved.items() if moved != stamp}
 

@@ -10,7 +10,7 @@ from pro0.engine import jumps
 from pro0.engine.jumps import AWAKE, Jumps
 from pro0.model.decision import End, Seen
 from pro0.model.runtime import Process, RateLimit, Report, Runtime, SeatState, State
-from pro0.model.task import Status, TaskList
+from pro0.model.task import Claim, Status, TaskList
 from pro0.model.team import Answer, PlanGate, Seat, ShutdownWish, Wanted, Wish
 from pro0.rules.lead.hiring import TURN_LIMIT
 from tests.rules.building import T0, at, task
@@ -115,6 +115,23 @@ def test_what_ends_a_turn_and_what_warns_move_too(clocks: Clocks) -> None:
     ours, old = (task(n, status=Status.COMPLETED, completed_at=at(-n)) for n in (1, 2))
     moved = moves(clocks, Wanted(seats=seats), Runtime(seats=(worker,), limits=(limit,)), TaskList(tasks=(ours, old)))
     assert moved == {at(second): at(second + 3600) for second in (-12, -9, -8, -7, -3, -1, 18)}, "no session has task-2"
+
+
+def test_a_look_without_the_tasks_forgets_no_claim(clocks: Clocks) -> None:
+    """After a closed lid the tasks may be out of reach for a look; the claim counts no more time for it."""
+    claimed = TaskList(tasks=(task(1, status=Status.IN_PROGRESS, claim=Claim("w1", "inc-w1", 1, at(-2))),))
+    watch = Jumps()
+    watch.moved(Wanted(), Runtime(), claimed)
+    clocks.go(1, 1 + DAY)
+    for known in (claimed, None, claimed):
+        watch.look()
+        assert watch.moved(Wanted(), Runtime(), known) == {at(-2): at(-2 + DAY)}
+        clocks.go(1, 1)
+    clocks.go(0, DAY)
+    watch.look()
+    assert watch.moved(Wanted(), Runtime(), None) == {at(-2): at(-2 + 2 * DAY)}, "it moves while it is out of reach"
+    assert watch.moved(Wanted(), Runtime(), TaskList()) == {}, "what is gone is forgotten"
+    assert watch.moved(Wanted(), Runtime(), claimed) == {}
 
 
 @pytest.mark.parametrize("slept", [0, 3600, -3600])
