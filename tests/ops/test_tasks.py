@@ -1,6 +1,7 @@
 """Tasks through the operations: refusals that say why, notices that arrive once (AC-62, rulings 3.3, 3.9)."""
 
 import json
+import shutil
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Draft, Gate, Status
 from pro0.ops.context import Context, lead_context
 from pro0.ops.mail import messages
+from pro0.ops.repair.repair import repair
 from pro0.ops.tasks import acting, gates, tasks
 from pro0.ops.team import teams
 from pro0.rules.tasks import changes
@@ -153,6 +155,39 @@ def test_one_corrupt_mailbox_stops_nobody_else(team: TeamStore) -> None:
     team.mailbox("w1").head.path.write_bytes(good)
     settle_debts(human(team))
     assert told(team, "w1") == ["task-1 is assigned to you: one"]
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("lost", ["the head", "the folder"])
+def test_what_a_damaged_mailbox_is_owed_waits_for_the_repair(team: TeamStore, lost: str) -> None:
+    """3.4: no message is lost. A mailbox without its head is no removed one; the others are told meanwhile."""
+    box = team.mailbox("w1")
+    if lost == "the head":
+        box.head.path.unlink()
+    else:
+        shutil.rmtree(box.folder)
+    owe(team)
+    settle_debts(human(team))
+    assert told(team, "w2") == ["task-2 is assigned to you: two"]
+    assert [notice.to for notice in team.tasks.read().outbox] == ["w1"]
+    repair(human(team), str(team.paths.home))
+    settle_debts(human(team))
+    assert team.tasks.read().outbox == ()
+    assert told(team, "w1")[-1:] == ["task-1 is assigned to you: one"]
+
+
+@pytest.mark.files
+def test_a_removed_mailbox_is_owed_nothing(team: TeamStore) -> None:
+    """Its member is forgotten and its folder gone: the notice goes, and no mailbox comes back for it."""
+    owe(team)
+    with team.wanted.change("a test") as change:
+        seats = tuple(seat for seat in change.value.seats if seat.agent_id != "w1")
+        change.value = replace(change.value, seats=seats)
+    shutil.rmtree(team.mailbox("w1").folder)
+    settle_debts(human(team))
+    assert team.tasks.read().outbox == ()
+    assert not team.mailbox("w1").folder.exists()
+    assert told(team, "w2") == ["task-2 is assigned to you: two"]
 
 
 def test_remarks_are_comments_and_the_texts_of_acts_in_order(team: TeamStore) -> None:

@@ -191,19 +191,25 @@ def deliver(
     """
     paid, notice_ids = set(), frozenset(notice.id for notice in notices)
     for notice in notices:
-        box = context.team.mailbox(notice.to)
         with suppress(StoreError, EnvironmentMissing):
-            with suppress(NotFound):
-                if box.exists():
-                    box.deliver(notice, context.now, owed or (lambda: notice_ids))
+            try:
+                context.team.mailbox(notice.to).deliver(notice, context.now, owed or (lambda: notice_ids))
+            except NotFound:
+                if _awaits_repair(context.team, notice.to):
+                    continue
             paid.add(notice.id)
     return frozenset(paid)
+
+
+def _awaits_repair(team: TeamStore, address: str) -> bool:
+    """Return True for a missing mailbox that a repair makes anew: it is the lead's, the human's or a member's."""
+    return team.exists() and address in (LEAD, HUMAN, *(seat.agent_id for seat in team.wanted.read().seats))
 
 
 def pay(context: Context, file: File[Owing]) -> None:
     """Deliver a document's notices, then remove them from its outbox; a repeat after a crash delivers none twice.
 
-    A notice for a corrupt mailbox stays owed, and delays no other notice.
+    A notice for a mailbox that is corrupt or lacks a part stays owed, and delays no other notice.
     """
 
     def owed() -> set[str]:
