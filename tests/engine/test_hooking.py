@@ -1,17 +1,25 @@
 """The lead's hooks: an idle teammate that is to go on, and every change of state (issue 6, build 6)."""
 
+import errno
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pro0 import processes
 from pro0.config import USER_FILE
+from pro0.engine.background.announcing import Announcer
 from pro0.engine.background.hooking import Hooking, changes
 from pro0.engine.log import Log
 from pro0.model.home import HookEvent
+from pro0.model.need import Surface
 from pro0.model.runtime import Phase, Runtime, State
 from pro0.model.task import Awaiting, Draft, Status
+from pro0.ops import trust
 from pro0.ops.tasks import gates, trees
 from pro0.rules.lead.plan import MEMORY
 from pro0.store.paths import EVENTS
@@ -136,6 +144,62 @@ def test_the_newest_questions_about_a_recorded_session_are_remembered(alpha: Cre
     assert asked.read_text() == len(keys) * "x\n"
     hooking.keep(set())
     assert hooking.answers() == {}
+
+
+@contextmanager
+def out_of_reach(file: Path) -> Iterator[None]:
+    """Let no file be opened for a moment, as when the machine has too many open: the file itself stays the same."""
+    real = Path.open
+
+    def fails(self: Path, *args: Any, **names: Any) -> object:
+        if self == file:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(self, *args, **names)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "open", fails)
+        yield
+
+
+def logged(alpha: Crew, what: str) -> list[str]:
+    events = map(json.loads, alpha.log().splitlines())
+    return [event["why"] for event in events if event.get("event") == what]
+
+
+def test_hooks_outlast_settings_that_cannot_be_read_for_a_moment(alpha: Crew) -> None:
+    """3.22: they are looked at again, although the file stays the same; the reason is logged once."""
+    file = alpha.store.home / USER_FILE
+    settings(alpha, "hooks: {TeammateIdle: 'true'}")
+    hooking = Hooking(alpha.team, Log(alpha.team), lambda: None)
+    with out_of_reach(file):
+        assert [hooking.events(), hooking.events()] == [set(), set()], "none were known yet"
+    assert hooking.events() == {HookEvent.TEAMMATE_IDLE}
+    settings(alpha, "hooks: {TeamChanged: 'true'}")
+    with out_of_reach(file):
+        assert [hooking.events(), hooking.events()] == 2 * [{HookEvent.TEAMMATE_IDLE}]
+    assert hooking.events() == {HookEvent.TEAM_CHANGED}
+    settings(alpha, "hooks: [half written")
+    assert [hooking.events(), hooking.events()] == 2 * [{HookEvent.TEAM_CHANGED}]
+    assert [why.rpartition(" ")[2] for why in logged(alpha, "hooks")[:2]] == ["(EMFILE)", "(EMFILE)"]
+    assert len(logged(alpha, "hooks")) == 3
+
+
+def test_a_notice_is_not_lost_to_settings_that_cannot_be_read_for_a_moment(alpha: Crew) -> None:
+    """3.27: nor is one set up just then."""
+    log, home = Log(alpha.team), alpha.store.home
+    announcer = Announcer(
+        alpha.team,
+        trust.settings(home, alpha.project, {}),
+        log,
+        Hooking(alpha.team, log, lambda: None),
+        lambda: None,
+    )
+    assert Surface.NOTIFY not in announcer.surfaces()
+    settings(alpha, "notify: 'true'")
+    with out_of_reach(home / USER_FILE):
+        assert not {Surface.NOTIFY} & (announcer.surfaces() | announcer.surfaces())
+    assert Surface.NOTIFY in announcer.surfaces()
+    assert len(logged(alpha, "settings")) == 1
 
 
 def test_only_what_differs_is_a_change() -> None:

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from pro0 import config
 from pro0.config import Settings
 from pro0.engine.background import notifying
 from pro0.engine.background.backlog import Backlog
-from pro0.engine.background.hooking import Hooking, version
+from pro0.engine.background.hooking import Hooking, LastGood
 from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of
-from pro0.errors import Pro0Error
 from pro0.model.decision import Announce
 from pro0.model.home import HookEvent
 from pro0.model.need import Need, NeedKind, Surface
@@ -22,7 +20,6 @@ from pro0.model.runtime import ENDED, Handle
 from pro0.ops import troubles, trust
 from pro0.ops.context import clock
 from pro0.rules.lead.announcing import key
-from pro0.store.paths import TRUSTED
 from pro0.store.teams import TeamStore
 
 
@@ -50,28 +47,22 @@ class Announcer:
         team_config = team.config.read()
         self._name, self._project = team_config.name, Path(team_config.project)
         self._backend = backend_of(team_config)
-        self._settings = settings
-        home = team.paths.home
-        self._files = (home / config.USER_FILE, self._project / config.PROJECT_FILE, home / TRUSTED)
-        self._stamp = [version(path) for path in self._files]
+        self._settings = LastGood(team.paths.home, self._project, settings, lambda why: log.write("settings", why=why))
         self._asked: dict[str, _Asked] = {}
         self._backlogs = {surface: Backlog(self._announce, self._failed) for surface in Surface}
 
     def surfaces(self) -> frozenset[Surface]:
         """Return the surfaces that are in use: as the settings and the hooks say now."""
-        stamp = [version(path) for path in self._files]
-        if stamp != self._stamp:
-            self._stamp = stamp
-            try:
-                self._settings = trust.settings(self._team.paths.home, self._project, os.environ)
-            except Pro0Error as error:
-                self._log.write("settings", why=error.message)
+        settings = self._settings.look(self._read)
         used = {
-            Surface.BELL: self._settings.bell,
-            Surface.NOTIFY: bool(self._settings.notify),
+            Surface.BELL: settings.bell,
+            Surface.NOTIFY: bool(settings.notify),
             Surface.HOOK: HookEvent.HUMAN_NEEDED in self._hooking.events(),
         }
         return frozenset(surface for surface, is_used in used.items() if is_used)
+
+    def _read(self) -> Settings:
+        return trust.settings(self._team.paths.home, self._project, os.environ)
 
     def begin(self, action: Announce) -> None:
         """Announce a need on a surface, once as long as it lasts."""
@@ -109,7 +100,7 @@ class Announcer:
         action, why = asked.action, reason(error)
         self._log.write("announcing", surface=action.surface, need=action.need.id, why=why)
         if action.surface is Surface.NOTIFY:
-            troubles.note(self._team, NeedKind.NOTICE, notifying.shown(self._settings.notify), why, clock())
+            troubles.note(self._team, NeedKind.NOTICE, notifying.shown(self._settings.value.notify), why, clock())
         asked.is_made = True
         self._woken()
 
@@ -131,7 +122,7 @@ class Announcer:
         return [seat.handle for seat in seats if seat.handle]
 
     def _notify(self, need: Need) -> bool:
-        target = self._settings.notify
+        target = self._settings.value.notify
         if not target:
             return False
         public_target = notifying.shown(target)

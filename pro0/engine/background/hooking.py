@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from pro0 import config
 from pro0.engine.background.backlog import Backlog
@@ -26,6 +27,33 @@ LAST_WORDS = 5.0
 PAUSE = 0.05
 Change = tuple[HookEvent, str, dict[str, object]]
 Version = tuple[int, int, int]
+T = TypeVar("T")
+
+
+class LastGood(Generic[T]):
+    """What settings say, read anew after each change of their files; while they cannot be read, the last good value."""
+
+    def __init__(self, home: Path, project: Path, value: T, failed: Callable[[str], None]) -> None:
+        self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
+        self.value = value
+        self._failed = failed
+        self._stamp: list[Version] | None = None
+        self._why = ""
+
+    def look(self, read: Callable[[], T]) -> T:
+        """Return the value in force; a reason for a failed read is told once."""
+        stamp = [version(path) for path in self._files]
+        if stamp == self._stamp:
+            return self.value
+        try:
+            self.value = read()
+        except (Pro0Error, OSError) as error:
+            if (why := reason(error)) != self._why:
+                self._failed(why)
+            self._why = why  # without the stamp: a sound file may have been out of reach only for this look
+        else:
+            self._stamp, self._why = stamp, ""
+        return self.value
 
 
 class Hooking:
@@ -43,16 +71,12 @@ class Hooking:
         self._running: set[object] = set()
         """The runs under way, in any thread."""
         home, project = team.paths.home, Path(team.config.read().project)
-        self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
-        self._stamp: list[Version] | None = None
-        self._commands: hooks.Commands = {}
+        none: hooks.Commands = {}
+        self._commands = LastGood(home, project, none, lambda why: log.write("hooks", why=why))
 
     def events(self) -> frozenset[HookEvent]:
-        """Return the events with hooks, none for unreadable settings."""
-        stamp = [version(path) for path in self._files]
-        if stamp != self._stamp:
-            self._stamp, self._commands = stamp, self._look()
-        return frozenset(self._commands)
+        """Return the events with hooks; while the settings cannot be read, the last ones known."""
+        return frozenset(self._commands.look(self._read))
 
     def answers(self) -> dict[str, str]:
         """Return the answer to each finished question, "" for no objection."""
@@ -103,12 +127,8 @@ class Hooking:
     def _end(self) -> None:
         self._over = "the lead ends"
 
-    def _look(self) -> hooks.Commands:
-        try:
-            return hooks.in_force(self._team.paths.home, Path(self._team.config.read().project))
-        except Pro0Error as error:
-            self._log.write("hooks", why=error.message)
-            return {}
+    def _read(self) -> hooks.Commands:
+        return hooks.in_force(self._team.paths.home, Path(self._team.config.read().project))
 
     def _tell(self, change: Change) -> None:
         if not self._over and self.run(*change) is None:  # the settings were emptied while it waited
@@ -127,7 +147,7 @@ class Hooking:
 
     def run(self, event: HookEvent, agent_id: str, about: dict[str, object], cwd: str = "") -> str | None:
         """Run the hooks of one event now; return the text of a refusal, None when the event has no hooks now."""
-        commands = self._commands.get(event)
+        commands = self._commands.value.get(event)
         if not commands:
             return None
         try:
