@@ -1,6 +1,7 @@
 """What lies beside tasks.json is mended too, and a lost tasks.json finds its archive again (rulings 3.5)."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -8,9 +9,12 @@ from msgspec.structs import replace
 from pro0.errors import StoreError
 from pro0.model.ids import task_number
 from pro0.model.task import Changes, Entry, Task
+from pro0.ops.repair import repair as repairs
+from pro0.ops.repair.document import RepairWork
 from pro0.ops.repair.repair import repair
 from pro0.ops.tasks import tasks
 from pro0.rules.repair import soundness
+from pro0.store.files import File
 from pro0.store.teams import TeamStore
 from tests.ops.test_archive import everything, make, settled
 from tests.teams import NOW, human, make_team
@@ -75,6 +79,26 @@ def test_a_broken_segment_is_moved_aside(team: TeamStore, data: bytes | None) ->
     assert {id for id, _ in everything(team)} == before - ids
     assert team.tasks.read().archived.completed == len(before - ids) - len(team.tasks.read().tasks)
     assert mend(team) == []
+
+
+def test_what_is_sealed_during_a_repair_stays_in_the_archive(team: TeamStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others change the list while the repair mends a segment, which has a lock of its own."""
+    lost = {task.id for task in team.tasks.segments()[1].read().tasks}
+    before = {id for id, _ in everything(team)} - lost
+    team.tasks.segments()[1].path.write_bytes(b"{")
+
+    def mended_slowly(work: RepairWork, file: File[Any], *rest: Any) -> None:
+        mend_one(work, file, *rest)
+        if file.path == team.tasks.segments()[1].path:
+            settled(team, 60)
+
+    mend_one = repairs.mend
+    monkeypatch.setattr(repairs, "mend", mended_slowly)
+    sealed = team.tasks.read().sealed
+    assert mend(team)
+    listed = team.tasks.read()
+    assert listed.sealed > sealed
+    assert listed.archived.completed + len(listed.tasks) == len(everything(team)) == len(before) + 60
 
 
 @pytest.mark.parametrize("data", [b"", None])

@@ -147,7 +147,8 @@ def _archive(work: RepairWork) -> None:
         mend(work, segment, lambda remains, _: rebuilding.segment(remains))
     if broken and listed and not trouble(file):
         with file.change("repair: count the archive") as change:
-            readable = map(certain, segments[: change.value.sealed])
+            sealed = change.value.sealed  # more may be sealed by now than the list above knows
+            readable = map(certain, file.segments(sealed)[:sealed])
             change.value = archive.counted(change.value, [segment.tasks if segment else () for segment in readable])
 
 
