@@ -16,9 +16,10 @@ from pro0 import processes
 from pro0.decoding import decode
 from pro0.model import ids
 from pro0.store import atomic
+from pro0.store.files import translated
 from pro0.store.lock import holder
 from pro0.store.paths import ARCHIVES, ASIDE, LAUNCH, LEASE, LOCK, NEW, TRASH
-from pro0.store.removal import archive
+from pro0.store.removal import archive, trees
 from pro0.store.root import SESSIONS, TEAMS
 
 STALE = 60.0
@@ -116,16 +117,22 @@ def launches(sessions: Path) -> Iterator[tuple[str, Path]]:
 
 
 def half_done(home: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the half-made and half-removed teams, and such archives, each with its team's name."""
+    """Yield the half-made and half-removed teams, and such archives, each with its team's name.
+
+    Raises StoreError while a folder cannot be listed: unknown is never "none".
+    """
     for path in _entries(home / "teams"):
         if path.name.startswith((TRASH, NEW)):
             yield path.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0], path
-    with suppress(OSError):
+    with translated(home / ARCHIVES):
         yield from archive.half_done(home)
 
 
 def ownerless(home: Path) -> Iterator[Path]:
-    """Yield the folders of tasks and mailboxes without a team, not even a half-made or half-removed one."""
+    """Yield the folders of tasks and mailboxes without a team, not even a half-made or half-removed one.
+
+    Raises StoreError while a folder cannot be listed: every team would seem to be gone.
+    """
     teams = {path.name for path in _entries(home / "teams")} | {name for name, _ in half_done(home)}
     for top in (home / "tasks", home / "mailboxes"):
         yield from (path for path in _entries(top) if ids.NAME.fullmatch(path.name) and path.name not in teams)
@@ -221,6 +228,5 @@ def _old(status: os.stat_result) -> bool:
 
 
 def _entries(folder: Path) -> list[Path]:
-    with suppress(OSError):
-        return sorted(folder.iterdir())
-    return []
+    with translated(folder):
+        return trees.entries(folder)

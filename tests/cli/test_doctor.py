@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,13 @@ from msgspec.structs import replace
 
 from pro0 import resources
 from pro0.cli.doctor.checks import Health, machine
+from pro0.errors import StoreError
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Hosted, Phase
 from pro0.model.task import Claim
 from pro0.model.team import PermissionMode, Wish
 from pro0.ops.context import Context, clock, in_process, new_id
+from pro0.ops.repair import repair_home
 from pro0.ops.team import costs, teams
 from pro0.processes import mark
 from pro0.store.files import File
@@ -32,11 +35,13 @@ from pro0.store.lease import Lease
 from pro0.store.teams import Store
 from tests.cli.broken import files, world
 from tests.cli.conftest import Pro0, become, make, seat, tree
-from tests.faults import KILLS, count, in_child
+from tests.faults import KILLS, Call, Fault, Seen, Shim, count, fail_with, in_child
 from tests.waiting import STUCK, wait_until
 
 CHANGING = ("write", "fsync", "rename", "link", "unlink", "mkdir", "ftruncate", "pwrite")
 """The calls that change something: being killed at any other is being killed before the next of these."""
+LISTING = ("listdir", "scandir")
+ASKING = (*LISTING, "lstat", "stat", "open")
 
 
 @pytest.fixture(autouse=True)
@@ -352,6 +357,45 @@ def test_the_name_of_a_team_whose_folder_was_deleted_can_be_freed(pro0: Pro0, ho
     pro0("doctor", "--repair")
     assert make(home, "alpha", project).team.exists()
     assert len(list((home / "tasks").glob("alpha.corrupt-*"))) == 1
+
+
+def test_a_question_to_the_disk_that_fails_makes_no_team_seem_gone(
+    pro0: Pro0, home: Path, team: Context, start: Starting
+) -> None:
+    """Whichever it is: what is a team's stays in its place, and no process of a team that runs is a left-over one."""
+    tag = {"PRO0_HOME": str(home), "PRO0_TEAM": "alpha", "PRO0_TEAM_UID": team.team.config.read().uid}
+    mark.put_on("inc-1")
+    try:
+        start(tag | {"PRO0_INCARNATION": "inc-1"})
+    finally:
+        mark.take_off()
+    stray = home / "tasks" / "old"
+    stray.mkdir(mode=0o700)
+    before, store = tree(home), Store(home)
+    wait_until(lambda: bool(repair_home.carriers(home)), 5, "the process is seen")
+    for look in (lambda: repair_home.tidy(store, print), lambda: repair_home.left_over(store)):
+        number, calls = 0, list[Seen]()
+        while not number or number < len(calls):
+            number += 1
+            stray.mkdir(mode=0o700, exist_ok=True)
+            shim = Shim(ASKING, number, fail_below(home / "teams"))
+            with suppress(StoreError), shim:  # in words for a person, and not an OSError
+                assert not look()
+            calls = shim.seen
+            stray.mkdir(mode=0o700, exist_ok=True)
+            assert tree(home) == before, calls[number - 1]
+
+
+def fail_below(top: Path) -> Fault:
+    """Let the first question about anything in a folder fail, and all after it."""
+
+    def fault(shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        shim.at = len(shim.seen) + 1
+        if not str(args[0] if args else "").startswith(str(top)):
+            return real(*args, **kwargs)
+        return fail_with(errno.EIO)(shim, name, real, args, kwargs)
+
+    return fault
 
 
 def test_left_over_processes(

@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 from filelock import lock_descriptor
 
+from pro0.errors import StoreError
 from pro0.store import health
 from pro0.store.health import Loose
 from pro0.store.lease import Lease
 from pro0.store.lock import locked
 from pro0.store.paths import ASIDE, LEASE, LOCK, LOGS, NEW, TRASH
 from tests import crowd
+from tests.faults import count, fail_with, fault_at
 from tests.waiting import wait_until
 
 OLD = time.time() - health.STALE - 60
@@ -33,6 +35,7 @@ NOT_OURS = (
     "x.json~",
     "x.lock.old",
 )
+LISTING = ("listdir", "scandir")
 
 
 def put(path: Path, mode: int = 0o600, *, old: bool = False) -> Path:
@@ -216,6 +219,19 @@ def test_folders_without_a_team(home: Path) -> None:
         (home / "tasks" / name).mkdir()
     (home / "mailboxes" / "ghost").mkdir()
     assert list(health.ownerless(home)) == [home / "tasks" / "ghost", home / "mailboxes" / "ghost"]
+
+
+def test_a_listing_that_fails_makes_no_team_seem_gone(home: Path) -> None:
+    """Unknown is never "none": whoever asks moves aside what belongs to no team."""
+    for name in ("tasks/alpha", "archive", f"teams/{TRASH}old.uid", "tasks/old", "mailboxes/old"):
+        (home / name).mkdir(exist_ok=True)
+    for look in (health.half_done, health.ownerless):
+        expected = list(look(home))
+        for number, call in enumerate(count(lambda look=look: list(look(home)), LISTING), 1):  # type: ignore[misc]
+            with fault_at(number, fail_with(errno.EIO), LISTING), pytest.raises(StoreError, match="EIO") as failed:
+                list(look(home))
+            assert call.about in failed.value.message
+        assert list(look(home)) == expected
 
 
 def test_locks_and_those_that_nobody_can_take(home: Path) -> None:

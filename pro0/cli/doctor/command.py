@@ -21,6 +21,7 @@ from pro0.store.paths import TeamPaths
 
 if TYPE_CHECKING:
     from pro0.cli.doctor.repairs import Done
+    from pro0.store.teams import Store
 
 QUICK = 1.0
 """Seconds within which nobody needs to be shown what is looked at."""
@@ -98,6 +99,10 @@ def _all(team: str | None, look: Callable[[str], None]) -> Iterator[Check]:
         for check in part:
             look(check.name)
             yield check
+    yield from checks_home.told("teams", _of_teams(home_store, team, look))
+
+
+def _of_teams(home_store: "Store", team: str | None, look: Callable[[str], None]) -> Iterator[Check]:
     for name in home_store.names():
         if team in (None, name):
             look(f"team {name}")

@@ -136,14 +136,38 @@ def _leftovers(store: Store, tops: Iterable[Path], team: str | None) -> Iterator
     for path in health.temporary(*tops):
         yield Check("left over", Health.WARN, f"{path} was left by a writer that was killed", REPAIR)
     if team is None:
-        yield from (_half_done(name, path) for name, path in health.half_done(store.home))
-        for path in health.ownerless(store.home):
-            yield Check("left over", Health.WARN, f"{path} belongs to no team", f"{REPAIR} moves it aside")
-        for path in repair_home.left_sockets(store):
-            yield Check("sockets", Health.WARN, f"{path} is the socket of a dead tmux server", REPAIR)
-    for path in checkouts.left_over(store) if team is None else ():
-        mend = f"{REPAIR} saves them and keeps what is not merged"
+        yield from told("left over", _of_no_team(store.home))
+        yield from told("sockets", _sockets(store))
+        yield from told("worktrees", _worktrees(store))
+    yield from told("processes", _processes(store, team))
+
+
+def told(name: str, checks: Iterable[Check]) -> Iterator[Check]:
+    """Yield some checks, and why the rest of them is not known: no other check is hidden by that."""
+    try:
+        yield from checks
+    except StoreError as error:
+        yield Check(name, Health.FAIL, error.message, error.hint or "try again")
+
+
+def _of_no_team(home: Path) -> Iterator[Check]:
+    yield from (_half_done(name, path) for name, path in health.half_done(home))
+    for path in health.ownerless(home):
+        yield Check("left over", Health.WARN, f"{path} belongs to no team", f"{REPAIR} moves it aside")
+
+
+def _sockets(store: Store) -> Iterator[Check]:
+    for path in repair_home.left_sockets(store):
+        yield Check("sockets", Health.WARN, f"{path} is the socket of a dead tmux server", REPAIR)
+
+
+def _worktrees(store: Store) -> Iterator[Check]:
+    mend = f"{REPAIR} saves them and keeps what is not merged"
+    for path in checkouts.left_over(store):
         yield Check("worktrees", Health.WARN, f"{path} holds worktrees of a team that is not there", mend)
+
+
+def _processes(store: Store, team: str | None) -> Iterator[Check]:
     for name, leftovers in repair_home.left_over(store, team).items():
         pids = " ".join(str(process.pid) for process in leftovers)
         sentence = f"pids {pids} are left of {name}, which is stopped or gone"

@@ -1,10 +1,12 @@
 """`pro0 team pause`, `unpause`, `stop` and `cleanup`."""
 
+from contextlib import suppress
+
 import click
 
 from pro0.cli.context import acting, here, human_only, named_team, need_lead, no_wait_option, store, team_name
 from pro0.cli.output import going_on, json_option, say, talk, write, write_json
-from pro0.errors import Unwritable
+from pro0.errors import StoreError, Unwritable
 from pro0.model import ids
 from pro0.model.caller import Who
 from pro0.model.runtime import Phase
@@ -129,10 +131,11 @@ def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
     else:
         done = clean(store(), name, force=False, show=talk(), keep=not no_archive)
     write(done if done is not None else f"nothing to clean: there is no team {name}")
-    for remnant in [path for path in ownerless(store().home) if path.name == name and done is None]:
-        say(
-            f"hint: {remnant} is left of one, and may hold work; pro0 doctor --repair moves it aside and frees the name"
-        )
+    if done is None:
+        with suppress(StoreError):  # the hint alone is left out
+            for remnant in (path for path in ownerless(store().home) if path.name == name):
+                way = "pro0 doctor --repair moves it aside and frees the name"
+                say(f"hint: {remnant} is left of one, and may hold work; {way}")
 
 
 def tell(context: Context, message: str, as_json: bool) -> None:

@@ -21,6 +21,7 @@ from pro0.processes import table
 from pro0.processes.arguments import arguments
 from pro0.sessions.tmux import socket as tmux_socket
 from pro0.store import atomic, health
+from pro0.store.files import translated
 from pro0.store.lock import locked
 from pro0.store.mending import move_aside
 from pro0.store.paths import LEASE
@@ -38,6 +39,11 @@ def permit(caller: Caller) -> None:
 
 def tidy(store: Store, say: Say) -> None:
     """Repair the parts outside single teams: modes, locks, half-done teams, stray folders, temporary files."""
+    with translated(store.home):
+        _tidy(store, say)
+
+
+def _tidy(store: Store, say: Say) -> None:
     home = store.home
     tops = health.folders(home)
     for lock in list(health.odd_locks(home, *tops)):
@@ -65,7 +71,10 @@ def sweep_temporary(say: Say, *tops: Path) -> None:
 
 
 def left_over(store: Store, only: str | None = None) -> dict[str, list[Process]]:
-    """Return the processes of stopped or removed teams, by team name; never the ancestors of this process."""
+    """Return the processes of stopped or removed teams, by team name; never the ancestors of this process.
+
+    Raises StoreError when the answer is unknown.
+    """
     spared = {os.getpid(), *(process.pid for process in processes.ancestors(os.getpid()))}
     leftovers: dict[str, list[Process]] = {}
     over: dict[tuple[str, str], bool] = {}
@@ -135,7 +144,7 @@ def _is_over(store: Store, name: str, uid: str) -> bool:
     team = opened(store, name)
     if team is None:
         return False
-    if not os.path.lexists(team.paths.team):
+    if not (os.path.lexists(team.paths.team) or team.exists()):  # which raises when the answer is unknown
         return True
     config = readable(team.config)
     return config is not None and (config.uid != uid or stopped(team))
