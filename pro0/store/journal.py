@@ -22,6 +22,8 @@ from pro0.store.paths import rotated, rotation
 LIMIT = 16 * 1024 * 1024
 """Bytes of one log file; the writer past this limit begins a new file (behaviour 3.5)."""
 
+_NO_LOG = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO})
+"""Errors of a name that no log has: nothing, a link or a socket is there."""
 _PART = 1024 * 1024
 """Bytes of one read."""
 
@@ -106,6 +108,7 @@ class Journal:
         self.path = path
         self._read: dict[int, int] = {}
         self._rest: dict[int, bytes] = {}
+        self._certain = False
 
     def last(self, number: int) -> list[bytes]:
         """Return the last lines, at most `number`, and skip all older ones."""
@@ -124,6 +127,11 @@ class Journal:
         for descriptor in self._files():
             yield from self._fresh(descriptor)
 
+    def certain(self) -> Iterator[bytes]:
+        """Yield what `fresh` does; raises the error of a file that is out of reach, which others pass over."""
+        self._certain = True
+        yield from self.fresh()
+
     def _fresh(self, descriptor: int) -> Iterator[bytes]:
         status = os.fstat(descriptor)
         file, data = status.st_ino, self._rest.pop(status.st_ino, b"")
@@ -139,30 +147,38 @@ class Journal:
 
     def _files(self, *, newest_first: bool = False) -> Iterator[int]:
         """Yield each file once, open; a file renamed meanwhile was opened before, or is found by its new name."""
-        with _opened(self.path) as now:
+        with self._opened(self.path) as now:
             older = [path for number, path in sorted(self._rotated()) if number]
             files_read: set[int] = set()
             for path in (self.path, *reversed(older)) if newest_first else (*older, self.path):
-                with nullcontext(now) if path is self.path else _opened(path) as descriptor:
+                with nullcontext(now) if path is self.path else self._opened(path) as descriptor:
                     file = os.fstat(descriptor).st_ino if descriptor is not None else 0
                     if descriptor is not None and file not in files_read:
                         files_read.add(file)
                         yield descriptor
 
     def _rotated(self) -> Iterator[tuple[int, Path]]:
-        with suppress(OSError):
+        with self._passed_over():
             for name in os.listdir(self.path.parent):
                 yield rotation(self.path.name, name), self.path.with_name(name)
 
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[int | None]:
+        """Open a regular file; yield None for a missing or unreadable one."""
+        descriptor = None
+        with self._passed_over():
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            yield descriptor if descriptor is not None and stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        finally:
+            if descriptor is not None:
+                atomic.close(descriptor)
 
-@contextmanager
-def _opened(path: Path) -> Iterator[int | None]:
-    """Open a regular file; yield None for a missing or unreadable one."""
-    descriptor = None
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        yield descriptor if descriptor is not None and stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-    finally:
-        if descriptor is not None:
-            atomic.close(descriptor)
+    @contextmanager
+    def _passed_over(self) -> Iterator[None]:
+        """Pass over what cannot be opened or listed; if `certain` is asked for, only what is no log for good."""
+        try:
+            yield
+        except OSError as error:
+            if self._certain and error.errno not in _NO_LOG:
+                raise

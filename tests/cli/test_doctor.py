@@ -35,7 +35,7 @@ from pro0.store.lease import Lease
 from pro0.store.teams import Store
 from tests.cli.broken import files, world
 from tests.cli.conftest import Pro0, become, make, seat, tree
-from tests.faults import KILLS, Call, Fault, Seen, Shim, count, fail_with, in_child
+from tests.faults import KILLS, Call, Fault, Shim, count, fail_with, fault_at, in_child
 from tests.waiting import STUCK, wait_until
 
 CHANGING = ("write", "fsync", "rename", "link", "unlink", "mkdir", "ftruncate", "pwrite")
@@ -374,14 +374,12 @@ def test_a_question_to_the_disk_that_fails_makes_no_team_seem_gone(
     before, store = tree(home), Store(home)
     wait_until(lambda: bool(repair_home.carriers(home)), 5, "the process is seen")
     for look in (lambda: repair_home.tidy(store, print), lambda: repair_home.left_over(store)):
-        number, calls = 0, list[Seen]()
-        while not number or number < len(calls):
-            number += 1
+        calls = count(look, ASKING)
+        for number in (number for number, call in enumerate(calls, 1) if call.about.startswith(str(home / "teams"))):
             stray.mkdir(mode=0o700, exist_ok=True)
-            shim = Shim(ASKING, number, fail_below(home / "teams"))
-            with suppress(StoreError), shim:  # in words for a person, and not an OSError
+            # in words for a person, and not an OSError
+            with suppress(StoreError), fault_at(number, fail_below(home / "teams"), ASKING):
                 assert not look()
-            calls = shim.seen
             stray.mkdir(mode=0o700, exist_ok=True)
             assert tree(home) == before, calls[number - 1]
 
@@ -396,6 +394,20 @@ def fail_below(top: Path) -> Fault:
         return fail_with(errno.EIO)(shim, name, real, args, kwargs)
 
     return fault
+
+
+def test_a_look_goes_on_where_a_folder_cannot_be_listed(pro0: Pro0, home: Path, team: Context) -> None:
+    """What cannot be known is one check that fails; all others are told."""
+    whole = {row["name"] for row in rows(pro0)}
+    calls = count(lambda: pro0("doctor", "--json"), LISTING)
+    numbers = [number for number, call in enumerate(calls, 1) if call.about.startswith(str(home))]
+    for number in numbers:
+        with fault_at(number, fail_with(errno.EIO), LISTING):
+            told = pro0("doctor", "--json")
+        assert told.code in (0, 1), (told, calls[number - 1])
+        found = json.loads(told.out)["checks"]
+        assert whole - {row["name"] for row in found} <= {"team alpha"}, calls[number - 1]
+        assert all("EIO" in row["what"] for row in found if row["state"] == "fail"), found
 
 
 def test_left_over_processes(

@@ -1,21 +1,25 @@
 """Worktrees for teammates, by the program as a person calls it."""
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pro0.errors import StoreError
 from pro0.ops.work import checkouts
 from pro0.store.paths import trees_of
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, make
 from tests.conftest import Result
 from tests.crash.lanes import a_few
+from tests.faults import Call, Fault, Shim, count, fail_with, fault_at
 from tests.repositories import commit, git, repository_in
 from tests.waiting import STUCK, wait_until
 
 Cli = Callable[..., Result]
+LISTING = ("listdir", "scandir")
 
 
 def test_a_team_in_worktrees(cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +68,44 @@ def test_without_an_archive_no_worktree_goes(cli: Cli, home: Path, project: Path
     removed = cli("team", "cleanup", "eta", "--no-archive")
     assert (removed.code, "not merged, so kept: teams/eta/bob\n" in removed.err) == (7, True), removed
     assert git(project, "show", "teams/eta/bob:work") == "bob's"
+
+
+def test_worktrees_that_cannot_be_listed_are_not_none(pro0: Pro0, home: Path, project: Path, bobs: Path) -> None:
+    """behaviour 3.10: the team knows them, so it stays until they are saved"""
+    with fault_at(1, fail_about(bobs.parent), LISTING):
+        refused = pro0("team", "cleanup", "eta")
+    assert (refused.code, f"cannot use {bobs.parent}: Input/output error (EIO)" in refused.err) == (5, True), refused
+    assert (Store(home).names(), (bobs / "work").read_text()) == (["eta"], "bob's\n")
+    removed = pro0("team", "cleanup", "eta")
+    assert (removed.code, "not merged, so kept: teams/eta/bob\n" in removed.err) == (7, True), removed
+    assert git(project, "show", "teams/eta/bob:work") == "bob's"
+
+
+def fail_about(folder: Path) -> Fault:
+    """Let every question about a folder fail."""
+
+    def fault(shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        shim.at = len(shim.seen) + 1
+        fails = str(args[0]) == str(folder)
+        return (fail_with(errno.EIO) if fails else pass_on)(shim, name, real, args, kwargs)
+
+    return fault
+
+
+def pass_on(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    return real(*args, **kwargs)
+
+
+def test_what_cannot_be_listed_makes_no_worktree_a_left_over_one(home: Path, project: Path) -> None:
+    """Not those of another machine's members either: the folder `code` alone knows whose they are."""
+    make(home, "alpha", project)
+    store = Store(home)
+    for folder in ("code/alpha-1.git", "worktrees/alpha-1/bob", "worktrees/beta-1/bob"):
+        (home / folder).mkdir(parents=True)
+    for number, call in enumerate(count(lambda: [*checkouts.left_over(store)], LISTING), 1):
+        with fault_at(number, fail_with(errno.EIO), LISTING), pytest.raises(StoreError, match="EIO"):
+            print(call, *checkouts.left_over(store))
+    assert list(checkouts.left_over(store)) == [home / "worktrees" / "beta-1"]
 
 
 def test_a_branch_that_no_document_names_any_more_is_named(cli: Cli, home: Path, project: Path, bobs: Path) -> None:

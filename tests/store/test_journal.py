@@ -1,5 +1,6 @@
 """Logs that go on in a new file: no line lost, none twice, by however many they are written (rulings 3.5)."""
 
+import errno
 import os
 import resource
 from pathlib import Path
@@ -12,10 +13,11 @@ from pro0.store import atomic, journal
 from pro0.store.journal import Journal
 from pro0.store.paths import rotated, rotation
 from tests import crowd
-from tests.faults import DONE, KILLED, MUTATING, Fault, fail_with, in_child, kill_after, kill_before
+from tests.faults import DONE, KILLED, MUTATING, Fault, count, fail_with, fault_at, in_child, kill_after, kill_before
 from tests.waiting import STUCK, wait_until
 
 NAME = "events.jsonl"
+OPENING = ("open", "listdir")
 
 
 @pytest.fixture
@@ -133,6 +135,26 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
     assert list(Journal(tmp_path / "gone" / NAME).fresh()) == []
 
 
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("code", [errno.EIO, errno.EMFILE, errno.EACCES])
+def test_who_must_be_certain_is_told_of_what_is_out_of_reach(code: int, tmp_path: Path) -> None:
+    """Others read what can be read; what is no log for good is no reason for anybody."""
+    append(tmp_path, *range(300))
+    os.mkfifo(tmp_path / rotated(NAME, 7))
+    (tmp_path / rotated(NAME, 8)).symlink_to(tmp_path / NAME)
+    expected = list(Journal(tmp_path / NAME).certain())
+    calls = count(lambda: list(Journal(tmp_path / NAME).certain()), OPENING)
+    assert len(expected) == 300
+    assert len(calls) > 3
+    for number, call in enumerate(calls, 1):
+        is_a_log = not call.about.endswith((rotated(NAME, 7), rotated(NAME, 8)))
+        with fault_at(number, fail_with(code), OPENING):
+            assert (len(list(Journal(tmp_path / NAME).fresh())) < 300) == is_a_log
+        with fault_at(number, fail_with(code), OPENING), pytest.raises(OSError, match=os.strerror(code)):
+            list(Journal(tmp_path / NAME).certain())
+    assert list(Journal(tmp_path / "gone" / NAME).certain()) == []
+
+
 def test_of_a_file_that_is_too_long_the_end_is_read(tmp_path: Path) -> None:
     with (tmp_path / NAME).open("wb") as file:
         file.truncate(1024 * 1024 * 1024)
@@ -216,8 +238,8 @@ def test_other_files_are_none_of_a_log(name: str) -> None:
 
 def write(folder: Path, name: str, number: int) -> None:
     journal.LIMIT = 1500
-    for count in range(number):
-        append(folder, [name, count])
+    for each in range(number):
+        append(folder, [name, each])
 
 
 @pytest.mark.parametrize("writers", [4])

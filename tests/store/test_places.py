@@ -12,6 +12,7 @@ from pro0.store.files import SIZE_LIMIT
 from pro0.store.paths import LOCK, RUNTIME, TASKS, WANTED
 from pro0.store.places.place import DocumentPlace
 from pro0.store.places.promises import Documents
+from tests.faults import fail_with, fault_at
 from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_sync")
@@ -105,6 +106,13 @@ def test_the_places_of_a_team_are_there_with_it(documents: Documents) -> None:
     for place in (documents.team, documents.tasks, documents.mailboxes):
         assert place.is_there()
         assert not place.within("nothing").is_there()
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("call", ["listdir", "scandir"])
+def test_a_place_that_cannot_be_listed_is_not_taken_for_an_empty_one(call: str, empty: DocumentPlace) -> None:
+    with fault_at(1, fail_with(errno.EMFILE), (call,)), pytest.raises(StoreError, match=r"w1: .*EMFILE"):
+        print(empty.names(), empty.folders())
 
 
 @pytest.mark.files

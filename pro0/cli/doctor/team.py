@@ -40,8 +40,8 @@ def team(team: TeamStore) -> Iterator[Check]:
     name = f"team {team.name}"
     bad = False
     for verdict, finding in (
-        *((Health.FAIL, finding) for finding in _unreadable(team)),
-        *((Health.WARN, finding) for finding in _unsound(team)),
+        *((Health.FAIL, finding) for finding in _known(_unreadable(team))),
+        *((Health.WARN, finding) for finding in _known(_unsound(team))),
     ):
         bad = True
         yield Check(name, verdict, finding.what, finding.mend, team.name)
@@ -49,6 +49,14 @@ def team(team: TeamStore) -> Iterator[Check]:
     if not bad and runtime:
         live = sum(seat.state not in ENDED for seat in runtime.seats)
         yield Check(name, Health.OK, f"{runtime.phase}, {live} live session{'' if live == 1 else 's'}", team=team.name)
+
+
+def _known(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield findings, and why the rest of them is not known."""
+    try:
+        yield from findings
+    except StoreError as error:
+        yield _finding(error)
 
 
 def _unreadable(team: TeamStore) -> Iterator[Finding]:

@@ -77,7 +77,10 @@ def _of_project(project: Path) -> Iterator[Trace]:
 def _scratch() -> Iterator[Trace]:
     """Yield what killed demos and commands have left among temporary files; those of one kind are one trace."""
     for top in sorted({Path("/tmp").resolve(), Path(tempfile.gettempdir()).resolve()}):
-        kinds = Counter(match[1] for path in entries(top) if (match := _SCRATCH.fullmatch(path.name)) and _owned(path))
+        found = list[Path]()
+        with suppress(Pro0Error):  # others' temporary files may be nobody's to list
+            found = entries(top)
+        kinds = Counter(match[1] for path in found if (match := _SCRATCH.fullmatch(path.name)) and _owned(path))
         for kind, number in sorted(kinds.items()):
             note = f"{number} left by killed commands, or in use by commands that run, of any home"
             yield Trace("scratch", f"{top}/pro0-{kind}-*", TraceFate.YOURS, note)

@@ -14,10 +14,11 @@ from pro0.model import ids
 from pro0.model.runtime import Process, Report
 from pro0.ops.context import TEAM, TEAM_UID, Context
 from pro0.rules.repair.rebuilding import TeamFacts, known_tasks
-from pro0.store.files import File
+from pro0.store.files import File, translated
 from pro0.store.keys import repeated
 from pro0.store.mending import T
-from pro0.store.paths import DOCUMENT, HOME_VARIABLE, HOSTED, LAUNCH
+from pro0.store.paths import DOCUMENT, EVENTS, HOME_VARIABLE, HOSTED, LAUNCH
+from pro0.store.removal import trees
 from pro0.store.teams import Store, TeamStore
 
 _TASK = re.compile(rb'"task-(\d{1,9})"')
@@ -86,12 +87,16 @@ def reports(team: TeamStore) -> Iterator[Report]:
 
 
 def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
-    """Yield the readable events of a team; they are never the truth, but may be the only evidence."""
-    for line in team.documents.events().fresh():
-        with suppress(msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
-            value = msgspec.json.decode(line)
-            if isinstance(value, dict) and not repeated(line):
-                yield {str(key): str(item) for key, item in value.items()}
+    """Yield the readable events of a team; they are never the truth, but may be the only evidence.
+
+    Raises StoreError for a file of them that is out of reach for a moment: no number may be given twice.
+    """
+    with translated(team.paths.team / EVENTS):
+        for line in team.documents.events().certain():
+            with suppress(msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
+                value = msgspec.json.decode(line)
+                if isinstance(value, dict) and not repeated(line):
+                    yield {str(key): str(item) for key, item in value.items()}
 
 
 def carriers(home: Path) -> list[tuple[Process, str, str]]:
@@ -105,10 +110,9 @@ def carriers(home: Path) -> list[tuple[Process, str, str]]:
 
 
 def entries(folder: Path) -> list[Path]:
-    """Return the entries of a folder in order, none for a missing folder."""
-    with suppress(OSError):
-        return sorted(folder.iterdir())
-    return []
+    """Return the entries of a folder in order, none of a missing one; raises StoreError when it cannot be listed."""
+    with translated(folder):
+        return trees.entries(folder)
 
 
 def _living_uid(team: TeamStore) -> str:

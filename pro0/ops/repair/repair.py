@@ -186,7 +186,7 @@ def _reports(work: RepairWork) -> None:
 
 
 def _drop_report(work: RepairWork, file: File[Report], code: str) -> None:
-    if code != ErrorCode.NEWER_SCHEMA and (moved := move_aside(file.path, work.context.now())):
+    if code in MENDABLE and (moved := move_aside(file.path, work.context.now())):
         work.say(f"{file.path} cannot be read: moved it aside as {moved.name}")
 
 

@@ -85,9 +85,10 @@ def _members(team: TeamStore) -> set[str]:
 
 def clear_unused(folder: Path, project: Path) -> None:
     """Remove the worktrees without content of their own in a folder (behaviour 3.14, cleanupOnExit)."""
-    for path in entries(folder):
-        with suppress(Pro0Error):  # cleanup reports the error
-            Repository(project).remove_unused(path)
+    with suppress(Pro0Error):  # cleanup reports the error
+        for path in entries(folder):
+            with suppress(Pro0Error):
+                Repository(project).remove_unused(path)
     with suppress(OSError):
         folder.rmdir()
 

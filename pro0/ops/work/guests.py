@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pro0.errors import Pro0Error
 from pro0.ops.repair.evidence import entries
+from pro0.store.files import exists
 from pro0.store.paths import CODE, worktrees
 from pro0.store.removal import trees
 from pro0.worktrees.travels import Guest
@@ -23,7 +24,7 @@ def clear(home: Path, say: Callable[[str], None]) -> list[str]:
                 stays.append(str(tree))
         with suppress(OSError):
             folder.rmdir()
-        if folder.exists():
+        if exists(folder):
             continue  # its worktrees need it
         if work := work_of(home, repository):
             say(f"{repository} stays: {work}")
@@ -35,9 +36,9 @@ def clear(home: Path, say: Callable[[str], None]) -> list[str]:
 
 def work_of(home: Path, repository: Path) -> str:
     """Return the reason to keep a repository beside its members' worktrees, "" for none; in doubt there is work."""
-    if not (repository / "HEAD").is_file():
-        return ""  # nothing was ever sent into it
     try:
+        if not exists(repository / "HEAD"):
+            return ""  # nothing was ever sent into it
         guest, trees_here = Guest(repository, repository), (worktrees(home) / repository.stem).resolve()
         elsewhere = [
             tree.path for tree in guest.all()[1:] if trees_here not in tree.path.parents and tree.path.exists()

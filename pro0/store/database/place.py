@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import LiteralString, NamedTuple, NoReturn
 
-from pro0.errors import NotFound, StoreError
+from pro0.errors import NotFound
 from pro0.store.database import schema
 from pro0.store.database.server import DatabaseServer, key_of, lock_of
 from pro0.store.database.session import DatabaseAct, Row
@@ -172,12 +172,9 @@ class Rows:
         return [*dict.fromkeys(key.removeprefix(self.key()).partition("/")[0] for key in self.all_keys())]
 
     def folders(self) -> list[str]:
-        """Return the names of the places in it, in order; none when it cannot be read."""
-        try:
-            inside = (key.removeprefix(self.key()).partition("/") for key in self.all_keys())
-            return [*dict.fromkeys(name for name, slash, _ in inside if slash)]
-        except StoreError:
-            return []
+        """Return the names of the places in it, in order."""
+        inside = (key.removeprefix(self.key()).partition("/") for key in self.all_keys())
+        return [*dict.fromkeys(name for name, slash, _ in inside if slash)]
 
     def all_keys(self) -> list[str]:
         """Return the keys of all documents in it and below it, in order."""

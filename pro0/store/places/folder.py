@@ -93,15 +93,15 @@ class Folder:
         return exists(self.path / name)
 
     def names(self) -> list[str]:
-        """Return the names in it, in no order; none when it is missing."""
-        with suppress(FileNotFoundError, NotADirectoryError):
+        """Return the names in it, in no order; none when it is missing. Raises StoreError when it cannot be listed."""
+        with translated(self.path), suppress(FileNotFoundError, NotADirectoryError):
             return os.listdir(self.path)
         return []
 
     def folders(self) -> list[str]:
-        """Return the names of the folders in it, none through a link; none when it cannot be read."""
-        with suppress(OSError):
-            return [path.name for path in sorted(self.path.iterdir()) if path.is_dir() and not path.is_symlink()]
+        """Return the names of the folders in it, in order, none through a link; raises StoreError as `names` does."""
+        with translated(self.path), suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.path) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
         return []
 
     def make(self) -> None:

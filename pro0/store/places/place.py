@@ -66,11 +66,14 @@ class DocumentPlace(Protocol):
         ...
 
     def names(self) -> list[str]:
-        """Return the names of the documents and places in it, in no order; none when it is missing."""
+        """Return the names of the documents and places in it, in no order; none when it is missing.
+
+        Raises StoreError when they cannot be known.
+        """
         ...
 
     def folders(self) -> list[str]:
-        """Return the names of the places in it, in order; none when it cannot be read."""
+        """Return the names of the places in it, in order; raises StoreError as `names` does."""
         ...
 
     def make(self) -> None:
