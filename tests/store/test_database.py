@@ -35,11 +35,12 @@ from pro0.store.database.pointer import in_database
 from pro0.store.database.server import DatabaseServer, lock_of, server_of
 from pro0.store.database.session import DatabaseSession
 from pro0.store.mailbox import Box
-from pro0.store.paths import EVENTS
+from pro0.store.paths import EVENTS, STORE
 from pro0.store.places.folder import CHANGED_AT_SERVER
 from pro0.store.removal import sweeping
 from pro0.store.teams import Store, TeamStore
 from tests import crowd
+from tests.faults import Call, Shim, fail_with
 from tests.postgres import Postgres, postgres
 from tests.teams import NOW, human, make_team, member, set_state
 from tests.waiting import STUCK, wait_until
@@ -544,6 +545,34 @@ def test_a_removed_team_leaves_no_row(home: Path, server: Postgres, url: str) ->
     assert [json.loads(line)["event"] for line in events] == ["an event"]
     assert archived.documents.events().last(9) == events
     assert {kind: {*getattr(archived.documents, kind).names()} for kind in kept} == kept
+
+
+@pytest.mark.parametrize("stays", [False, True], ids=["once", "for a while"])
+def test_a_pointer_out_of_reach_takes_nothing_along(home: Path, server: Postgres, url: str, stays: bool) -> None:
+    """Whichever look at store.json fails, in the removal or when it is given up, the archive gets the documents."""
+    store, number, looks = Store(home), 0, [""]
+    while number < len(looks):
+        number += 1
+        looks = []
+
+        def fault(shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+            if str(args[0]).endswith(STORE):
+                looks.append(name)  # noqa: B023 - called in this round
+                if len(looks) == number or (stays and len(looks) > number):  # noqa: B023 - called in this round
+                    return fail_with(errno.EIO)(shim, name, real, args, kwargs)
+            return real(*args, **kwargs)
+
+        send(team_at(home, url, "w1").mailbox("w1"), "m1")
+        for act in (lambda: store.discard("alpha", "uid-alpha", ended=NOW), lambda: store.give_up("alpha")):
+            with Shim(("stat", "open"), None, fault), suppress(StoreError):
+                act()
+        if store.names():
+            store.discard("alpha", "uid-alpha", ended=NOW)
+        store.sweep()
+        [archive] = store.archives()
+        assert received(Store(archive.path).team("alpha")) == ["m1"], looks
+        assert server.ask("select * from pro0.teams") == [], looks
+        store.forget(archive)
 
 
 def test_a_removal_without_the_server_is_finished_later(home: Path, tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.team import Share, StorePointer
-from pro0.store.files import File
+from pro0.store.files import File, exists, translated
 from pro0.store.paths import STORE, TeamPaths
 from pro0.store.places.documents import Files
 from pro0.store.places.folder import unchecked
@@ -37,7 +38,7 @@ class Whereabouts:
     def check(self) -> None:
         """Raise Refused when they are elsewhere now: who has waited for a lock must not write to the old place."""
         stamp = _stamp(self._team)
-        if stamp == self._stamp or not self._team.exists():  # the place itself knows what becomes of a removed team
+        if stamp == self._stamp or not exists(self._team):  # the place itself knows what becomes of a removed team
             return
         if _url(self._team) != self.url:
             text = f"{self._team.name} is kept elsewhere since a moment ago; nothing was changed"
@@ -67,12 +68,11 @@ def _explained(error: ImportError) -> ImportError | EnvironmentMissing:
 
 
 def pointer_in(team: Path) -> StorePointer | None:
-    """Return what a team's folder says of its documents, None when they are files and never were elsewhere."""
-    try:
-        os.stat(team / STORE)
-    except OSError:
-        return None
-    return File(team, STORE, StorePointer).read()
+    """Return what a team's folder says of its documents, None when they are files and never were elsewhere.
+
+    Raises StoreError when it cannot be known: rows in a database must not be taken for files.
+    """
+    return File(team, STORE, StorePointer).read() if exists(team / STORE) else None
 
 
 def _url(team: Path) -> str:
@@ -81,8 +81,7 @@ def _url(team: Path) -> str:
 
 
 def _stamp(team: Path) -> object:
-    try:
+    with translated(team / STORE), suppress(FileNotFoundError, NotADirectoryError):
         status = os.stat(team / STORE)
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
+        return status.st_ino, status.st_mtime_ns
+    return None

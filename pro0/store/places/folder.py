@@ -152,7 +152,9 @@ def _odd(path: Path) -> Path | None:
 
 
 def _is_odd(path: Path) -> bool:
-    return os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir())
+    with suppress(OSError):  # the first error is the one to tell
+        return os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir())
+    return False
 
 
 _TAKES_NOTHING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG})

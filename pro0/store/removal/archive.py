@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
+from pro0.model.team import StorePointer
 from pro0.store import atomic
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.files import exists, make_folder
@@ -109,16 +110,19 @@ def complete(home: Path, trash: Path) -> None:
 
 def drop_rows(home: Path, entry: Path) -> None:
     """Remove the rows of a team in a database that was removed or only half made, and what a copy has left there."""
-    pointer = pointer_in(entry)
-    for url in databases(entry):
-        assert pointer
-        in_database(home, name_of(entry), url).drop(pointer.uid)
+    if pointer := pointer_in(entry):
+        for url in _named(pointer):
+            in_database(home, name_of(entry), url).drop(pointer.uid)
 
 
 def databases(entry: Path) -> list[str]:
     """Return the databases that may keep rows of a team that was removed or only half made."""
     pointer = pointer_in(entry)
-    if pointer is None or pointer.share:  # then they are the team's, in which this machine only took part
+    return _named(pointer) if pointer else []
+
+
+def _named(pointer: StorePointer) -> list[str]:
+    if pointer.share:  # then they are the team's, in which this machine only took part
         return []
     return [url for url in (pointer.url, pointer.unused) if url]
 

@@ -105,8 +105,8 @@ def _waits_for_database(home: Path, entry: Path, error: Pro0Error) -> bool:
     """Return True when a removal failed for its database, not for a lock there or a question that failed once."""
     try:
         pointer = pointer_in(entry)
-    except StoreError:
-        return True  # nobody can say which database it is
+    except StoreError as failed:
+        return failed.code != StoreError.code  # of a damaged pointer nobody can say which database it is
     if not (isinstance(error, Unwritable) and archive.is_begun(home, entry)):
         # With the archive whole, only rows there are left, and files that the disk does not let go.
         return isinstance(error, Unwritable | KeepsNoTeam) and not _is_of_the_disk(error)
@@ -126,7 +126,9 @@ def _is_of_the_disk(error: Pro0Error) -> bool:
 def _forgotten(entry: Path) -> list[str]:
     try:
         databases = archive.databases(entry)
-    except StoreError:
+    except StoreError as error:
+        if error.code == StoreError.code:  # it may be read again, and tell
+            raise
         databases = ["a database that its damaged store.json named"]
     archive.forget_databases(entry)
     return databases
