@@ -106,7 +106,7 @@ class Conversations:
     def _end_those_of_gone_teams(self) -> None:
         for key, server in list(self._servers.items()):
             name, _, uid = key
-            if name and server not in self._held and _uid(TeamStore(self._address.home, name)) != uid:
+            if name and server not in self._held and _uid(self._address, name) != uid:
                 del self._servers[key]
                 server.end()
 
@@ -114,7 +114,8 @@ class Conversations:
         """Return the server of a team, or of the home; one of an earlier team of that name ends."""
         team = TeamStore(self._address.home, name) if name else None
         # One that was copied is watched in its new place.
-        key = (name, str(team.documents.team.path), await anyio.to_thread.run_sync(_uid, team)) if team else HOME
+        uid = await anyio.to_thread.run_sync(_uid, self._address, name) if team else ""
+        key = (name, str(team.documents.team.path), uid) if team else HOME
         for other in [other for other in self._servers if other[0] == name and other != key]:
             if server := self._servers.pop(other, None):  # none when another conversation was faster
                 await anyio.to_thread.run_sync(server.close)
@@ -124,9 +125,9 @@ class Conversations:
         return self._servers[key]
 
 
-def _uid(team: TeamStore) -> str:
+def _uid(address: PageAddress, name: str) -> str:
     with suppress(Pro0Error):
-        return team.config.read().uid
+        return TeamStore(address.home, name).config.read().uid
     return ""
 
 

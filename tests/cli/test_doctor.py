@@ -27,7 +27,7 @@ from pro0.model.runtime import Hosted, Phase
 from pro0.model.task import Claim
 from pro0.model.team import PermissionMode, Wish
 from pro0.ops.context import Context, clock, in_process, new_id
-from pro0.ops.repair import repair_home
+from pro0.ops.repair import evidence, repair_home
 from pro0.ops.team import costs, teams
 from pro0.processes import mark
 from pro0.store.files import File
@@ -372,7 +372,7 @@ def test_a_question_to_the_disk_that_fails_makes_no_team_seem_gone(
     stray = home / "tasks" / "old"
     stray.mkdir(mode=0o700)
     before, store = tree(home), Store(home)
-    wait_until(lambda: bool(repair_home.carriers(home)), 5, "the process is seen")
+    wait_until(lambda: bool(evidence.carriers(home)), 5, "the process is seen")
     for look in (lambda: repair_home.tidy(store, print), lambda: repair_home.left_over(store)):
         calls = count(look, ASKING)
         for number in (number for number, call in enumerate(calls, 1) if call.about.startswith(str(home / "teams"))):

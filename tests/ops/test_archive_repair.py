@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pro0.errors import StoreError
 from pro0.model.ids import task_number
 from pro0.model.task import Changes, Entry, Task
-from pro0.ops.repair import repair as repairs
+from pro0.ops.repair import document
 from pro0.ops.repair.document import RepairWork
 from pro0.ops.repair.repair import repair
 from pro0.ops.tasks import tasks
@@ -88,12 +88,11 @@ def test_what_is_sealed_during_a_repair_stays_in_the_archive(team: TeamStore, mo
     team.tasks.segments()[1].path.write_bytes(b"{")
 
     def mended_slowly(work: RepairWork, file: File[Any], *rest: Any) -> None:
-        mend_one(work, file, *rest)
+        document.mend(work, file, *rest)
         if file.path == team.tasks.segments()[1].path:
             settled(team, 60)
 
-    mend_one = repairs.mend
-    monkeypatch.setattr(repairs, "mend", mended_slowly)
+    monkeypatch.setattr("pro0.ops.repair.repair.mend", mended_slowly)
     sealed = team.tasks.read().sealed
     assert mend(team)
     listed = team.tasks.read()

@@ -1,4 +1,4 @@
-"""A rebuild never takes what is out of reach for a moment for what is gone (behaviour 3.8)."""
+"""A rebuild never takes what is out of reach for a moment for what is gone (behaviour 4.3)."""
 
 import errno
 import subprocess
@@ -50,8 +50,8 @@ def team(home: Path, guard: Process) -> TeamStore:
 @pytest.mark.parametrize("name", ["runtime", "tasks", "mailbox"])
 def test_what_is_out_of_reach_is_not_taken_for_gone(name: str, team: TeamStore) -> None:
     """No living session is forgotten, and no number is given twice, whichever question fails."""
-    files: dict[str, File[object]] = {"runtime": team.runtime, "tasks": team.tasks, "mailbox": team.mailbox("w1").head}  # type: ignore[dict-item]
-    path = files[name].path
+    paths = {"runtime": team.runtime.path, "tasks": team.tasks.path, "mailbox": team.mailbox("w1").head.path}
+    path = paths[name]
 
     def mended() -> tuple[object, ...]:
         repair(human(team), "/project")

@@ -99,8 +99,7 @@ def test_a_database_whose_tables_are_gone_keeps_no_team(home: Path, url: str) ->
         owner.execute("drop schema pro0 cascade")
     documents = in_database(home, "alpha", url)
     reads = (team.tasks.read, team.mailbox_owners, documents.names, documents.uid, documents.records)
-    reads = (*reads, team.documents.mailboxes.folders)
-    for act in (*reads, team.wanted.change("a test").__enter__):
+    for act in (*reads, team.documents.mailboxes.folders, team.wanted.change("a test").__enter__):
         with pytest.raises(StoreError, match=r"^cannot use postgresql:\S+: the database keeps no team$") as empty:
             act()
         assert empty.value.hint == "is it the right one?"
