@@ -84,6 +84,33 @@ def test_a_plan_is_judged_on_the_page_of_its_member(shown: Shown, alpha: Crew, r
     alpha.shut_down(name, force=True)
 
 
+def test_a_plan_is_judged_once_it_is_shown_though_another_was_shown_before(
+    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
+    """A member hands in another plan while its page shows the last one, and its text comes late."""
+    name = f"replanner-{request.node.callspec.id}"
+    alpha.spawn(SeatDraft(name=name, agent="command", argv=("sh", "-c", "exec sleep 86400")))
+    hands_in(alpha, name, "reads two files")
+    page = shown.go("member", name)
+    plan, approve = page.get_by_label("The plan", exact=True), page.get_by_role("button", name="Approve the plan")
+    expect(plan).to_have_text("reads two files")
+    expect(approve).to_be_visible()
+    shown.press("Ask for another plan")
+    page.get_by_label("What is wrong with it").fill("half a wo")
+    page.evaluate("link.hold(/removes them all/)")
+    plan_approval.submit(member(alpha.team, name, alpha.state(name).incarnation), "removes them all")
+    wait_until(lambda: page.evaluate("link.held.length > 0"), STUCK, "the other plan is on its way")
+    for gone in (plan, approve, page.get_by_label("What is wrong with it")):
+        expect(gone).to_have_count(0)
+    page.evaluate("link.free()")
+    expect(plan).to_have_text("removes them all")
+    expect(page.get_by_label("What is wrong with it")).to_have_count(0)
+    approve.click()
+    shown.says("is approved")
+    assert decided(alpha, name) == "approved"
+    alpha.shut_down(name, force=True)
+
+
 def test_a_plan_that_was_mailed_to_the_lead_agent_is_shown_with_its_need(
     shown: Shown, alpha: Crew, request: pytest.FixtureRequest
 ) -> None:

@@ -1,10 +1,31 @@
 /** What is asked for once, and again after a cut or when something that it depends on has changed. */
 import { useEffect } from "../vendor/hooks.js";
+import { RpcError } from "./connection.js";
 import { team } from "./team.js";
 
+const FIRST_WAIT = 300;
+const LONGEST_WAIT = 5000;
+
+/** What `load` lets through of the errors of a call is taken for one that passes: it is tried again a little later. */
 export function useLoaded(load, others = [], connection = team.value?.connection) {
   const open = connection.state.value === "open";
-  useEffect(() => {
-    if (open) load();
-  }, [connection, open, ...others]);
+  useEffect(() => (open ? loading(load) : undefined), [connection, open, ...others]);
+}
+
+function loading(load) {
+  let [wait, timer, over] = [FIRST_WAIT, 0, false];
+  const start = async () => {
+    try {
+      await load();
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      if (!over) timer = setTimeout(start, wait);
+      wait = Math.min(2 * wait, LONGEST_WAIT);
+    }
+  };
+  start();
+  return () => {
+    over = true;
+    clearTimeout(timer);
+  };
 }

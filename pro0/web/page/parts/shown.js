@@ -31,13 +31,27 @@ function Permission({ id }) {
       : input}</div>`;
 }
 
-/** The plan that a need is about: another one, handed in meanwhile, comes with a need of its own. */
-export function Plan({ need: { subject, request } }) {
-  const [plan, setPlan] = useState("");
-  const load = () => team.value.call("plan.show", { name: subject }).then(
-    ({ id, text }) => setPlan(id === request ? text : ""),
-    (error) => setPlan(error.message),
+function Plan({ need }) {
+  return html`<${PlanText} plan=${usePlan(need)} />`;
+}
+
+export const PlanText = ({ plan }) => html`<${Text} text=${plan.text} label="The plan" />`;
+
+/**
+ * The plan that a need is about, as far as it is known: `text`, or why it does not come, and whether it is `there`.
+ * Another one, handed in meanwhile, comes with a need of its own: no text of one is taken for the other.
+ */
+export function usePlan(need) {
+  const { subject, request } = need ?? {};
+  const [known, setKnown] = useState({});
+  const learn = (plan) => setKnown((others) => ({ ...others, [request]: plan }));
+  const load = () => need && !known[request]?.there && team.value.call("plan.show", { name: subject }).then(
+    ({ id, text }) => learn({ there: id === request, text: id === request ? text : "" }),
+    (error) => {
+      learn({ there: false, text: error.message });
+      throw error;
+    },
   );
   useLoaded(load, [subject, request]);
-  return html`<${Text} text=${plan} label="The plan" />`;
+  return known[request] ?? { there: false, text: "" };
 }
