@@ -64,8 +64,9 @@ class BrowserScreen:
                 self._unsent.add(index)
 
     def again(self) -> None:
-        """Tell the whole screen with the next changes."""
-        self._told = ((0, 0), frozenset())
+        """Tell the whole screen with the next changes: that of another session, which has asked for no modes yet."""
+        self._modes = frozenset()
+        self._told = ((0, 0), self._told[1])
 
     def changes(self) -> str:
         """Return what a terminal of this size has to be sent, and count it as sent."""

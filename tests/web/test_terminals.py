@@ -19,7 +19,7 @@ from websockets.sync.client import ClientConnection
 from pro0.guard.pty import INPUT_LIMIT
 from pro0.model.runtime import Handle, State
 from pro0.store.teams import TeamStore
-from pro0.web.screen import BrowserScreen
+from pro0.web.screen import MODES, BrowserScreen
 from pro0.web.sources import GuardTerminal
 from pro0.web.terminals import KEYS_LIMIT
 from tests.contracts.stages import STAGES, Stage
@@ -224,6 +224,32 @@ def test_changes_make_the_same_screen_as_the_rows(screens: list[list[str]], curs
         stream.feed(made.changes())
         assert [row.rstrip() for row in shown.display] == [row.rstrip() for row in rows]
         assert (shown.cursor.x, shown.cursor.y) == cursor
+
+
+MODE_SETS = st.frozensets(st.sampled_from(sorted(MODES)))
+FRAMES = st.tuples(st.sampled_from(["goes on", "another session", "its last screen"]), st.booleans(), MODE_SETS)
+
+
+@given(st.lists(FRAMES))
+def test_a_browser_has_the_modes_of_the_session_that_it_types_into(
+    frames: list[tuple[str, bool, frozenset[int]]],
+) -> None:
+    """Another session that follows has none of the modes that the one before has left in the browser."""
+    made, has = BrowserScreen(), set[int]()
+    for what, typing, modes in frames:
+        if what != "goes on":
+            made.again()
+        made.typing = typing
+        if what == "its last screen":
+            made.show(["the end"], 20, None)
+            wanted = frozenset[int]()
+        else:
+            values = {"columns": 20, "lines": 1, "rows": {"0": "ready"}, "cursor": [0, 0], "visible": True}
+            assert made.take(values | {"modes": [*modes]})
+            wanted = modes if typing else frozenset()
+        for mode, way in re.findall(r"\x1b\[\?(\d+)([hl])", made.changes()):
+            (has.add if way == "h" else has.discard)(int(mode))
+        assert has & MODES == wanted
 
 
 LETTER = r"[ -~\u00a0-\u202d\u202f-\uffff]"

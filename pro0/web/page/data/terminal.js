@@ -6,6 +6,8 @@ import { ask, whenBack } from "./silence.js";
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
 const KEYS_LIMIT = 16_000;
+/** What makes a terminal as it was at first, with no modes. */
+const RESET = new TextEncoder().encode("\x1bc");
 
 export class TerminalConnection {
   /** @param {{write: (bytes: Uint8Array) => void, size: (columns: number, lines: number) => void}} screen */
@@ -31,10 +33,14 @@ export class TerminalConnection {
       this.wait = FIRST_WAIT;
       this.state.value = "open";
     };
+    // The server begins anew, with a whole screen, and knows nothing of the modes that it told the last time.
+    let fresh = true;
     socket.onmessage = ({ data }) => {
       this.heard += 1;
-      if (typeof data === "string") this.told(JSON.parse(data));
-      else this.screen.write(new Uint8Array(data));
+      if (typeof data === "string") return this.told(JSON.parse(data));
+      if (fresh) this.screen.write(RESET);
+      fresh = false;
+      return this.screen.write(new Uint8Array(data));
     };
     socket.onclose = () => this.lost();
     this.socket = socket;
