@@ -14,6 +14,7 @@ from pro0.model.runtime import ENDED, State
 from pro0.ops import permissions
 from pro0.ops.mail import messages
 from pro0.ops.team.members import SeatDraft
+from pro0.store.paths import PERMISSIONS
 from tests.engine.crew import Crew
 from tests.repositories import commit
 from tests.teams import member
@@ -208,6 +209,38 @@ def test_a_permission_is_answered_with_its_whole_input_in_sight(
     given = permissions.show(alpha.context, asked).answer
     assert given
     assert given.choice is Choice.ALLOW
+
+
+KNOWS = """async (request) => {
+  const { team } = await import(new URL("data/team.js", document.baseURI));
+  return team.value.needs.all.some((need) => need.request === request);
+}"""
+
+
+def test_a_permission_that_could_not_be_read_comes_by_itself_once_it_can_be(
+    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
+    """Else it could not be answered before the page is loaded anew."""
+    command = f"make {request.node.callspec.id}"
+    page = shown.go("tree")
+    asked = asks(alpha, command, f"read late {request.node.callspec.id}")
+    wait_until(lambda: page.evaluate(KNOWS, asked), STUCK, "its need is told")
+    page.evaluate("link.hold()")
+    file = alpha.team.paths.team / PERMISSIONS
+    whole = file.read_bytes()
+    file.write_bytes(b"{")
+    try:
+        shown.go("needs")
+        card = page.get_by_role("main").get_by_role("listitem").filter(has_text="permission").filter(has_text="ada")
+        expect(card).to_contain_text(PERMISSIONS)
+        expect(card.get_by_role("button", name="Allow: ")).to_have_count(0)
+    finally:
+        file.write_bytes(whole)
+    expect(card.get_by_label("The whole input")).to_have_text(command)
+    card.get_by_role("button", name="Allow: ").first.click()
+    wait_until(lambda: permissions.show(alpha.context, asked).answer is not None, STUCK, "it is answered")
+    page.evaluate("link.free()")
+    expect(card.get_by_role("button", name="Allow: ")).to_have_count(0)
 
 
 PARAMETERS = """async (input) => {

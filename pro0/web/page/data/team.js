@@ -45,10 +45,17 @@ export class Team {
     return answer;
   }
 
-  /** Load what an agent asks; an answer leaves out what is as usual. */
+  /**
+   * Load what an agent asks; an answer leaves out what is as usual. Till it is `whole`, it is known by why it does not
+   * come: only one that is not there is as good as come.
+   */
   async loadRequest(id) {
     const known = (entry) => (this.requests.value = { ...this.requests.value, [id]: { choices: ["allow", "deny"], ...entry } });
-    await this.call("permission.show", { id }).then(known, (error) => error.code !== "cut" && known({ tool: error.message, input: "", choices: [] }));
+    await this.call("permission.show", { id }).then((request) => known({ ...request, whole: true }), (error) => {
+      const whole = error.code === "not_found";
+      if (error.code !== "cut") known({ tool: error.message, input: "", choices: [], whole });
+      if (!whole) throw error;
+    });
   }
 
   async loadRoles() {

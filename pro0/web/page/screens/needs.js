@@ -17,7 +17,8 @@ export function Needs() {
   // A permission comes whole, so that nothing moves under the finger of somebody who answers.
   const shown = all.filter((need) => !isAsked(need) || own.requests.value[need.request]);
   const missing = all.filter((need) => !shown.includes(need)).map(({ request }) => request);
-  useLoaded(() => missing.forEach((id) => own.loadRequest(id)), [missing.join()]);
+  const unread = all.filter((need) => isAsked(need) && !own.requests.value[need.request]?.whole).map(({ request }) => request);
+  useLoaded(() => Promise.all(unread.map((id) => own.loadRequest(id))), [unread.join()]);
   // The order begins once everything is there; after that a card stays where it is, whatever is new or over.
   const begun = useRef(false);
   const [cards, tidy] = useStill(begun.current ? shown : missing.length ? [] : shown);
