@@ -17,6 +17,7 @@ from tests.web.page.conftest import pairing
 from tests.web.page.pages import Shown
 
 CUT = "for (const socket of globalThis.sockets) socket.close()"
+ANSWERED = "link.held.some(([socket]) => socket.url.endsWith('/rpc/alpha') && socket.readyState === WebSocket.OPEN)"
 KEEP = """
 globalThis.sockets = new Set();
 globalThis.WebSocket = class extends WebSocket {
@@ -70,6 +71,26 @@ def test_one_page_too_many_is_told_so_and_comes_in_by_itself(shown: Shown, alpha
     others.close()
     expect(said).to_have_count(0)
     expect(another.page.get_by_role("button", name="New task")).to_be_visible()
+    assert not another.troubles
+    another.page.close()
+
+
+def test_a_list_opened_just_as_a_full_server_has_a_place_again_comes(shown: Shown, alpha: Crew) -> None:
+    """The connection is there by then, and its first answer is not, which alone shows that there is a place."""
+    others = Browser(pairing(alpha))
+    others.pair()
+    for _ in range(CONNECTIONS):
+        others.open("/rpc")
+    another = Shown(shown.page.context.new_page(), shown.origin, shown.late)
+    another.go("tree")
+    expect(another.page.get_by_text("Too many pages are open")).to_be_visible()
+    another.page.evaluate("link.hold(/./)")
+    others.close()
+    wait_until(lambda: another.page.evaluate(ANSWERED), STUCK, "it has a place")
+    another.go("timeline")
+    another.page.evaluate("link.free()")
+    expect(another.page.get_by_text("Too many pages are open")).to_have_count(0)
+    expect(another.page.get_by_role("status").filter(has_text="event")).to_be_visible()
     assert not another.troubles
     another.page.close()
 

@@ -81,6 +81,11 @@ export class Connection {
     this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
   }
 
+  /** True while calls can be sent. The state says it later where the server was full. */
+  get there() {
+    return this.socket.readyState === WebSocket.OPEN;
+  }
+
   close() {
     this.closed = true;
     clearTimeout(this.timer);
@@ -93,7 +98,7 @@ export class Connection {
    * @returns {Promise<any>} its result; rejected with an RpcError
    */
   call(method, params = {}, told = undefined) {
-    if (this.socket.readyState !== WebSocket.OPEN) {
+    if (!this.there) {
       return Promise.reject(new RpcError({ message: "the server cannot be reached now", data: { code: "cut", hint: "it is tried again by itself" } }));
     }
     const id = ++this.number;
@@ -114,7 +119,7 @@ export class Connection {
   subscribe(name, params, start, change, failed) {
     const subscription = { name, params, start, change, failed, last: {} };
     this.subscriptions.add(subscription);
-    if (this.state.value === "open") this.follow(subscription);
+    if (this.there) this.follow(subscription);
     return () => {
       this.subscriptions.delete(subscription);
       this.note(subscription, null);
@@ -123,7 +128,7 @@ export class Connection {
   }
 
   unfollow({ name, last: { id } }) {
-    if (id && this.state.value === "open") this.call(`${name}.unsubscribe`, { id }).catch(() => {});
+    if (id && this.there) this.call(`${name}.unsubscribe`, { id }).catch(() => {});
   }
 
   note(subscription, error) {
@@ -146,7 +151,7 @@ export class Connection {
     } catch (error) {
       if (error.code === "cut" || !this.subscriptions.has(subscription)) return;
       this.note(subscription, error);
-      const again = () => this.subscriptions.has(subscription) && this.socket === socket && this.state.value === "open";
+      const again = () => this.subscriptions.has(subscription) && this.socket === socket && this.there;
       setTimeout(() => again() && this.follow(subscription, Math.min(2 * wait, LONGEST_WAIT)), wait);
     }
   }
