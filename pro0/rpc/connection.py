@@ -62,6 +62,10 @@ class RpcConnection:
         """Take nothing more; it is over once all is answered and sent."""
         self._ended = True
 
+    def cut(self) -> None:
+        """Be over, with no answer: what was done for it failed in a way that nobody foresaw."""
+        self.busy, self._broken = False, True
+
     def write(self) -> None:
         """Send what the client takes in now."""
         try:

@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from queue import SimpleQueue
 
 from pro0.engine.log import Log
 from pro0.errors import ErrorCode, Pro0Error, Refused
@@ -24,6 +23,7 @@ from pro0.rpc.protocol import RpcRequest
 from pro0.store.paths import CONCERNS_A_SUBSCRIBER, SOCKET
 from pro0.store.teams import TeamStore
 from pro0.store.watch import Watch
+from pro0.threads import JobThreads
 from pro0.wire import JSON, Fault, failed
 
 WORKERS = 4
@@ -64,14 +64,13 @@ class RpcServer:
         self._version = 0
         self._lists = Lists(lambda: self._version)
         self._turned_away: list[socket.socket] = []
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()  # a worker ends at None
+        self._workers = JobThreads(WORKERS)
         self._finished: deque[Finished] = deque()
         self._bell = Bell()
         self._watch: Watch | None = None
         self._looks = LifeSigns()
         self._rescan = Rescan(self._signs, self._lists)
         self._closing = False
-        self._workers = 0
         self._thread = threading.Thread(target=self._run, name="rpc", daemon=True)
 
     def start(self) -> None:
@@ -117,8 +116,7 @@ class RpcServer:
             self._watch.close()
         self._selector.close()
         self._bell.close()
-        for _ in range(self._workers):
-            self._jobs.put(None)
+        self._workers.end()
 
     def _round(self, seconds: float | None) -> None:
         events = self._selector.select(seconds)
@@ -134,7 +132,9 @@ class RpcServer:
 
     def _is_gone(self) -> bool:
         """Return True when what is spoken about is there no more."""
-        return not self._team.exists()
+        with suppress(Pro0Error):  # unknown is not gone
+            return not self._team.exists()
+        return False
 
     def _signs(self) -> Iterable[object]:
         """Return a value to look at from time to time, which differs after each change that a list shows."""
@@ -227,14 +227,7 @@ class RpcServer:
 
     def _hand_over(self, connection: RpcConnection, job: Callable[[], None]) -> None:
         connection.busy = True
-        self._jobs.put(job)
-        if self._workers < WORKERS:
-            self._workers += 1
-            threading.Thread(target=self._work, daemon=True).start()
-
-    def _work(self) -> None:
-        while job := self._jobs.get():
-            job()
+        self._workers.do(job, lambda: self._finish(connection.cut))
 
     def _perform(self, connection: RpcConnection, request: RpcRequest) -> None:
         """Do a request, in a thread for it alone when it waits for the lead: the client may go on meanwhile."""
@@ -247,18 +240,21 @@ class RpcServer:
 
         method = methods_of(connection.client).get(request.method)
         if waits := method is not None and method.waits:
-            self._finish(lambda: self._tell(connection, []))
             threading.Thread(target=do, daemon=True).start()
+            self._finish(lambda: self._tell(connection, []))
         else:
             do()
 
     def _gather(self, connection: RpcConnection) -> None:
-        from pro0.rpc.calls import news
+        notices, behind = list[JSON](), True
+        try:
+            from pro0.rpc.calls import news
 
-        notices: list[JSON] = []
-        with suppress(Pro0Error):  # it cannot be read now, or has gone
             notices = news(connection.client)
-        if connection.client.subscriptions.behind:
+            behind = connection.client.subscriptions.behind
+        except (Pro0Error, OSError):  # it cannot be read now, or has gone
+            pass
+        if behind:
             self._finish(self._rescan.forget)
         self._finish(lambda: self._tell(connection, notices))
         if self._is_gone():

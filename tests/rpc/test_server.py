@@ -1,5 +1,6 @@
 """The socket of a lead: whose it is, who speaks there, and clients that are slow, hostile or gone."""
 
+import errno
 import json
 import os
 import random
@@ -8,9 +9,11 @@ import stat
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import psutil
 import pytest
@@ -20,9 +23,10 @@ from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Changes, Draft
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
+from pro0.rpc import calls, lists
 from pro0.rpc.client import RpcClient
 from pro0.rpc.place import CONNECTIONS
-from pro0.rpc.server import RpcServer, serving
+from pro0.rpc.server import WORKERS, RpcServer, serving
 from pro0.rpc.subscriptions import CHAT, LIMIT, TOPICS
 from pro0.store.paths import SOCKET
 from pro0.store.teams import TeamStore
@@ -313,6 +317,53 @@ class TestHostile:
         assert alive(connect)
         titles = [task.title for task in team.tasks.read().tasks]
         assert len(titles) == len(set(titles))
+
+
+class TestTrouble:
+    """What the system refuses for a while costs nobody more than that while."""
+
+    def test_a_store_out_of_reach_ends_no_connection_and_no_worker(
+        self, connect: Connect, team: TeamStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(lists, "RESCAN", 0.02)
+        wire = connect()
+        assert wire.result("task.list.subscribe")["tasks"] == []
+        with out_of_reach(team.paths.team.parent):
+            for _ in range(5 * WORKERS):
+                assert "error" in wire.ask("task.list")
+                time.sleep(2 * lists.RESCAN)
+        assert wire.result("task.list") == []
+        assert alive(connect)
+        tasks.create(human(team), [Draft(title="x")])
+        assert wire.told()["task"]["title"] == "x"
+
+    def test_what_nobody_foresaw_costs_its_own_connection(
+        self, connect: Connect, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(_client: RpcClient) -> NoReturn:
+            raise OSError(errno.EMFILE, "Too many open files")  # as by an import that comes late
+
+        wires = [connect() for _ in range(2 * WORKERS)]
+        for wire in wires:
+            assert wire.result("task.list") == []
+        with monkeypatch.context() as patch:
+            patch.setattr(calls, "methods_of", fail)
+            for wire in wires:
+                wire.request("task.list")
+                assert [*wire.rest()] == []
+        assert alive(connect)
+
+
+@contextmanager
+def out_of_reach(folder: Path) -> Iterator[None]:
+    """A folder of which nobody can tell whether it is there."""
+    away = folder.rename(folder.with_name("away"))
+    folder.symlink_to(folder)
+    try:
+        yield
+    finally:
+        folder.unlink()
+        away.rename(folder)
 
 
 class TestSubscribers:
