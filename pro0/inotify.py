@@ -24,7 +24,11 @@ class Inotify:
         """Raises OSError when a folder is not there, or when the system has no watch left."""
         self._system = ctypes.CDLL(None, use_errno=True)
         self._descriptor = _checked(self._system.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
-        self._stop, self._stopping = os.pipe()
+        try:
+            self._stop, self._stopping = os.pipe()
+        except OSError:
+            os.close(self._descriptor)
+            raise
         self._folders: dict[int, str] = {}
         try:
             for folder in folders:

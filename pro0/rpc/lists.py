@@ -177,15 +177,17 @@ class Rescan:
         self._lists = lists
         self._seen: object = None
         self._due = 0.0
+        self._pause = RESCAN
 
     @property
     def seconds(self) -> float:
         """Return how long to wait at most until the next look."""
-        return min(max(0.0, self._due - time.monotonic()), self._pause)
+        return max(0.0, self._due - time.monotonic())
 
     def reset(self) -> None:
         """Take what is there now for seen."""
-        self._seen, self._due = self._look(), time.monotonic() + self._pause
+        self._seen = self._look()
+        self._due = time.monotonic() + self._pause
 
     def forget(self) -> None:
         """Take everything for new at the next look."""
@@ -199,10 +201,11 @@ class Rescan:
         self.reset()
         return before != self._seen
 
-    @property
-    def _pause(self) -> float:
-        return TRANSCRIPTS if self._lists.signs() else RESCAN
-
     def _look(self) -> object:
-        """Return what is another for every change of a list."""
-        return [*self._lists.signs(), *self._signs()]
+        """Return what is another for every change of a list, and at each look while one of the signs fails."""
+        try:
+            elsewhere = self._lists.signs()
+            self._pause = TRANSCRIPTS if elsewhere else RESCAN
+            return [*elsewhere, *self._signs()]
+        except Exception:  # noqa: BLE001 - the thread that looks serves everybody
+            return object()

@@ -280,9 +280,11 @@ class RpcServer:
 
     def _watch_if_wanted(self) -> None:
         """Watch the files from the first subscription to them on."""
-        if self._watch is None and self._subscribed:
-            documents = self._team.documents
-            places = [documents.team, documents.tasks, documents.mailboxes]
+        if self._watch is not None or not self._subscribed:
+            return
+        documents = self._team.documents
+        places = [documents.team, documents.tasks, documents.mailboxes]
+        with suppress(OSError):  # no descriptor is left: the next round tries again, and until then the rescan tells
             self._watch = documents.watch(places, CONCERNS_A_SUBSCRIBER)
             self._selector.register(self._watch, selectors.EVENT_READ)
             self._rescan.reset()

@@ -1,5 +1,6 @@
 """What agents were given, said and called, read from their transcripts: recorded, growing, huge, hostile."""
 
+import errno
 import json
 import os
 import random
@@ -18,6 +19,7 @@ from pro0.agents.transcripts import FAR, ONCE
 from pro0.model.screen import ChatEntry
 from tests.agents import placed
 from tests.agents.placed import recording
+from tests.faults import fail_with, fault_at
 
 FINE = 'fine "ünï"'
 LIMITED = "exceeded retry limit, last status: 429 Too Many Requests"
@@ -126,6 +128,16 @@ def test_one_that_grows_is_told_once(agent: str, tmp_path: Path) -> None:
     # Gemini is found by the id in its first line, which may come late; then a part was never whole.
     assert known == whole
     assert growing.news() == []
+
+
+def test_a_transcript_out_of_reach_is_one_that_is_not_there(tmp_path: Path) -> None:
+    """For as long: its sign comes back with it."""
+    chat = reader("claude", place("claude", tmp_path))
+    chat.news()
+    before = chat.sign
+    with fault_at(None, fail_with(errno.EACCES), ("stat",)):
+        assert chat.sign is None
+    assert chat.sign == before is not None
 
 
 def test_a_message_of_opencode_that_grows_is_told_again(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Numbered lists: whoever comes back is told exactly what it missed, or is given the whole list."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import permutations
 from pathlib import Path
 from unittest.mock import patch
@@ -16,7 +16,7 @@ from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.team import needs
 from pro0.rpc import lists
-from pro0.rpc.lists import LISTS, Change, Lists, NumberedList, Reader
+from pro0.rpc.lists import LISTS, Change, Lists, NumberedList, Reader, Rescan
 from pro0.rpc.methods import members
 from pro0.rpc.subscriptions import MEMBERS, NEEDS, TASKS, NeedChange, TaskChange, Values
 from pro0.rules.views import task_digest
@@ -165,6 +165,22 @@ def test_lists_that_nobody_reads_are_dropped() -> None:
     assert len(made) == 3 * LISTS + 1
     known.get("task", Caller(Who.MEMBER, "w1", "0"), source)
     assert len(made) == 3 * LISTS + 2
+
+
+def test_while_a_sign_fails_each_look_is_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not seen may be another; whoever looks goes on."""
+    monkeypatch.setattr(lists, "RESCAN", 0.0)
+    faults: list[Exception] = []
+
+    def signs() -> Iterator[object]:
+        yield "the same"
+        if faults:
+            raise faults.pop()
+
+    rescan = Rescan(signs, Lists())
+    assert [rescan.changed(), rescan.changed()] == [True, False]
+    faults += [PermissionError("no"), RuntimeError("not foreseen")]
+    assert [rescan.changed() for _ in range(4)] == [True, True, True, False]
 
 
 @pytest.mark.parametrize("order", [*permutations([TASKS, MEMBERS, NEEDS])])

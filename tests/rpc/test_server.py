@@ -29,7 +29,9 @@ from pro0.rpc.place import CONNECTIONS
 from pro0.rpc.server import WORKERS, RpcServer, serving
 from pro0.rpc.subscriptions import CHAT, LIMIT, TOPICS
 from pro0.store.paths import SOCKET
+from pro0.store.places.documents import Files
 from pro0.store.teams import TeamStore
+from pro0.store.watch import Watch
 from pro0.terminals import address
 from pro0.wire import INVALID_PARAMS, LINE_LIMIT
 from tests.ops.guarded import NAMESPACE, below_its_guard, refusal
@@ -351,6 +353,30 @@ class TestTrouble:
             for wire in wires:
                 wire.request("task.list")
                 assert [*wire.rest()] == []
+        assert alive(connect)
+
+    def test_without_a_descriptor_for_a_watch_changes_are_told_all_the_same(
+        self, connect: Connect, team: TeamStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """And it is tried again until there is one."""
+        real, refused, watched = Files.watch, threading.Event(), threading.Event()
+
+        def watch(documents: Files, *what: Any) -> Watch:
+            if not told.is_set():
+                refused.set()
+                raise OSError(errno.EMFILE, "Too many open files")
+            watched.set()
+            return real(documents, *what)
+
+        told = threading.Event()
+        monkeypatch.setattr(Files, "watch", watch)
+        wire = connect()
+        assert wire.result("task.list.subscribe")["tasks"] == []
+        assert refused.wait(STUCK)
+        tasks.create(human(team), [Draft(title="x")])
+        assert wire.told()["task"]["title"] == "x"
+        told.set()
+        assert watched.wait(STUCK)
         assert alive(connect)
 
 

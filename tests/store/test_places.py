@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pro0.errors import ErrorCode, Pro0Error, StoreError, Unwritable
@@ -139,6 +140,16 @@ def test_the_signs_of_a_team_are_others_after_each_change(documents: Documents, 
         signs.append(tuple(documents.signs()))
         assert tuple(documents.signs()) == signs[-1]
     assert len({*signs}) == 3
+
+
+def test_a_watch_without_a_descriptor_to_have_leaves_none_open(documents: Documents) -> None:
+    """Whoever finds none tries again and again."""
+    documents.watch([documents.mailboxes], "x").close()  # what a process opens once, it has then
+    before = psutil.Process().num_fds()
+    for at in (1, 2):
+        with suppress(OSError), fault_at(at, fail_with(errno.EMFILE), ("pipe",)):
+            documents.watch([documents.mailboxes], "x").close()
+    assert psutil.Process().num_fds() == before
 
 
 def test_a_watch_tells_of_what_was_asked_for(documents: Documents) -> None:

@@ -104,8 +104,12 @@ class LinesReader:
     @property
     def sign(self) -> object:
         """Return what is another when the file has grown, None while there is none."""
-        path = self._follower.path if self._follower else None
-        return signature(path) if path and path.is_file() else None
+        found = signature(self._follower.path) if self._follower else NOTHING
+        return None if found == NOTHING else found
+
+
+NOTHING = ((0, 0, 0),)
+"""The signature of one file that is not there, or out of reach."""
 
 
 def signature(*files: Path) -> object:
@@ -116,7 +120,7 @@ def signature(*files: Path) -> object:
             status = os.stat(path)
             signs.append((status.st_ino, status.st_size, status.st_mtime_ns))
         except OSError:
-            signs.append((0, 0, 0))
+            signs += NOTHING
     return tuple(signs)
 
 

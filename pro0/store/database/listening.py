@@ -28,7 +28,11 @@ class DatabaseWatch(Watch):
         super().__init__(folders, names)
         self._team = team
         self._starts = tuple(place.key() for place in places)
-        self._stop, self._stopping = os.pipe()
+        try:
+            self._stop, self._stopping = os.pipe()
+        except OSError:
+            super().close()  # whoever has no descriptor left tries again and again
+            raise
         self._thread = threading.Thread(target=self._run, name="listen", daemon=True)
         self._thread.start()
 
