@@ -7,7 +7,6 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from pro0.errors import Pro0Error
 from pro0.model.home import Device
 from pro0.ops.devices import changed_at, known
 
@@ -48,10 +47,11 @@ class Admitted:
         seen = None
         while self._open:
             await asyncio.sleep(LOOK)
-            if seen == (seen := changed_at(self._home)):
+            if seen == (now := changed_at(self._home)):
                 continue
-            with suppress(Pro0Error):  # what cannot be read now revokes nobody
+            with suppress(Exception):  # what cannot be read now revokes nobody, and is read at the next look
                 devices = await anyio.to_thread.run_sync(known, self._home)
                 paired = {device.id for device in devices.devices}
                 for task in [task for task, device in self._open.items() if device not in paired]:
                     task.cancel()
+                seen = now
