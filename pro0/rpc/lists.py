@@ -41,6 +41,10 @@ class Source(Protocol):
     def sign(self) -> object:
         """Return what is another when files elsewhere have changed; None for a list of the store's files alone."""
 
+    @property
+    def behind(self) -> bool:
+        """Return True when the last look could not read all of it."""
+
 
 class Reader:
     """Somebody who was told a list up to the change `seq`."""
@@ -89,6 +93,11 @@ class NumberedList:
     def sign(self) -> object:
         """Return the sign of its source."""
         return self._source.sign
+
+    @property
+    def behind(self) -> bool:
+        """Return True when its source could not read all of it."""
+        return self._source.behind
 
     def snapshot(self, reader: Reader) -> Mapping[str, object]:
         """Return the whole list to a new reader."""

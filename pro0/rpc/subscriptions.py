@@ -122,6 +122,11 @@ class Subscription(Reader):
         self._began = int(began[2]) if began else self.seq
         self.id = id if began else f"{listed.name}.{self.seq}.{new_id()[:8]}"
 
+    @property
+    def behind(self) -> bool:
+        """Return True when a part of its list could not be read."""
+        return self._list.behind
+
     def changes(self) -> list[ListChange]:
         """Return what has changed since the last call."""
         return [self._change(number - self._began, change) for number, change in self._list.news(self)]
@@ -140,7 +145,7 @@ def _shown(value: object) -> object:
 class Tasks:
     """The task list, archived tasks among them."""
 
-    sign = None
+    sign, behind = None, False
 
     def __init__(self, context: Context) -> None:
         self._feed = feed.subscribe(context)
@@ -159,13 +164,18 @@ class Tasks:
 
 
 class Values(Generic[V]):
-    """A list that is read anew each time; `look` returns its items by id."""
+    """A list that is read anew each time; `look` returns its items by id, `unread` says which could not be read."""
 
     sign = None
 
-    def __init__(self, look: Callable[[], dict[str, V]]) -> None:
-        self._look = look
+    def __init__(self, look: Callable[[], dict[str, V]], unread: Callable[[V], bool] = lambda _: False) -> None:
+        self._look, self._unread = look, unread
         self.now = look()
+
+    @property
+    def behind(self) -> bool:
+        """Return True when one of the items could not be read."""
+        return any(map(self._unread, self.now.values()))
 
     def changes(self) -> Iterator[Change]:
         """Yield what has changed since the last call."""
@@ -178,6 +188,8 @@ class Values(Generic[V]):
 
 class Latest(Generic[V]):
     """A list that only grows: the newest items by id; `news` returns new and changed ones."""
+
+    behind = False
 
     def __init__(
         self, news: Callable[[], Iterable[V]], key: Callable[[V], str], sign: Callable[[], object] = lambda: None
@@ -209,9 +221,9 @@ class Subscriptions:
     def __init__(self) -> None:
         self._by_id: dict[str, Subscription] = {}
         self.owing = False
-        """True when one goes on that may have missed something."""
+        """True when one has begun that may have missed something."""
         self.behind = False
-        """True when a list could not be read at the last look."""
+        """True when a list could not be read at the last look, or not all of it."""
 
     def __bool__(self) -> bool:
         return bool(self._by_id)
@@ -222,7 +234,7 @@ class Subscriptions:
             error_text = f"this client has {LIMIT} subscriptions"
             raise Refused(error_text, code=ErrorCode.TOO_MANY, hint="unsubscribe one of them")
         self._by_id[subscription.id] = subscription
-        self.owing |= subscription.goes_on
+        self.owing |= subscription.goes_on or subscription.behind
         return subscription.id
 
     def remove(self, id: str, topic: str) -> None:
@@ -241,6 +253,7 @@ class Subscriptions:
         for subscription in sorted(self._by_id.values(), key=lambda each: each.topic != NEEDS):
             try:
                 changes += [(subscription.topic, change) for change in subscription.changes()]
+                self.behind |= subscription.behind
             except Exception:  # noqa: BLE001 - the news of the others are taken already, and told only here
                 self.behind = True
         return sorted(changes, key=lambda each: each[0] == NEEDS)

@@ -11,25 +11,30 @@ from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed
 
 from pro0.engine.copying import copy_store
+from pro0.model.home import Rights
 from pro0.model.runtime import Phase
 from pro0.model.task import Awaiting, Changes, Draft, Gate
 from pro0.model.team import PlanGate
-from pro0.ops import verdicts
+from pro0.ops import devices, verdicts
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import plan_approval
 from pro0.processes import identify
+from pro0.rpc.lists import Lists
 from pro0.store.paths import STORE
 from pro0.store.teams import Store, TeamStore
+from pro0.web.home.client import HomeClient
 from pro0.web.home.server import HomeServer
+from pro0.web.home.teams import TEAMS
 from tests.postgres import postgres, require
+from tests.rpc.calling import call
 from tests.teams import human, make_team, member
 from tests.waiting import STUCK, wait_until
 from tests.web.browsers import Browser
 from tests.web.conftest import Server
 
 Another = Callable[[str], Browser]
-TEAMS = 8
+COMING = 8
 THREADS = 4
 """More threads that the page may come to have, however many teams it shows: those that its own files are read in."""
 
@@ -60,6 +65,25 @@ def test_a_team_that_comes_and_goes_between_two_looks_is_a_change(home: Path) ->
     made = make_team(home, name="beta")
     Store(home).discard("beta", made.config.read().uid)
     assert [*server._signs()] != before
+
+
+def test_a_team_that_could_not_be_read_is_looked_at_again(home: Path) -> None:
+    """Its error may pass and change no file, also one that was there at the first look."""
+    team = make_team(home, name="alpha")
+    config = team.config.path
+    sound = config.read_bytes()
+    device, _ = devices.pair(home, devices.new_code(home, Rights.ALL), "a browser")
+    client = HomeClient(home, device, Lists())
+    config.write_bytes(b"{")
+    [entry] = call(client, f"{TEAMS}.subscribe")["teams"]
+    assert entry["error"]
+    assert client.subscriptions.owing
+    assert client.subscriptions.changes() == []
+    assert client.subscriptions.behind
+    config.write_bytes(sound)
+    [(_, told)] = client.subscriptions.changes()
+    assert told.operation == "update"
+    assert not client.subscriptions.behind
 
 
 def test_an_open_page_learns_that_everybody_has_died(browser: Browser, team: TeamStore) -> None:
@@ -216,7 +240,7 @@ def test_teams_that_come_and_go_leave_nothing_in_the_page(serve: Callable[..., S
     assert "watched" in json.dumps(steady.next_notice())
     before = page.num_fds()
     most = page.num_threads() + THREADS
-    for number in range(TEAMS):
+    for number in range(COMING):
         unseen = make_team(team.paths.home, "w1", name=f"unseen-{number}")
         wire = browser.rpc(unseen.name)
         assert wire.result("task.list") == []

@@ -1,6 +1,7 @@
 """The methods about all teams of a home."""
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import cast
 
 import msgspec
@@ -106,7 +107,7 @@ def subscribe_to_teams(client: HomeClient, id: LostId = "", seq: LastSeq = 0) ->
     def look() -> dict[str, TeamEntry]:
         return {name: _entry(client, name) for name in client.store.names()}
 
-    subscription = client.subscribe(TEAMS, lambda: Values(look), id, seq)
+    subscription = client.subscribe(TEAMS, lambda: Values(look, attrgetter("error")), id, seq)
     return TeamSnapshot(id=subscription.id, teams=tuple(cast("Iterable[TeamEntry]", subscription.first)))
 
 
