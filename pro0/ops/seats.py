@@ -96,28 +96,32 @@ def roster(team: TeamStore) -> Roster:
 
 
 class LifeSigns:
-    """Looks at one team again and again: at its documents, and whether those live of whom lists tell.
+    """Looks at one team again and again: at its documents, and whether those live and work of whom lists tell.
 
-    No file changes when the last of them dies. The documents are read anew only when they have changed.
+    No file changes when the last of them dies, or when the lead is stopped. The documents are read anew only when they
+    have changed.
     """
 
     def __init__(self) -> None:
         self._documents: object = None
+        self._lead: Process | None = None
         self._processes: tuple[Process, ...] = ()
 
     def look(self, team: TeamStore) -> Iterator[object]:
         """Yield values that differ after each change that a list of the team shows."""
         documents = tuple(team.documents.signs())
         if documents != self._documents:
-            self._documents, self._processes = None, ()
+            self._documents, self._lead, self._processes = None, None, ()
             with suppress(Pro0Error):  # what cannot be read now is read at the next look
-                self._processes = _told_of(team)
+                runtime = team.runtime.read()
+                self._lead, self._processes = runtime.lead, _told_of(runtime, team.wanted.read())
                 self._documents = documents
         yield documents
         yield tuple(map(processes.alive, self._processes))
+        yield self._lead is not None and processes.stopped(self._lead.pid)
 
 
-def _told_of(team: TeamStore) -> tuple[Process, ...]:
-    runtime, outside = team.runtime.read(), team.wanted.read().outside
+def _told_of(runtime: Runtime, wanted: Wanted) -> tuple[Process, ...]:
+    outside = wanted.outside
     sessions = (process for seat in runtime.seats if seat.state not in ENDED for process in (seat.guard, seat.agent))
     return tuple(filter(None, (runtime.lead, outside.process if outside else None, *sessions)))

@@ -1,6 +1,7 @@
 """What a place of documents promises, and the documents of a team as a whole: the same of each kind of store."""
 
 import errno
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,10 +11,10 @@ import pytest
 
 from pro0.errors import ErrorCode, Pro0Error, StoreError, Unwritable
 from pro0.store.files import SIZE_LIMIT
-from pro0.store.paths import LOCK, RUNTIME, TASKS, WANTED
+from pro0.store.paths import CONFIG, LOCK, MESSAGES, PERMISSIONS, RUNTIME, TASKS, TROUBLES, USAGE, WANTED
 from pro0.store.places.place import DocumentPlace
 from pro0.store.places.promises import Documents
-from tests.faults import fail_with, fault_at
+from tests.faults import EVERY, fail_with, fault_at
 from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_sync")
@@ -128,7 +129,18 @@ ACTS: dict[str, Callable[[Documents], object]] = {
     "runtime": lambda documents: write(documents.team, RUNTIME, b"{}"),
     "tasks": lambda documents: write(documents.tasks, TASKS, b"{}"),
     "an event": lambda documents: documents.log({"event": "x"}),
+    "config": lambda documents: write(documents.team, CONFIG, b"{}"),
+    "usage": lambda documents: write(documents.team, USAGE, b"{}"),
+    "troubles": lambda documents: write(documents.team, TROUBLES, b"{}"),
+    "permissions": lambda documents: write(documents.team, PERMISSIONS, b"{}"),
+    "mail": lambda documents: write(box_of(documents, "w1"), MESSAGES, b"{}"),
 }
+
+
+def box_of(documents: Documents, name: str) -> DocumentPlace:
+    box = documents.mailboxes.within(name)
+    box.make()
+    return box
 
 
 @pytest.mark.parametrize("act", ACTS)
@@ -140,6 +152,19 @@ def test_the_signs_of_a_team_are_others_after_each_change(documents: Documents, 
         signs.append(tuple(documents.signs()))
         assert tuple(documents.signs()) == signs[-1]
     assert len({*signs}) == 3
+
+
+@pytest.mark.files
+def test_the_signs_of_a_team_cost_a_stat_a_file(documents: Documents) -> None:
+    """They are looked at every two seconds, of every team of a home."""
+    for name in ("w1", "w2"):
+        box_of(documents, name)
+    for act in ACTS.values():
+        act(documents)
+    with fault_at(0, fail_with(errno.EIO), EVERY) as seen:
+        signs = [*documents.signs()]
+    assert len(signs) == len(ACTS)
+    assert Counter(call.name for call in seen.seen) == {"stat": len(ACTS) + 1, "listdir": 1}
 
 
 def test_a_watch_without_a_descriptor_to_have_leaves_none_open(documents: Documents) -> None:

@@ -1,6 +1,7 @@
 """What a page does for a home and with the person's word: start teams, follow them, give verdicts on what was shown."""
 
 import json
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -65,6 +66,30 @@ def test_a_team_that_comes_and_goes_between_two_looks_is_a_change(home: Path) ->
     made = make_team(home, name="beta")
     Store(home).discard("beta", made.config.read().uid)
     assert [*server._signs()] != before
+
+
+def test_mail_that_is_read_is_a_change(home: Path) -> None:
+    """It is a need of the person until then, and the reading is no event."""
+    team, server = make_team(home, "w1", name="alpha"), HomeServer(home)
+    messages.send(member(team, "w1"), "human", "look here")
+    before = [*server._signs()]
+    messages.acknowledge(human(team), up_to={"human": 1})
+    assert [*server._signs()] != before
+
+
+def test_a_lead_that_is_stopped_or_goes_on_is_a_change(home: Path) -> None:
+    """The list of teams shows it, and no file changes."""
+    team, server = make_team(home, name="alpha"), HomeServer(home)
+    with subprocess.Popen(["sleep", "600"]) as lead:
+        with team.runtime.change("a test") as change:
+            change.value = replace(change.value, phase=Phase.RUNNING, lead=identify(lead.pid))
+        before = [*server._signs()]
+        assert [*server._signs()] == before
+        lead.send_signal(signal.SIGSTOP)
+        wait_until(lambda: [*server._signs()] != before, STUCK, "it is stopped")
+        lead.send_signal(signal.SIGCONT)
+        wait_until(lambda: [*server._signs()] == before, STUCK, "it goes on")
+        lead.kill()
 
 
 def test_a_team_that_could_not_be_read_is_looked_at_again(home: Path) -> None:

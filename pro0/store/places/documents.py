@@ -1,18 +1,34 @@
 """The documents of one team as a whole, of whichever kind: where each is, their events, their watch, their lease."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pro0.store import atomic, journal
-from pro0.store.paths import EVENTS, RUNTIME, TASKS, WANTED, TeamPaths
+from pro0.store.paths import (
+    CONFIG,
+    EVENTS,
+    MESSAGES,
+    PERMISSIONS,
+    RUNTIME,
+    TASKS,
+    TROUBLES,
+    USAGE,
+    WANTED,
+    TeamPaths,
+)
 from pro0.store.places.folder import Folder, make_folder, unchecked
 
 if TYPE_CHECKING:
     from pro0.store.lease import Lease
     from pro0.store.places.place import DocumentPlace
     from pro0.store.watch import Watch
+
+
+_SHOWN = (CONFIG, WANTED, RUNTIME, USAGE, TROUBLES, PERMISSIONS, EVENTS)
+"""The files in a team's folder that lists show."""
 
 
 class TeamPlaces(NamedTuple):
@@ -58,10 +74,13 @@ class Files:
 
     def signs(self) -> Iterator[object]:
         """Yield values that differ after each change that a list of the team shows: files are replaced whole."""
-        paths = self._paths
-        for path in (paths.team / WANTED, paths.team / RUNTIME, paths.team / EVENTS, paths.tasks / TASKS):
+        team, mailboxes = str(self._paths.team), str(self._paths.mailboxes)
+        files = [*(f"{team}/{name}" for name in _SHOWN), f"{self._paths.tasks}/{TASKS}"]
+        with suppress(OSError):
+            files += [f"{mailboxes}/{name}/{MESSAGES}" for name in sorted(os.listdir(mailboxes))]
+        for file in files:
             with suppress(OSError):
-                status = path.stat()
+                status = os.stat(file)  # os: a Path costs as much again, and every team has its look every two seconds
                 yield status.st_ino, status.st_mtime_ns
 
     @contextmanager
