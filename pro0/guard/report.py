@@ -39,6 +39,8 @@ class ReportFile:
             "exit": None,
         }
         self._revision = 0
+        self._owed = False
+        """Whether the file lacks something, because the disk did not take it."""
 
     def write(self, *, durable: bool = False) -> None:
         """Replace the file. A full disk must not leave an agent unguarded: a later write may succeed.
@@ -50,11 +52,18 @@ class ReportFile:
         data = dump(self._values).encode()
         try:
             atomic.replace(self._folder, self._name, data, durable=durable)
+            self._owed = False
         except FileNotFoundError:
             self.gone = True
         except OSError:
+            self._owed = True
             if durable:
                 self._overwrite(data)
+
+    def write_owed(self) -> None:
+        """Write again what did not fit, since nobody may ever say it again."""
+        if self._owed:
+            self.write()
 
     def _overwrite(self, data: bytes) -> None:
         try:
@@ -82,7 +91,7 @@ class ReportFile:
     def merge(self, lines: list[bytes]) -> None:
         """Merge the agent's own words, one JSON object a line; skip anything else."""
         changes = [self._merge(line) for line in lines]
-        if any(changes):
+        if any(changes) or self._owed:
             self.write()
 
     def _merge(self, line: bytes) -> bool:

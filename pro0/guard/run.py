@@ -143,6 +143,7 @@ class Guard:
 
     def _look(self) -> None:
         """Look around; a failed look never harms the agent."""
+        self._report.write_owed()
         try:
             from pro0.guard import lookout  # late: a guard that starts needs none of it
 

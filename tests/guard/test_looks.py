@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -116,6 +117,24 @@ def switches(pid: int) -> int:
     """How often a process went to sleep."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="nobody can set this of another process there")
+def test_a_report_that_did_not_fit_is_written_at_a_look(place: Place, tmp_path: Path) -> None:
+    """A word that the agent never says again: without it the session starts for ever."""
+    wait = f"until [ -e {tmp_path}/on ]; do sleep 0.01; done\n"
+    words = """printf '{"note": "said once"}\\n' >&$PRO0_STATE_FD\n"""
+    said = f"touch {tmp_path}/said\nexec sleep 600"
+    guard = place.session.start(["sh", "-c", wait + words + said], team_folder=str(place.team), look=OFTEN)
+    place.session.agent()
+    before = resource.prlimit(guard.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(guard.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+    (tmp_path / "on").touch()
+    wait_until((tmp_path / "said").exists, STUCK, "the agent has said it")
+    looks_on(place)
+    assert place.session.report().note == ""
+    resource.prlimit(guard.pid, resource.RLIMIT_FSIZE, before)
+    place.session.reported(lambda report: report.note == "said once", "what was owed")
 
 
 def test_a_lead_that_is_gone_is_started(place: Place) -> None:

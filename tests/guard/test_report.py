@@ -1,5 +1,6 @@
 """What a guard's report says, in the guard's own writer: whole, numbered, private, and of nobody else's words."""
 
+import errno
 import json
 import os
 import time
@@ -10,6 +11,8 @@ import pytest
 from pro0.guard import report, text
 from pro0.guard.launch import Launch
 from pro0.processes import table
+from tests.faults import MUTATING, fail_with, fault_at
+from tests.guard.test_last_words import FULL
 from tests.guard.test_launch_values import WHOLE
 
 
@@ -134,6 +137,25 @@ def test_only_last_words_wait_for_the_disk(folder: Path, monkeypatch: pytest.Mon
     assert synced == []
     one.write(durable=True)
     assert synced
+
+
+@pytest.mark.parametrize("code", FULL, ids=errno.errorcode.get)
+def test_what_did_not_fit_is_written_again(folder: Path, code: int) -> None:
+    """Nobody says it twice: the agent that started, and a word that changes nothing now."""
+    one, agent = made(folder), table.entry(os.getpid())
+    one.write()
+    with fault_at(None, fail_with(code), MUTATING):
+        one.started(agent, "running")
+    assert (read(folder)["state"], read(folder)["agent"]) == ("starting", None)
+    one.write_owed()
+    assert (read(folder)["state"], read(folder)["agent"]) == ("running", read(folder)["guard"])
+    revision = read(folder)["revision"]
+    one.write_owed()
+    assert read(folder)["revision"] == revision, "nothing is owed any more"
+    with fault_at(None, fail_with(code), MUTATING):
+        one.merge([b'{"note": "n"}'])
+    one.merge([b'{"note": "n"}'])
+    assert read(folder)["note"] == "n"
 
 
 def test_a_folder_that_goes_is_noticed_and_one_that_is_none_is_refused(folder: Path, tmp_path: Path) -> None:
