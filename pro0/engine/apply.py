@@ -245,7 +245,9 @@ class Applier:
         """End a session's tagged processes and its guard, in the background: it may take the whole grace."""
         if incarnation in self._ending:
             return
-        (self._team.paths.sessions / self._team.paths.launch(incarnation)).unlink(missing_ok=True)
+        launch = self._team.paths.sessions / self._team.paths.launch(incarnation)
+        with suppress(OSError):  # a disk that takes nothing keeps no process alive
+            launch.unlink(missing_ok=True)
 
         def find() -> list[Process]:
             tagged = ownership.of_sessions(self._team, self._uid, [incarnation])[incarnation]
@@ -257,7 +259,8 @@ class Applier:
                 self._log.write("ended", incarnation=incarnation, left=[process.pid for process in survivors])
             finally:
                 self._ending.discard(incarnation)
-                self._woken()
+                if not os.path.lexists(launch):  # else the next round begins this anew, and may come later
+                    self._woken()
 
         with marked(self._ending, incarnation):
             threading.Thread(target=end, daemon=True).start()

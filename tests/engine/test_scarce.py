@@ -1,11 +1,14 @@
 """A lead that may open no more files, or that has started and buried many sessions (reliability 50, 77)."""
 
+import errno
 import json
 import os
 import queue
 import resource
+import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import MethodType
@@ -16,6 +19,7 @@ import msgspec
 import psutil
 import pytest
 
+from pro0 import processes
 from pro0.config import USER_FILE
 from pro0.engine import loop, outcomes
 from pro0.engine.background import stuck
@@ -32,6 +36,7 @@ from pro0.store.files import File
 from pro0.store.paths import ANNOUNCED
 from tests.crash.lanes import LANES, SOAK
 from tests.engine.crew import PATIENCE, Crew
+from tests.faults import fail_with, fault_at
 from tests.repositories import repository_in
 from tests.waiting import wait_until
 
@@ -55,6 +60,36 @@ def test_a_lead_that_may_open_no_more_files_lives_on(alpha: Crew, monkeypatch: p
     resource.prlimit(lead.pid, resource.RLIMIT_NOFILE, before)
     wait_until(lambda: is_in(alpha, "w2", State.IDLE), PATIENCE, "it comes up after all")
     assert alpha.pids().items() >= pids.items()
+
+
+@contextmanager
+def led_here(alpha: Crew) -> Iterator[loop.Lead]:
+    """Kill the lead of a team, and lead it by rounds that the test makes."""
+    alpha.leads[-1].kill()
+    alpha.leads[-1].wait()
+    lease = alpha.team.documents.lease()
+    assert lease.take("lead")
+    try:
+        lead = loop.Lead(alpha.team, trust.settings(alpha.store.home, alpha.project, os.environ), lease)
+        lead._sign_in()
+        lead._round()
+        yield lead
+    finally:
+        lease.drop()
+
+
+def test_a_disk_that_takes_nothing_keeps_no_leftover_alive(alpha: Crew) -> None:
+    """A forced end needs no disk: not even the launch file has to go, which it shows by trying again."""
+    alpha.lead()
+    alpha.spawn("w1")
+    report = alpha.report("w1")
+    with led_here(alpha) as lead, fault_at(None, fail_with(errno.EROFS), ("unlink", "rename", "mkdir")):
+        agent = report.agent
+        assert agent
+        processes.signal_process(report.guard, signal.SIGKILL)
+        wait_until(lambda: not processes.alive(report.guard), PATIENCE, "the guard is gone")
+        lead._round()
+        wait_until(lambda: not processes.alive(agent), PATIENCE, "its agent is ended")
 
 
 class Held(NamedTuple):
