@@ -18,6 +18,7 @@ from typing import Protocol
 import msgspec
 
 from pro0 import processes
+from pro0.errors import Pro0Error
 from pro0.model.runtime import Process
 from pro0.processes import ExitWatch
 
@@ -102,7 +103,12 @@ class Running:
                 start_new_session=True,
             )
         # The child is reaped last. Until then nobody else can get its pid or its group's.
-        self._head = processes.identify(self._child.pid)
+        try:
+            self._head = processes.identify(self._child.pid)
+        except Pro0Error as error:  # whom nobody can look at nobody can follow
+            self._child.kill()
+            self._child.wait()
+            raise OSError(error.message) from error
         assert self._child.stdout is not None
         self._output = self._child.stdout.fileno()
         os.set_blocking(self._output, False)
@@ -166,7 +172,7 @@ class Running:
         return -signal.SIGKILL
 
     def _runs(self) -> bool:
-        return self._head is not None and processes.alive(self._head)
+        return self._head is not None and processes.may_live(self._head)
 
     def _tree(self) -> list[Process]:
         """Return processes with this run's tag, of its group, or once seen below the command: each way has gaps."""
@@ -175,7 +181,7 @@ class Running:
             self._seen.update(processes.in_group(self._child.pid))
         if self._child and self._runs():
             self._seen.update(processes.descendants(self._child.pid, sparing=True))
-        return [process for process in self._seen if processes.alive(process)]
+        return [process for process in self._seen if processes.may_live(process)]
 
     def _drain(self, pass_on: Callable[[bytes], None]) -> None:
         chunks = 0

@@ -257,6 +257,8 @@ class Applier:
             try:
                 survivors = processes.end(find, self._grace)
                 self._log.write("ended", incarnation=incarnation, left=[process.pid for process in survivors])
+            except Pro0Error as error:  # the next round finds who is left
+                self._log.write("trouble", why=error.message)
             finally:
                 self._ending.discard(incarnation)
                 if not os.path.lexists(launch):  # else the next round begins this anew, and may come later

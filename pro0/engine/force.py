@@ -99,7 +99,8 @@ def end_guards(guards: Sequence[Process], grace: float) -> None:
     """
     for guard in guards:
         for number in (signal.SIGTERM, signal.SIGCONT):
-            processes.signal_process(guard, number)
+            with suppress(Pro0Error, OSError):  # who could not be signalled is found among the rest
+                processes.signal_process(guard, number)
     deadline = time.monotonic() + grace + FIRM + 1
-    while any(map(processes.alive, guards)) and time.monotonic() < deadline:
+    while any(map(processes.may_live, guards)) and time.monotonic() < deadline:
         time.sleep(_PAUSE)

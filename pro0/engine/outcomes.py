@@ -115,7 +115,7 @@ def looked_at(team: TeamStore) -> None:
 
 def lives(state: SeatState) -> bool:
     """Return True while a session's guard lives, as far as anybody knows it."""
-    return state.guard is None or processes.alive(state.guard)
+    return state.guard is None or processes.may_live(state.guard)
 
 
 def begun(team: TeamStore, wished: Task, show: Show) -> Task:

@@ -36,7 +36,7 @@ class Room:
             return state.state not in ENDED
         report = self._team.report(state.incarnation)
         guard = report.guard if report else state.guard
-        return guard is not None and processes.alive(guard)
+        return guard is not None and processes.may_live(guard)
 
 
 def unrecorded(subject: str, error: Unwritable) -> Unwritable:

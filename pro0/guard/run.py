@@ -22,6 +22,9 @@ else:
 BAD_LAUNCH = 70
 CANNOT_START = 127
 
+LOOKS, PAUSE = 100, 0.05
+"""Looks at a process that cannot be looked at now, and the seconds between them."""
+
 BY_ITSELF = ""
 ASKED = "ended: asked to"
 HANG_UP = "ended: hang-up"
@@ -57,7 +60,7 @@ class Guard:
         self.cause = BY_ITSELF
         self._launch = launch
         mark.take_off()  # a session may have started this guard: the guard is not part of it
-        self._report = ReportFile(launch, table.entry(os.getpid()))
+        self._report = ReportFile(launch, _entry(os.getpid()))
         self._pipe = StatePipe()
         self._wake = agent.catch_signals()
         self._subreaper = agent.become_subreaper()
@@ -104,7 +107,7 @@ class Guard:
         finally:
             mark.take_off()  # later starts, such as a lead, are not part of this session
         self._pipe.handed_over()
-        self._report.started(table.entry(self._pid), launch.first_state)
+        self._report.started(_entry(self._pid), launch.first_state)
         return True
 
     def _make_terminal(self) -> tuple[dict[str, str], str]:
@@ -202,6 +205,16 @@ class Guard:
         except Exception as error:  # noqa: BLE001
             _complain(f"cannot tell what the agent printed last: {error}")
             return ""
+
+
+def _entry(pid: int) -> table.ProcessEntry | None:
+    """Return a process of this session; a failed look is repeated, since the agent must not end of it."""
+    for _ in range(LOOKS):
+        try:
+            return table.entry(pid)
+        except Exception:  # noqa: BLE001 - naming the error would cost each guard 4 ms
+            time.sleep(PAUSE)
+    return table.entry(pid)
 
 
 def _complain(sentence: str) -> None:

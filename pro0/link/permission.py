@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from pro0.errors import Pro0Error
 from pro0.link.calling import Answer, ask_home
 from pro0.link.own import OwnSession
 from pro0.store.paths import PERMISSIONS
@@ -37,7 +38,10 @@ def ask_from_there(folder: str) -> int:
     if claude.is_own(event):
         sys.stdout.buffer.write(claude.allowed())
         return 0
-    above = [process.pid for process in processes.ancestors(os.getpid())]
+    try:
+        above = [process.pid for process in processes.ancestors(os.getpid())]
+    except Pro0Error:  # the dialog in the pane is there, whatever happens here
+        return 0
     dialog = claude.Dialog(above, os.environ)
 
     def is_over() -> bool:

@@ -122,7 +122,7 @@ class Remote:
             if self._launch.exists() or time.monotonic() - self._since < COMING_UP or self._comes_up():
                 return None
             return self._end_as({"code": None, "signal": None, "reason": NEVER})
-        if processes.alive(report.guard):
+        if processes.may_live(report.guard):
             return None
         report = self.report() or report  # its last words came before its end
         if report.exit is None:

@@ -76,7 +76,7 @@ class Roster(msgspec.Struct, frozen=True):
 def has_died(state: SeatState) -> bool:
     """Return True for a session whose processes are proved dead, before a lead has noticed."""
     return state.state not in ENDED and all(
-        process is not None and not processes.alive(process) for process in (state.guard, state.agent)
+        process is not None and not processes.may_live(process) for process in (state.guard, state.agent)
     )
 
 
@@ -117,7 +117,7 @@ class LifeSigns:
                 self._lead, self._processes = runtime.lead, _told_of(runtime, team.wanted.read())
                 self._documents = documents
         yield documents
-        yield tuple(map(processes.alive, self._processes))
+        yield tuple(map(processes.may_live, self._processes))
         yield self._lead is not None and processes.stopped(self._lead.pid)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pro0.processes import table
 from pro0.processes.ending import end, signal_process
-from pro0.processes.table import alive, stopped
+from pro0.processes.table import alive, may_live, stopped
 from pro0.processes.watch import ExitWatch
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ __all__ = [
     "having",
     "identify",
     "in_group",
+    "may_live",
     "proven",
     "signal_process",
     "stopped",

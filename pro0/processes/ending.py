@@ -7,7 +7,7 @@ import sys
 import time
 
 from pro0.processes import pidfd
-from pro0.processes.table import alive
+from pro0.processes.table import alive, may_live
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +42,13 @@ def signal_process(process: Process | ProcessEntry, number: int) -> bool:
 def end(find: Callable[[], Iterable[Known]], grace: float) -> list[Known]:
     """End all processes `find` returns, new children too: TERM, `grace` seconds, KILL; return the survivors.
 
-    A stopped process is continued, so it can obey the TERM.
+    A stopped process is continued, so it can obey the TERM. A look that fails is repeated, and raised at the very end.
     """
-    if not _press(find, grace, (signal.SIGTERM, signal.SIGCONT), _LOOK_AGAIN, repeatedly=False):
-        return []
+    try:
+        if not _press(find, grace, (signal.SIGTERM, signal.SIGCONT), _LOOK_AGAIN, repeatedly=False):
+            return []
+    except Exception:  # noqa: BLE001 - whoever could not be seen may live, and the KILL looks again
+        pass
     return _press(find, FIRM, (signal.SIGKILL,), _FIRST_LOOK, repeatedly=True)
 
 
@@ -61,25 +64,40 @@ def _press(
     deadline = time.monotonic() + seconds
     signalled: set[tuple[int, str]] = set()
     pause = _FIRST_LOOK
-    while processes := list(find()):
-        for process in processes:
-            if repeatedly or (process.pid, process.start) not in signalled:
+    while True:
+        try:
+            processes: list[Known] | None = list(find())
+        except Exception:
+            if time.monotonic() >= deadline:
+                raise
+            processes = None
+        if processes == []:
+            return []
+        for process in processes or ():
+            if (repeatedly or (process.pid, process.start) not in signalled) and _told(process, numbers):
                 signalled.add((process.pid, process.start))
-                for number in numbers:
-                    signal_process(process, number)
         seconds_left = deadline - time.monotonic()
-        if seconds_left <= 0:
+        if processes and seconds_left <= 0:
             return processes
         _until_gone(processes, min(pause, seconds_left))
         pause = min(pause * 2, look_again)
-    return []
 
 
-def _until_gone(processes: list[Known], seconds: float) -> None:
+def _told(process: Process | ProcessEntry, numbers: tuple[int, ...]) -> bool:
+    """Signal a process; False when that could not be tried now."""
+    try:
+        for number in numbers:
+            signal_process(process, number)
+    except Exception:  # noqa: BLE001 - the others are signalled all the same, and this one at the next look
+        return False
+    return True
+
+
+def _until_gone(processes: list[Known] | None, seconds: float) -> None:
     """Wait until all of these are gone, or the time is up. Checking a few is far cheaper than a new scan."""
     deadline = time.monotonic() + seconds
     pause = _FIRST_PAUSE
-    while any(alive(process) for process in processes) and time.monotonic() < deadline:
+    while (processes is None or any(may_live(process) for process in processes)) and time.monotonic() < deadline:
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
 

@@ -3,6 +3,8 @@
 import os
 import time
 
+from pro0.processes.unseen import GONE, unseen
+
 _ZOMBIE = (b"Z", b"X", b"x")
 _NO_PROGRAM = 0x00200000 | 0x00000004
 """Flags of kernel threads, and of processes ending or already ended."""
@@ -40,23 +42,32 @@ def forged() -> bool:
 
 
 def stopped(pid: int) -> bool:
-    """Return True when a process is stopped, as by SIGSTOP."""
-    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:1] in ([b"T"], [b"t"])
+    """Return True when a process is stopped, as by SIGSTOP; False when nobody can tell."""
+    try:
+        return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:1] in ([b"T"], [b"t"])
+    except Exception:  # noqa: BLE001 - a look that failed; naming its error would cost each guard 4 ms
+        return False
 
 
 def pids() -> list[int]:
     """Return the pids of all processes."""
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError as error:
+        raise unseen(error) from error
 
 
 def own_pids() -> list[int]:
     """Return the pids of this user's processes."""
     user = os.geteuid()
     numbers = []
-    with os.scandir("/proc") as entries:
-        for entry in entries:
-            if entry.name.isdigit() and _owner(entry) == user:
-                numbers.append(int(entry.name))
+    try:
+        with os.scandir("/proc") as entries:
+            for entry in entries:
+                if entry.name.isdigit() and _owner(entry) == user:
+                    numbers.append(int(entry.name))
+    except OSError as error:
+        raise unseen(error) from error
     return numbers
 
 
@@ -105,21 +116,26 @@ def _program(pid: int) -> bytes:
 def _owner(entry: os.DirEntry[str]) -> int | None:
     try:
         return entry.stat().st_uid
-    except OSError:
+    except GONE:
         return None
 
 
 def _read(path: str) -> bytes:
+    """Return a file of /proc, empty without its process; any other failure says nothing of it, and is raised."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
+        return _content(path)
+    except GONE:
         return b""
+    except OSError as error:
+        raise unseen(error) from error
+
+
+def _content(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         parts = []
         while part := os.read(descriptor, 65536):
             parts.append(part)
         return b"".join(parts)
-    except OSError:
-        return b""
     finally:
         os.close(descriptor)

@@ -8,6 +8,8 @@ proves the owner of a process; a missing mark proves nothing. macOS has no such 
 
 import os
 
+from pro0.processes.unseen import GONE, unseen
+
 try:
     import resource
 
@@ -85,5 +87,7 @@ def _public_limit(pid: int) -> int:
         with open(f"/proc/{pid}/limits", "rb") as file:
             [line] = [line for line in file if line.startswith(_LINE)]
             return int(line[len(_LINE) :].split()[0])
-    except (OSError, ValueError):  # gone, or unlimited
+    except (*GONE, ValueError):  # gone, or unlimited
         return _UNLIMITED
+    except OSError as error:
+        raise unseen(error) from error

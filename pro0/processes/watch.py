@@ -7,7 +7,7 @@ import select
 import sys
 
 from pro0.processes import pidfd
-from pro0.processes.table import alive
+from pro0.processes.table import may_live
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class ExitWatch:
         if process in self._watched or process in self._gone:
             return
         key = self._queue.add(process.pid)
-        if key is not None and alive(process):  # pinned before this check, so no end is missed
+        # Pinned before this check, so no end is missed; what cannot be looked at now is watched, for it may live.
+        if key is not None and may_live(process):
             self._watched[process] = key
             return
         if key is not None:

@@ -40,7 +40,7 @@ class Orders:
         """Return the reason to end now, empty for none. Mail is answered on the way."""
         if self._asked:
             return "interrupted: the runner was asked to end"
-        if self._client and not processes.alive(self._client):
+        if self._client and not processes.may_live(self._client):
             return "interrupted: `pro0 run` is gone"
         try:
             self._mail.read(busy_with)

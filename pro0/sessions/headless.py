@@ -6,6 +6,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -41,7 +42,7 @@ class Headless:
                 _undo(started)
                 raise _failure(opening, error) from None
         handles = tuple(
-            self._handle(place, opening.incarnation, guard.pid, processes.identify(guard.pid), opening.log)
+            self._handle(place, opening.incarnation, guard.pid, _identity(guard.pid), opening.log)
             for opening, guard in zip(openings, started, strict=True)
         )
         for guard in started:
@@ -140,6 +141,13 @@ def _start(place: Place, opening: Opening) -> subprocess.Popen[bytes]:
         )
     finally:
         os.close(log)
+
+
+def _identity(pid: int) -> Process | None:
+    """Return a started guard; None when it has ended, or cannot be looked at now: its report will name it."""
+    with suppress(EnvironmentMissing):
+        return processes.identify(pid)
+    return None
 
 
 def _failure(opening: Opening, error: OSError | EnvironmentMissing) -> EnvironmentMissing:

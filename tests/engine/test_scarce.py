@@ -36,7 +36,7 @@ from pro0.store.files import File
 from pro0.store.paths import ANNOUNCED
 from tests.crash.lanes import LANES, SOAK
 from tests.engine.crew import PATIENCE, Crew
-from tests.faults import fail_with, fault_at
+from tests.faults import Call, Shim, fail_with, fault_at
 from tests.repositories import repository_in
 from tests.waiting import wait_until
 
@@ -90,6 +90,34 @@ def test_a_disk_that_takes_nothing_keeps_no_leftover_alive(alpha: Crew) -> None:
         wait_until(lambda: not processes.alive(report.guard), PATIENCE, "the guard is gone")
         lead._round()
         wait_until(lambda: not processes.alive(agent), PATIENCE, "its agent is ended")
+
+
+def test_a_guard_that_cannot_be_looked_at_is_not_dead(alpha: Crew) -> None:
+    """One failed open in /proc: the round is another time, and nobody loses a claim or a life."""
+    alpha.lead()
+    alpha.spawn("w1")
+    report = alpha.report("w1")
+    stat = f"/proc/{report.guard.pid}/stat"
+    failed: list[object] = []
+
+    def fault(shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        if args[0] == stat and not failed:
+            failed.append(args[0])
+            return fail_with(errno.ENFILE)(shim, name, real, args, kwargs)
+        return real(*args, **kwargs)
+
+    with led_here(alpha) as lead:
+        before = alpha.state("w1")
+        with Shim(("open",), None, fault):
+            lead._round()
+        assert failed == [stat]
+        lead._round()
+        assert (alpha.state("w1").state, alpha.state("w1").incarnation) == (before.state, before.incarnation)
+        assert not lead._applier._ending
+    assert report.agent
+    assert processes.alive(report.guard)
+    assert processes.alive(report.agent)
+    assert "the system's table of processes cannot be read" in alpha.log()
 
 
 class Held(NamedTuple):

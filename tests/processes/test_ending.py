@@ -90,7 +90,7 @@ class Clock:
         self.pauses: list[float] = []
         monkeypatch.setattr("time.monotonic", lambda: self.now)
         monkeypatch.setattr("time.sleep", self.sleep)
-        monkeypatch.setattr(ending, "alive", lambda _process: True)
+        monkeypatch.setattr(ending, "may_live", lambda _process: True)
         monkeypatch.setattr(ending, "signal_process", self.signal)
 
     def sleep(self, seconds: float) -> None:

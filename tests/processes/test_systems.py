@@ -1,6 +1,7 @@
 """The two ways to look at processes, at what seldom happens: who vanishes, whom nobody may look at, odd names."""
 
 import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from pro0 import processes
+from pro0.errors import EnvironmentMissing
 from pro0.model.stored import Process
 from pro0.processes import arguments, ending, linux, pidfd, portable, table
 from tests.processes import families
@@ -94,7 +96,7 @@ def test_a_session_and_a_group_have_no_stranger(system: ModuleType, monkeypatch:
         assert apart.pid not in [one.pid for one in table.in_group(os.getpgid(beside.pid))]
 
 
-@pytest.mark.parametrize("error", [psutil.AccessDenied(), psutil.NoSuchProcess(1), OSError(), ValueError()])
+@pytest.mark.parametrize("error", [psutil.AccessDenied(), psutil.NoSuchProcess(1), PermissionError(), ValueError()])
 def test_whom_psutil_may_not_look_at(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_pid: int) -> psutil.Process:
         raise error
@@ -105,6 +107,19 @@ def test_whom_psutil_may_not_look_at(error: Exception, monkeypatch: pytest.Monke
     assert portable.command_line(1) == b""
     assert not portable.stopped(1)
     assert portable.own_pids() == []
+
+
+def test_whom_psutil_cannot_look_at_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That proves no death."""
+
+    def scarce(_pid: int) -> psutil.Process:
+        raise OSError(errno.ENFILE, os.strerror(errno.ENFILE))
+
+    monkeypatch.setattr(psutil, "Process", scarce)
+    for look in (portable.status, portable.environment, portable.command_line):
+        with pytest.raises(EnvironmentMissing, match="table of processes"):
+            look(1)
+    assert not portable.stopped(1)
 
 
 def test_a_program_whose_environment_breaks_psutil(monkeypatch: pytest.MonkeyPatch) -> None:

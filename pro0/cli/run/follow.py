@@ -122,8 +122,8 @@ def _is_recorded(context: Context, state: SeatState) -> bool:
 
 def _is_led(context: Context) -> bool:
     lead = context.team.runtime.read().lead
-    return lead is not None and processes.alive(lead)
+    return lead is not None and processes.may_live(lead)
 
 
 def _lives(guard: Process | None) -> bool:
-    return guard is None or processes.alive(guard)
+    return guard is None or processes.may_live(guard)

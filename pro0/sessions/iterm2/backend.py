@@ -234,7 +234,7 @@ def _replace_the_shell(place: Place, opening: Opening, folder: Path, pane: str) 
     it2.send(pane, f" exec /bin/sh {script}\r")
     deadline = time.monotonic() + STARTING
     while time.monotonic() < deadline:
-        with suppress(FileNotFoundError, ValueError):
+        with suppress(FileNotFoundError, ValueError, EnvironmentMissing):
             guard = processes.identify(int(pid.read_text()))
             return guard or Process(pid=int(pid.read_text()), start="", boot_id="")  # it has ended already
         time.sleep(_LOOK)
