@@ -142,11 +142,11 @@ class Guard:
                 self.cause = HANG_UP
             self._reap()
         if seconds is not None and time.monotonic() >= self._look_at:
+            self._report.write_owed()
             self._look()
 
     def _look(self) -> None:
         """Look around; a failed look never harms the agent."""
-        self._report.write_owed()
         try:
             from pro0.guard import lookout  # late: a guard that starts needs none of it
 

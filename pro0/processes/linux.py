@@ -3,7 +3,8 @@
 import os
 import time
 
-from pro0.processes.unseen import GONE, unseen
+GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
+"""What a look at a process meets that is gone, or that is a stranger's and hidden."""
 
 _ZOMBIE = (b"Z", b"X", b"x")
 _NO_PROGRAM = 0x00200000 | 0x00000004
@@ -17,6 +18,14 @@ _PAUSES = (0.0, 0.001, 0.004, 0.02, 0.05)
 """Seconds between the looks at a process without visible arguments or environment."""
 
 _boot: list[str] = []
+
+
+def unseen(error: OSError) -> Exception:
+    """Return the error for a look that anything else made fail, such as too many open files."""
+    from pro0.errors import EnvironmentMissing  # late: it would cost each guard 4 ms
+
+    message = f"the system's table of processes cannot be read: {error.strerror or error}"
+    return EnvironmentMissing(message, hint="once more, in a moment")
 
 
 def boot_id() -> str:

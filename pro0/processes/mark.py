@@ -8,7 +8,7 @@ proves the owner of a process; a missing mark proves nothing. macOS has no such 
 
 import os
 
-from pro0.processes.unseen import GONE, unseen
+from pro0.processes.linux import GONE, unseen
 
 try:
     import resource

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from pro0.processes.unseen import GONE, unseen
+from pro0.processes.linux import GONE, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

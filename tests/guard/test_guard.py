@@ -102,6 +102,7 @@ class Desk:
         self.now, self.waits, self.done = 100.0, [], []  # type: float, list[object], list[str]
         self.ready: list[object] = []
         self.guard = Guard.__new__(Guard)
+        self.guard._report = SimpleNamespace(write_owed=lambda: None)  # type: ignore[assignment] # nothing is owed
         self.guard.cause, self.guard._look_at = BY_ITSELF, 104.0
         self.guard._launch = SimpleNamespace(team_folder=folder, look=2.0, incarnation="inc")  # type: ignore[assignment]
         self.reading, self.guard._wake = os.pipe()
