@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 
 Job = Callable[[], None]
@@ -19,8 +20,9 @@ class JobThreads:
         """Have a job done, and `failed` when an error comes out of it."""
         self._jobs.put((job, failed))
         if self._started < self._most:
-            self._started += 1
-            threading.Thread(target=self._work, daemon=True).start()
+            with suppress(RuntimeError):  # the system has no thread left: another one does it, or one that starts later
+                threading.Thread(target=self._work, daemon=True).start()
+                self._started += 1
 
     def end(self) -> None:
         """End each thread, after the jobs that came before."""

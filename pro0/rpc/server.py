@@ -162,14 +162,14 @@ class RpcServer:
 
     def _accept(self) -> None:
         try:
+            from pro0.rpc.calls import fault
+            from pro0.rpc.peer import client_at
+
             assert self._listener
             connection, _ = self._listener.accept()
         except OSError:  # no descriptor is left, or the client has gone
             time.sleep(0.05)
             return
-        from pro0.rpc.calls import fault
-        from pro0.rpc.peer import client_at
-
         try:
             if len(self._connections) >= CONNECTIONS:
                 error_text = f"{CONNECTIONS} clients are connected"

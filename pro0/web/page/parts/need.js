@@ -8,9 +8,12 @@ import { team } from "../data/team.js";
 import { bound, isUnseen } from "../data/verdicts.js";
 import { tone } from "../data/words.js";
 import { Act, Field, Form, Since } from "./common.js";
-import { Shown } from "./shown.js";
+import { Shown, usePlan } from "./shown.js";
 
 export const isAsked = ({ kind, request }) => kind === "permission" && request;
+
+/** What stands in the place of answers to something that is not shown yet. */
+const Moment = () => html`<p class="row answers soft" role="status">One moment …</p>`;
 
 /** A card; one that is `over` stays as high as it was. */
 export function Need({ need, over }) {
@@ -20,6 +23,7 @@ export function Need({ need, over }) {
   // One whose question was answered may wait a moment longer, for the agent to go on.
   const asked = useRef(need.request);
   const [height, held] = useHeld(card, over || need.request !== asked.current);
+  const plan = usePlan(need.kind === "plan" ? need : null);
   const about = task ? place("tree", task.id) : need.member && place("member", need.member);
   const title = titleOf(need, task);
   const colour = over ? "dim" : tone(need.kind);
@@ -27,8 +31,8 @@ export function Need({ need, over }) {
     <div class="row between"><span class="row"><span class=${`tag ${colour}`}>${need.kind}</span><span class="soft small">${need.subject}</span></span><${Since} at=${need.since} /></div>
     <h2>${about ? html`<a href=${about}>${title}</a>` : title}</h2>
     ${need.why && !isAsked(need) && !title.includes(need.why) && html`<p class="quote">${need.why}</p>`}
-    <${Shown} need=${need} task=${task} />
-    ${over ? html`<${Over} need=${need} answer=${answer} held=${held} />` : html`<${Answers} need=${need} answered=${setAnswer} />`}
+    <${Shown} need=${need} task=${task} plan=${plan} />
+    ${over ? html`<${Over} need=${need} answer=${answer} held=${held} />` : need.kind === "plan" && !plan.there ? html`<${Moment} />` : html`<${Answers} need=${need} answered=${setAnswer} />`}
   </li>`;
 }
 
@@ -76,7 +80,7 @@ function Answers({ need, answered }) {
   const task = useRef(null);
   task.current = own.tasks.get(need.subject) ?? task.current;
   // A need may be told before its task; a task that goes takes its need along a moment later.
-  if (all.some(({ call }) => call && isUnseen(task.current, call(need, "")[0]))) return html`<p class="row answers soft" role="status">One moment …</p>`;
+  if (all.some(({ call }) => call && isUnseen(task.current, call(need, "")[0]))) return html`<${Moment} />`;
   if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
   const called = async (answer, text) => {

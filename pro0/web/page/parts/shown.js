@@ -5,9 +5,9 @@ import { parametersOf } from "../data/input.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
 
-export function Shown({ need, task }) {
+export function Shown({ need, task, plan }) {
   if (need.kind === "permission" && need.request) return html`<${Permission} id=${need.request} />`;
-  if (need.kind === "plan") return html`<${Plan} need=${need} />`;
+  if (need.kind === "plan") return html`<${PlanText} plan=${plan} />`;
   if (task && need.awaiting) return html`<${Asked} task=${task} need=${need} />`;
   return null;
 }
@@ -29,10 +29,6 @@ function Permission({ id }) {
     <div class="text mono whole-input" tabindex="0" role="group" aria-label="The whole input">${parameters?.length
       ? html`<dl>${parameters.map(([name, text]) => html`<dt key=${name}>${name}</dt><dd key=${`${name}.`}>${text}</dd>`)}</dl>`
       : input}</div>`;
-}
-
-function Plan({ need }) {
-  return html`<${PlanText} plan=${usePlan(need)} />`;
 }
 
 export const PlanText = ({ plan }) => html`<${Text} text=${plan.text} label="The plan" />`;
