@@ -22,9 +22,12 @@ _boot: list[str] = []
 
 def unseen(error: OSError) -> Exception:
     """Return the error for a look that anything else made fail, such as too many open files."""
-    from pro0.errors import EnvironmentMissing  # late: it would cost each guard 4 ms
+    import errno  # late: these would cost each guard 4 ms
 
-    message = f"the system's table of processes cannot be read: {error.strerror or error}"
+    from pro0.errors import EnvironmentMissing
+
+    name = errno.errorcode.get(error.errno or 0, "?")
+    message = f"the system's table of processes cannot be read: {error.strerror or error} ({name})"
     return EnvironmentMissing(message, hint="once more, in a moment")
 
 
