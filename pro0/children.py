@@ -4,6 +4,7 @@ At its end all its processes end too. A finished task leaves nothing running, an
 lasting program needs a member of its own, of the agent `command`.
 """
 
+import errno
 import os
 import selectors
 import signal
@@ -108,7 +109,9 @@ class Running:
         except Pro0Error as error:  # whom nobody can look at nobody can follow
             self._child.kill()
             self._child.wait()
-            raise OSError(error.message) from error
+            raise OSError(errno.EAGAIN, error.message) from error
+        if self._head:
+            self._seen.add(self._head)
         assert self._child.stdout is not None
         self._output = self._child.stdout.fileno()
         os.set_blocking(self._output, False)
@@ -127,10 +130,9 @@ class Running:
         """
         looked = time.monotonic()
         deadline = looked + limit if limit else None
-        with selectors.DefaultSelector() as selector, ExitWatch() as exits:
-            if self._head:
-                exits.add(self._head)
-            for source in (self._output, exits, *([watch] if watch else ())):
+        with ExitStack() as opened:
+            selector = opened.enter_context(_selector())
+            for source in (self._output, *self._exits(opened), *([watch] if watch else ())):
                 selector.register(source, selectors.EVENT_READ)
             while self._runs():
                 # A closed output is no end: the command may run on without it.
@@ -146,6 +148,16 @@ class Running:
                     return self.end(why, pass_on)
         return self.end("", pass_on)
 
+    def _exits(self, opened: ExitStack) -> list[ExitWatch]:
+        """Return a watch on the command's end, none without a free descriptor: then the next look finds its end."""
+        try:
+            exits = opened.enter_context(ExitWatch())
+            if self._head:
+                exits.add(self._head)
+        except OSError:
+            return []
+        return [exits]
+
     def end(self, why: str, pass_on: Callable[[bytes], None]) -> Ending:
         """End the command, if it still runs, and all its processes: TERM, grace, KILL."""
         if self._child and not self._head:  # interrupted during the start
@@ -153,14 +165,33 @@ class Running:
         over = not self._runs()
         if over:  # before its children end: their last output is not part of the result
             self._drain(pass_on)
-        tree = self._tree()
-        survivors = processes.end(self._tree, self._grace) if tree else []
+        left, kept = self._end_tree()
         if not over:
             self._drain(pass_on)
         if self._child and self._child.stdout:
             self._child.stdout.close()
-        ended_count, tail = max(0, len(tree) - len(survivors)), self._tail.decode(errors="replace").strip()
-        return Ending(self._code(), tail, why, ended_count, len(survivors))
+        return Ending(self._code(), self._tail.decode(errors="replace").strip(), why, left, kept)
+
+    def _end_tree(self) -> tuple[int, int]:
+        """End all processes of this run; return how many were left and are ended, and how many go on.
+
+        A look that fails changes nothing about the command's own end. It is repeated; after the last one whoever was
+        seen and may live goes on.
+        """
+        found = 0
+        try:
+            found = len(self._tree())
+            if not found:
+                return 0, 0
+        except Pro0Error:  # the ending looks again and again
+            pass
+        try:
+            kept = len(processes.end(self._tree, self._grace))
+        except Pro0Error:
+            if not self._child:
+                raise
+            kept = sum(map(processes.may_live, self._seen))
+        return max(0, (found or len(self._seen - {self._head})) - kept), kept
 
     def _code(self) -> int:
         """Return the command's exit code; of one that cannot be ended, the code of the KILL, without waiting for it."""
@@ -168,6 +199,8 @@ class Running:
             return NOT_STARTED
         if not self._runs():
             return self._child.wait()
+        if (code := self._child.poll()) is not None:  # what could not be looked at is over all the same
+            return code
         Thread(target=self._child.wait, name=f"end of {self._child.pid}", daemon=True).start()
         return -signal.SIGKILL
 
@@ -199,6 +232,13 @@ class Running:
         pass_on(output)
         self._tail = (self._tail + output)[-TAIL:]
         return bool(output)
+
+
+def _selector() -> selectors.BaseSelector:
+    try:
+        return selectors.DefaultSelector()
+    except OSError:  # no descriptor is free; the command runs already, and this one needs none
+        return selectors.PollSelector()
 
 
 def _until(deadline: float | None, poll: float) -> float:

@@ -9,6 +9,7 @@ import pytest
 
 from pro0 import processes
 from pro0.children import Ending, Running
+from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Process
 from pro0.processes import ending
 from pro0.shell_agent.command import how
@@ -56,3 +57,12 @@ def test_what_goes_on_after_a_command_is_not_said_to_be_ended(tmp_path: Path) ->
     found = followed(f"sleep {LONG} > /dev/null 2>&1 & echo $! > {tmp_path / 'pids'}", limit=None)
     assert (found.code, found.why, found.left, found.kept) == (0, "", 0, 1)
     let_go(tmp_path / "pids")
+
+
+def test_a_command_is_over_though_nobody_can_look_at_what_it_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unseen(_variable: str, _values: list[str]) -> None:
+        raise EnvironmentMissing("the system's table of processes cannot be read")
+
+    monkeypatch.setattr(processes, "tagged", unseen)
+    found = followed("echo said; exit 3", limit=None)
+    assert (found.code, found.tail, found.why, found.left, found.kept) == (3, "said", "", 0, 0)
