@@ -29,7 +29,10 @@ class Account:
     def add(self, task: str, ran: Ran) -> None:
         """Count one turn. An unrecorded cost still counts for the limit."""
         used = ran.usage
-        price = costs.price(self._entry(used))
+        try:
+            price = costs.price(self._entry(used))
+        except OSError:  # the list of prices cannot be opened now; an error here would have the turn done again
+            price = None
         cost = price or 0.0
         self.spent += cost
         self.unpriced += price is None

@@ -24,6 +24,8 @@ from pro0.runner.tell import Teller
 from pro0.runner.turns import Ran, Turns
 
 INTERRUPTED = 130
+SHORTEST = 0.05
+"""The seconds of the shortest wait: a run does not ask the disk without a pause."""
 
 
 class Runner:
@@ -38,6 +40,8 @@ class Runner:
         self._turns = Turns(context, options, settings, self._agent_output)
         self._account = Account(context, options.agent)
         self._course = Course()
+        self._reached: dict[tuple[str, int], tuple[int, str]] = {}
+        """The next turn of the claim in hand, and what it is told of the last one; an error between them keeps both."""
         self._watch = claims.changes(context)
 
     def work(self) -> int:
@@ -95,7 +99,7 @@ class Runner:
         self._agent_output.state(state, note=rest.why if state is State.ERROR else "")
         self._teller.once("idle", rest.why)
         seconds = (rest.until - self._context.now()).total_seconds() if rest.until else self._options.poll
-        self._orders.wait(self._watch, min(max(seconds, 0.0), max(self._options.poll, 0.05)))
+        self._orders.wait(self._watch, min(max(seconds, 0.0), max(self._options.poll, SHORTEST)))
 
     def _take(self, take: Take) -> RunEnd | None:
         """Claim a task, unless somebody was faster, and run its turns."""
@@ -114,7 +118,7 @@ class Runner:
     def _run(self, task: Task, epic: Task | None) -> RunEnd | None:
         """Run turns on a claimed task until its claim ends; return the end of the run when it is over."""
         self._agent_output.state(State.WORKING, task.id)
-        number, previous_end = 1, ""
+        number, previous_end = self._reached.get((task.id, task.epoch), (1, ""))
         while True:
             require_living(self._context)  # a session that is over keeps its claim until its processes are gone
             self._teller.tell("turn", task.title, task.id, number)
@@ -127,6 +131,7 @@ class Runner:
             if step is None or step.act or step.end:
                 return step.end if step else None
             number, previous_end = number + 1, step.text
+            self._reached = {(task.id, task.epoch): (number, previous_end)}
 
     def _look(self, task: Task) -> str:
         """Return the reason to cut a turn short, empty for none."""
@@ -144,11 +149,7 @@ class Runner:
 
         The agent itself, or somebody else, may have ended the claim.
         """
-        try:
-            ours = claims.holds(self._context, task)
-        except NotFound:
-            ours = False
-        if not ours:
+        if not self._is_ours(task):
             self._course = replace(self._course, failures=0)
             self._teller.tell("end", self._state_of(task), task.id)
             return None
@@ -169,6 +170,24 @@ class Runner:
         if step.act is None and (end := budget(self._options, self._account.spent)):
             self._act(task, TurnStep(Act.RELEASE, end.why))
         return replace(step, end=end)
+
+    def _is_ours(self, task: Task) -> bool:
+        """Return True while the claim holds; ask until the store answers, for the turn is over and is judged once.
+
+        Raises the store's error when the run is to end before.
+        """
+        while True:
+            try:
+                return claims.holds(self._context, task)
+            except NotFound:
+                return False
+            except Pro0Error as error:
+                if error.code in OVER:
+                    raise
+                self._teller.once("note", error.message)
+                self._orders.wait(self._watch, max(self._options.poll, SHORTEST))
+                if self._orders.why_to_end(busy_with=task):
+                    raise
 
     def _interrupted(self, ran: Ran) -> TurnStep | None:
         if not ran.why:
@@ -193,7 +212,7 @@ class Runner:
                 return ""
             except Pro0Error as error:
                 self._teller.once("note", error.message)
-            self._orders.wait(self._watch, self._options.poll)
+            self._orders.wait(self._watch, max(self._options.poll, SHORTEST))
             if self._look(task):
                 break
         return ""

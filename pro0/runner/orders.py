@@ -2,6 +2,7 @@
 
 import selectors
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +14,9 @@ from pro0.model.task import Task
 from pro0.ops.context import Context
 from pro0.ops.team.mail_reader import MailReader
 from pro0.store.watch import Watch
+
+BLIND = 0.2
+"""The longest wait in seconds that nothing can end early."""
 
 
 class Orders:
@@ -49,7 +53,14 @@ class Orders:
         return "shutting down, as agreed" if self.agreed else ""
 
     def wait(self, watch: Watch, seconds: float) -> None:
-        """Wait for a change, the client's end, a signal, or `seconds`."""
+        """Wait for a change, the client's end, a signal, or `seconds`; without a free descriptor for a moment only."""
+        try:
+            self._wait(watch, seconds)
+        except OSError:  # the run goes on: the end of its session would have its task done again
+            time.sleep(min(seconds, BLIND))
+        watch.drain()
+
+    def _wait(self, watch: Watch, seconds: float) -> None:
         with selectors.DefaultSelector() as selector, processes.ExitWatch() as exits:
             selector.register(watch, selectors.EVENT_READ)
             selector.register(exits, selectors.EVENT_READ)
@@ -62,7 +73,6 @@ class Orders:
                     selector.select(seconds)
             finally:
                 signal.set_wakeup_fd(before)
-        watch.drain()
 
     def _ask(self, _number: int, _frame: object) -> None:
         self._asked = True

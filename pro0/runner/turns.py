@@ -76,7 +76,8 @@ class Turns:
             looked = look()
             return looked
 
-        call = self._call(task, prompt)
+        seat = self._seat()  # all that the store tells is read before the start: a turn that is over counts
+        call = self._call(task, prompt, seat)
         self._write(call)
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}:{number}"
         limit = task.timeout or self._settings.task_timeout_minutes * 60.0
@@ -96,14 +97,8 @@ class Turns:
         output = reader.output()
         failure = self._failure(ending, output)
         over = bool(ending.why) and not looked
-        usage = output.usage if output.usage.models else replace(output.usage, models=self._model)
+        usage = output.usage if output.usage.models else replace(output.usage, models=_models(seat))
         return Ran(self._turn(number, message=output.message, failure=failure, over=over), usage, looked)
-
-    @property
-    def _model(self) -> tuple[str, ...]:
-        """Return the requested model, if any: not every agent reports the model it used."""
-        model = self._seat().model
-        return (model,) if model else ()
 
     def _turn(self, number: int, *, message: str = "", failure: str = "", over: bool = False) -> Turn:
         plain = self._options.agent == SHELL
@@ -114,15 +109,15 @@ class Turns:
         turn = self._adapter.turn
         return turn.reads_stdin if turn else self._options.agent != SHELL
 
-    def _call(self, task: Task, prompt: str) -> Invocation:
+    def _call(self, task: Task, prompt: str, seat: Seat) -> Invocation:
         if self._options.agent == SHELL:
             return Invocation(argv=("/bin/sh", "-c", task.run or ""))
         if self._adapter.turn:
-            return self._adapter.turn.call(self._brief(prompt))
+            return self._adapter.turn.call(self._brief(prompt, seat))
         return Invocation(argv=self._options.program, files={FILE: prompt.encode(errors="replace")})
 
-    def _brief(self, prompt: str) -> Brief:
-        team, seat = self._context.team, self._seat()
+    def _brief(self, prompt: str, seat: Seat) -> Brief:
+        team = self._context.team
         config = team.config.read()
         return Brief(
             seat=seat,  # the seat's model and effort apply to the agent doing the turns
@@ -192,6 +187,11 @@ class _OutputReader:
         if self._turn is None:
             return TurnOutput(message=self._rest.decode(errors="replace").strip())
         return self._turn.read(self._output, self._rest)
+
+
+def _models(seat: Seat) -> tuple[str, ...]:
+    """Return the requested model, if any: not every agent reports the model it used."""
+    return (seat.model,) if seat.model else ()
 
 
 def _last_line(text: str) -> str:
