@@ -52,11 +52,12 @@ def reject(context: Context, task: str, text: str) -> str:
     return f"{task} rejected: {gates.reject(context, task, text).status}"
 
 
-def answer_plan(context: Context, name: str, text: str) -> str:
-    """Approve the plan of a member, once the person has confirmed with y."""
+def answer_plan(context: Context, plan: str, text: str) -> str:
+    """Approve a plan, named by its member and its id, once the person has confirmed with y."""
+    name, _, id = plan.partition(" ")
     if not _yes(text):
         return f"the plan of {name} waits on"
-    seat = plan_approval.approve(context, name)
+    seat = plan_approval.approve(context, name, about=id)
     ensure_lead(context.team)
     return f"the plan of {seat.agent_id} is approved"
 
@@ -79,9 +80,10 @@ def _answered(context: Context, request: str, choice: Choice, text: str) -> str:
     return f"{over.agent_id} has your answer: {choice}"
 
 
-def reject_plan(context: Context, name: str, text: str) -> str:
-    """Ask a member for another plan."""
-    return f"the plan of {plan_approval.reject(context, name, text).agent_id} is not approved"
+def reject_plan(context: Context, plan: str, text: str) -> str:
+    """Ask a member for another plan than this one, named by its member and its id."""
+    name, _, id = plan.partition(" ")
+    return f"the plan of {plan_approval.reject(context, name, text, about=id).agent_id} is not approved"
 
 
 def message(context: Context, _to: str, text: str) -> str:

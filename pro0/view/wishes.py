@@ -92,9 +92,10 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
         verb = "answer" if name == "a" and task.waits.kind is Awaiting.INPUT else act
         return Prompt(act, task.id, f"{verb} {task.id}, with")
     if item.need and kind is NeedKind.PLAN:
+        plan = f"{item.member} {item.need.request}"  # another may be handed in while the person answers
         if name == "r":
-            return Prompt("reject-plan", item.member, f"reject the plan of {item.member}, since")
-        return Prompt("approve-plan", item.member, f"approve the plan of {item.member}? y or n", at_once=True)
+            return Prompt("reject-plan", plan, f"reject the plan of {item.member}, since")
+        return Prompt("approve-plan", plan, f"approve the plan of {item.member}? y or n", at_once=True)
     if name == "a" and item.need and kind in (NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES):
         return ViewRequest("seen", item.need.command.rpartition(" ")[2])
     if item.need and kind is NeedKind.PERMISSION and item.need.request:

@@ -1,17 +1,25 @@
 """What becomes of acts while the view looks at the team, and how long a notice stands."""
 
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN
+from pro0.model.team import PlanGate
 from pro0.ops.context import Context
-from pro0.ops.team import teams
+from pro0.ops.team import plan_approval, teams
+from pro0.ops.team.members import with_seat
 from pro0.store.teams import Store
 from pro0.view import acts
 from pro0.view.bar import NOTICE, READ, Notices
-from pro0.view.news import Reporter
+from pro0.view.board import BoardView
+from pro0.view.keys import Key
+from pro0.view.news import News, Reporter, look
+from tests.teams import human, make_team, member
 from tests.waiting import STUCK, wait_until
 
 
@@ -19,6 +27,17 @@ from tests.waiting import STUCK, wait_until
 def person(home: Path, tmp_path: Path) -> Context:
     """Somebody with a team of nobody."""
     return teams.create(Store(home), THE_HUMAN, teams.Home(name="alpha", project=tmp_path))
+
+
+def two_outcomes(reporter: Reporter) -> list[str]:
+    told: list[str] = []
+
+    def both() -> bool:
+        told.extend(reporter.outcomes())
+        return len(told) >= 2
+
+    wait_until(both, STUCK, "both are told")
+    return told
 
 
 def test_the_outcome_of_an_act_is_told_whatever_follows(person: Context) -> None:
@@ -29,15 +48,38 @@ def test_the_outcome_of_an_act_is_told_whatever_follows(person: Context) -> None
     for act in (lambda: acts.send(person, "w9", "go on"), lambda: "", lambda: "task-1 approved", lambda: ""):
         reporter.do(act)
     free.set()
-    told: list[str] = []
-
-    def both() -> bool:
-        told.extend(reporter.outcomes())
-        return len(told) >= 2
-
-    wait_until(both, STUCK, "both are told")
+    told = two_outcomes(reporter)
     assert told[0].startswith("'w9' is not a member")
     assert told[1:] == ["task-1 approved"]
+
+
+@pytest.mark.parametrize(("keys", "verdict"), [(["a", "y"], "approved"), (["r", *"no", "enter"], "rejected")])
+@pytest.mark.parametrize("later", ["", "drop the database"])
+def test_a_verdict_counts_for_the_plan_about_which_the_board_asked(
+    keys: list[str], verdict: str, later: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan that is handed in while the person answers waits on (behaviour 3.23)."""
+    monkeypatch.setattr(acts, "ensure_lead", lambda _team: "")
+    team = make_team(home, "w1")
+    with team.wanted.change("a test") as change:
+        change.value = with_seat(change.value, replace(change.value.seats[0], gate=PlanGate()))
+    plan_approval.submit(member(team, "w1"), "mend the page")
+    board, news, wish = BoardView(), look(human(team), News()), None
+    for key in keys:
+        wish = board.press(Key(key.encode(), key), news)
+        if later and wish is None:
+            plan_approval.submit(member(team, "w1"), later)
+            news = look(human(team), news)
+    assert wish
+    with pytest.raises(Refused, match="is not the plan that w1 has handed in last") if later else nullcontext():
+        acts.ACTS[wish.act](human(team), wish.target, wish.text)
+    gate = team.wanted.read().seats[0].gate
+    assert gate
+    assert (gate.text, gate.verdict) == ((later, "") if later else ("mend the page", verdict))
+
+
+def test_a_plan_waits_on_after_a_no(home: Path) -> None:
+    assert acts.answer_plan(human(make_team(home, "w1")), "w1 3f9a01c2be77", "n") == "the plan of w1 waits on"
 
 
 def test_a_notice_stands_for_its_time_from_the_first_frame_that_shows_it() -> None:
