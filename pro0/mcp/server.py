@@ -12,7 +12,7 @@ from pro0.errors import Pro0Error
 from pro0.mcp.channel import Channel
 from pro0.mcp.listing import MEMBER, kind_of_caller, listing
 from pro0.mcp.protocol import Call, Conversation, Listing
-from pro0.wire import JSON, TOOLS_LISTED, Fault, LineSplitter
+from pro0.wire import INTERNAL_ERROR, JSON, TOOLS_LISTED, Fault, LineSplitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,10 +122,16 @@ class Server:
             time.sleep(0.01)
 
     def _start(self, call: Call) -> None:
-        self._calls().submit(call)
+        try:
+            self._calls().submit(call)
+        except RuntimeError as error:  # the system has no thread left; the next call asks for one again
+            self._done(call, Fault(INTERNAL_ERROR, f"no thread is free for it ({error}): call again"))
 
     def _later(self, act: Callable[[], None]) -> None:
-        self._calls().later(act)
+        if self._running:
+            self._running.later(act)
+        else:  # no call has begun
+            act()
 
     def _calls(self) -> "Calls":
         if self._running is None:

@@ -198,6 +198,32 @@ def test_nothing_but_the_protocol_reaches_stdout(serve: Serve, tmp_path: Path, o
         assert {"printed", "written to one", "from a child"} <= set(server.errors().splitlines())
 
 
+NO_THREAD = """
+import threading
+real = threading.Thread.start
+def once(self):
+    threading.Thread.start = real
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = once
+"""
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_a_call_for_which_the_system_has_no_thread_ends_no_server(
+    serve: Serve, tmp_path: Path, *, is_cancelled: bool
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(NO_THREAD)
+    server = serve(PYTHONPATH=f"{tmp_path}{os.pathsep}{os.getcwd()}").open()
+    call = {"jsonrpc": "2.0", "id": 50, "method": "tools/call", "params": {"name": "list_tasks"}}
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 50}}
+    lines = [json.dumps(message).encode() + b"\n" for message in (call, cancel)]
+    server.say(b"".join(lines if is_cancelled else lines[:1]))
+    if not is_cancelled:
+        said = "no thread is free for it (can't start new thread): call again"
+        assert server.hear()["error"] == {"code": -32603, "message": said}
+    assert server.call("list_tasks")["structuredContent"]["error"]["code"] == "no_team"
+
+
 @pytest.mark.parametrize("closed", [0, 1, 2])
 def test_a_stream_that_is_closed_from_the_start_is_no_crash(home: Path, tmp_path: Path, closed: int) -> None:
     def close() -> None:
