@@ -183,7 +183,8 @@ def _hooks() -> Topic:
         "the settings. An event has one command, or a list of them.",
         "A hook gets one JSON object on stdin. Exit 2 says no, and what the hook wrote to stderr is the reason.",
         "Any other failure is noted in events.jsonl and changes nothing. A hook before a task is made or completed "
-        "whose program is missing refuses too, until you mend it or take it out.",
+        "whose program is missing refuses too, until you mend it or take it out. So does one that the system "
+        "does not let begin.",
         "A hook that takes longer than hookTimeoutSeconds is ended with all that it started.",
         "Hooks of a project run only after `pro0 config trust`. Yours run first.",
     )

@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 
 import msgspec
 
 from pro0 import processes
+from pro0.engine.log import reason
 from pro0.errors import Pro0Error
 from pro0.model.ids import LEAD
 from pro0.model.need import Need
@@ -98,10 +100,16 @@ def look(context: Context, before: News) -> News:
             costs={member.agent_id: member.cost_usd for member in costs.cost(context).members},
             sockets=_sockets(context.team.runtime.read().seats),
         )
-    except Pro0Error as error:
-        if not context.team.exists():
+    except Exception as error:  # noqa: BLE001 - the thread that looks does all acts too, and goes on
+        if _is_removed(context):
             return News(trouble=f"the team {context.team.name} is removed: q leaves")
-        return msgspec.structs.replace(before, trouble=error.message)
+        return msgspec.structs.replace(before, trouble=reason(error))
+
+
+def _is_removed(context: Context) -> bool:
+    with suppress(Pro0Error):  # a folder that nobody can look at may be there
+        return not context.team.exists()
+    return False
 
 
 def _sockets(seats: tuple[SeatState, ...]) -> dict[str, tuple[str, str]]:
@@ -115,5 +123,6 @@ def _sockets(seats: tuple[SeatState, ...]) -> dict[str, tuple[str, str]]:
 def _outcome(errand: Callable[[], str]) -> str:
     try:
         return errand()
-    except Pro0Error as error:
-        return f"{error.message}{f' ({error.hint})' if error.hint else ''}"
+    except Exception as error:  # noqa: BLE001 - whatever fails here is told, and the acts after it are done
+        hint = error.hint if isinstance(error, Pro0Error) else ""
+        return f"{reason(error)}{f' ({hint})' if hint else ''}"

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from pro0 import processes
 from pro0.engine.opening import launch
 from pro0.engine.opening.launch import ensure_lead, leads
+from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Phase, State
 from pro0.model.task import Draft, Status
 from pro0.model.team import Display, Seat
@@ -19,6 +21,7 @@ from pro0.ops.team.members import SeatDraft
 from pro0.store.lease import Lease
 from pro0.store.teams import TeamStore
 from tests.engine.crew import PATIENCE, Crew, gone, kill, switches
+from tests.teams import make_team
 from tests.waiting import STUCK, wait_until
 
 ENSURE = """
@@ -56,6 +59,13 @@ def test_a_lease_that_somebody_deletes_is_put_back(alpha: Crew) -> None:
 
     wait_until(named, PATIENCE, "it is there again")
     assert leads(alpha.team)
+
+
+def test_a_lead_that_the_system_does_not_start_is_told_in_one_line(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/program")
+    with pytest.raises(EnvironmentMissing, match="the lead of alpha cannot be started: No such file") as error:
+        ensure_lead(make_team(home))
+    assert error.value.hint == "try again: pro0 team resume -t alpha"
 
 
 def test_of_many_who_make_sure_that_there_is_a_lead_one_starts_it(alpha: Crew) -> None:

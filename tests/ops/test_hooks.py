@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from pro0 import processes
 from pro0.config import PROJECT_FILE, USER_FILE
 from pro0.errors import BadInput, Refused
 from pro0.model.home import HookEvent
+from pro0.model.need import NeedKind
 from pro0.model.runtime import Process
 from pro0.model.task import Draft, Status
 from pro0.ops import trust
 from pro0.ops.context import Context
 from pro0.ops.tasks import hooks, tasks
+from pro0.ops.team import needs
 from pro0.store.paths import EVENTS
 from pro0.store.teams import TeamStore
 from tests.leftovers import processes_under
@@ -115,6 +118,23 @@ def test_one_whose_program_is_missing_closes_its_gate_until_it_is_mended(
     assert {event["event"] for event in events(team)} == {"hook.failed"}
     settings(home, "hooks: {TaskCompleted: 'true'}")
     assert tasks.complete(ada, "1").status is Status.COMPLETED
+
+
+def test_one_that_the_system_does_not_let_begin_closes_its_gate_and_is_told(
+    team: TeamStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody says yes there either; it was an error of the system without a word about the hook."""
+    ada = begun(team)
+    settings(home, "hooks: {TaskCompleted: 'true'}")
+    with monkeypatch.context() as full:
+        full.setattr(tempfile, "tempdir", "/no/such/place")
+        with pytest.raises(Refused, match=r"the hook 'true' cannot run \(it cannot be started: No such file") as error:
+            tasks.complete(ada, "1")
+        assert error.value.code == "blocked_by_hook"
+    assert [event["event"] for event in events(team)] == ["hook.failed"]
+    assert NeedKind.HOOK in [need.kind for need in needs.list_needs(human(team))]
+    assert tasks.complete(ada, "1").status is Status.COMPLETED
+    assert NeedKind.HOOK not in [need.kind for need in needs.list_needs(human(team))]
 
 
 def test_one_that_hangs_is_ended_with_its_tree_and_blocks_nobody(

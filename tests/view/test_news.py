@@ -1,5 +1,6 @@
 """What becomes of acts while the view looks at the team, and how long a notice stands."""
 
+import errno
 import threading
 from contextlib import nullcontext
 from pathlib import Path
@@ -51,6 +52,51 @@ def test_the_outcome_of_an_act_is_told_whatever_follows(person: Context) -> None
     told = two_outcomes(reporter)
     assert told[0].startswith("'w9' is not a member")
     assert told[1:] == ["task-1 approved"]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (BlockingIOError(errno.EAGAIN, "no process left"), f"BlockingIOError: [Errno {errno.EAGAIN}] no process left"),
+        (KeyError("w1"), "KeyError: 'w1'"),
+        (Refused("not now", hint="later"), "not now (later)"),
+    ],
+)
+def test_an_act_that_fails_is_told_and_those_after_it_are_done(person: Context, error: Exception, told: str) -> None:
+    """The thread ended of what is no error of ours, and the board stood still without a sign."""
+
+    def fails() -> str:
+        raise error
+
+    reporter = Reporter(person, lambda: None)
+    for act in (fails, lambda: "done"):
+        reporter.do(act)
+    assert two_outcomes(reporter) == [told, "done"]
+
+
+def test_a_look_that_fails_is_told_and_the_next_one_is_news(person: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_context: Context) -> None:
+        raise KeyError("w1")
+
+    reporter = Reporter(person, lambda: None)
+    with monkeypatch.context() as broken:
+        broken.setattr("pro0.view.news.status", fails)
+        wait_until(lambda: reporter.news.trouble == "KeyError: 'w1'", STUCK, "it is told")
+        assert reporter.news.status
+    wait_until(lambda: not reporter.news.trouble, STUCK, "it looks again")
+
+
+def test_a_team_that_nobody_can_look_at_is_not_called_removed(person: Context) -> None:
+    before, teams_folder = look(person, News()), person.team.paths.team.parent
+    moved = teams_folder.rename(teams_folder.with_name("moved"))
+    teams_folder.symlink_to(teams_folder)
+    after = look(person, before)
+    assert after.status == before.status
+    assert after.trouble
+    teams_folder.unlink()
+    assert look(person, before).trouble == "the team alpha is removed: q leaves"
+    moved.rename(teams_folder)
+    assert look(person, after).trouble == ""
 
 
 @pytest.mark.parametrize(("keys", "verdict"), [(["a", "y"], "approved"), (["r", *"no", "enter"], "rejected")])

@@ -110,6 +110,9 @@ def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
             env=lead_environment(team.environment.read().variables or os.environ, str(team.paths.home)),
             start_new_session=True,
         )
+    except OSError as error:
+        message = f"the lead of {team.name} cannot be started: {error.strerror or error}"
+        raise EnvironmentMissing(message, hint=f"try again: pro0 team resume -t {team.name}") from error
     finally:
         os.close(errors)
 

@@ -26,6 +26,8 @@ SAID_LIMIT = 8 * 1024
 """The longest refusal text, in bytes: the end of stderr."""
 NOT_RUN = (126, 127)
 """The exit codes of a shell that cannot run a program, or finds none."""
+NO_START = "it cannot be started"
+"""The beginning of the reason for a command that the system does not let begin."""
 NOTHING: Mapping[str, str] = {}
 GRACE = 2.0
 POLL = 0.2
@@ -70,7 +72,8 @@ class Runs:
             if code or code is None:
                 why = output if code is None else f"exit code {code}: {output}"
                 self._note("hook.failed", event, command, agent_id, why)
-            if code in NOT_RUN and event in _GATES:
+            no_start = code in NOT_RUN or (code is None and output.startswith(NO_START))
+            if no_start and event in _GATES:
                 return f"the hook {command!r} cannot run ({output or f'exit code {code}'}), and says neither yes nor no"
         return ""
 
@@ -86,21 +89,21 @@ class Runs:
         environment = {name: value for name, value in outside_hooks(os.environ).items() if name != SPARED}
         environment |= variables
         environment[TEAM_UID] = self._config.uid
-        with tempfile.TemporaryDirectory(prefix="pro0-hook-") as folder:
-            stdin, errors = Path(folder, "given"), Path(folder, "errors")
-            stdin.write_bytes(body)
-            words = ("/bin/sh", "-c", command)
-            running = Running(words, environment, new_id(), GRACE, given=stdin, errors=errors, cwd=_place(cwd))
-            try:
+        try:
+            with tempfile.TemporaryDirectory(prefix="pro0-hook-") as folder:
+                stdin, errors = Path(folder, "given"), Path(folder, "errors")
+                stdin.write_bytes(body)
+                words = ("/bin/sh", "-c", command)
+                running = Running(words, environment, new_id(), GRACE, given=stdin, errors=errors, cwd=_place(cwd))
                 try:
                     running.start()
                     ending = running.follow(self._limit, None, _drop, over, POLL)
                 except BaseException:
                     running.end("interrupted", _drop)
                     raise
-            except OSError as error:
-                return None, f"it cannot be started: {error.strerror}"
-            output = errors.read_bytes()[-SAID_LIMIT:].decode(errors="replace").strip()
+                output = errors.read_bytes()[-SAID_LIMIT:].decode(errors="replace").strip()
+        except OSError as error:
+            return None, f"{NO_START}: {error.strerror or error}"
         return (None, ending.why) if ending.why else (ending.code, visible(output))
 
     def _keep(self, command: str, code: int | None, output: str) -> None:
