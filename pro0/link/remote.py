@@ -15,6 +15,7 @@ from pro0 import agents, processes, resources
 from pro0.agents import first_prompt
 from pro0.decoding import decode
 from pro0.engine.opening.environment import member_environment, of_agent, start_environment
+from pro0.errors import EnvironmentMissing
 from pro0.link.agent import view_there
 from pro0.model.runtime import Launch, Report, State, Terminal
 from pro0.model.stored import Process
@@ -38,6 +39,7 @@ _PAUSE = 0.05
 NEVER = "it never came up"
 KILLED = "its guard there was killed"
 LOST = "its files there are gone"
+AWAY = "its files there are away while it runs; mount its home there, or end it: pro0 member shutdown"
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -85,9 +87,14 @@ class Remote:
         return str(paths.guest(self._home, order.code)[1] if order.code else Path.home())
 
     def begin(self, order: Order) -> None:
-        """Start it, or go on with a start that was cut off; what has begun or ended once is never begun again."""
+        """Start it, or go on with a start that was cut off; what has begun or ended once is never begun again.
+
+        Raises EnvironmentMissing for one that runs while its files are away.
+        """
         if not self._place.exists():
             if order.again:
+                if self._runs_on():
+                    raise EnvironmentMissing(f"{AWAY} {order.agent_id}")
                 self._end_as({"code": None, "signal": None, "reason": LOST})
                 return
             _forget_old(self._place.parent)
@@ -119,7 +126,7 @@ class Remote:
                 return ended
         report = self.report()
         if report is None:
-            if self._launch.exists() or time.monotonic() - self._since < COMING_UP or self._comes_up():
+            if self._launch.exists() or time.monotonic() - self._since < COMING_UP or self._has_guard():
                 return None
             return self._end_as({"code": None, "signal": None, "reason": NEVER})
         if processes.may_live(report.guard):
@@ -222,8 +229,15 @@ class Remote:
                         os.unlink(name, dir_fd=folder)
         return how
 
-    def _comes_up(self) -> bool:
-        """Return True while there is a guard that has not reported yet."""
+    def _runs_on(self) -> bool:
+        """Return True for a session without its files that is not to end: its guard lives, or its home is not there.
+
+        A guard ends its session itself once its home is there without the files. A killed one cannot.
+        """
+        return self._has_guard() or (not self._place.parent.is_dir() and bool(self._left()))
+
+    def _has_guard(self) -> bool:
+        """Return True while its guard lives, whether or not it has reported."""
         return bool(processes.called_with({str(self._launch): self._there}))
 
     def _left(self) -> list[Process]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from pro0.engine import hosts
 from pro0.engine.uninstall import uninstall
 from pro0.engine.uninstall.in_home import in_home
 from pro0.engine.uninstall.removing import refuse_while_running
-from pro0.errors import Refused
+from pro0.errors import EnvironmentMissing, Refused
 from pro0.link import remote
 from pro0.link.remote import KILLED, LOST, NEVER, Order, Remote
 from pro0.model.runtime import Report, State
@@ -50,6 +51,8 @@ def order(*argv: str, again: bool = False) -> Order:
 
 
 LASTING = order("sh", "-c", "echo begun >> begun; while :; do sleep 0.1; done")
+LASTING_ALONE = order("sh", "-c", "trap '' TERM HUP; echo begun >> begun; while :; do sleep 0.1; done")
+"""One that goes on when its guard is killed, and its terminal with it."""
 
 
 @pytest.fixture
@@ -67,6 +70,13 @@ def up(session: Remote) -> Report:
     report = session.report()
     assert report
     return report
+
+
+def kill_guard(report: Report) -> None:
+    """Kill the guard of a lasting program that has begun."""
+    wait_until(Path("begun").exists, STUCK, "it has begun")
+    processes.signal_process(report.guard, signal.SIGKILL)
+    wait_until(lambda: not processes.alive(report.guard), STUCK, "its guard is gone")
 
 
 def over(session: Remote) -> dict[str, object]:
@@ -163,6 +173,44 @@ def test_a_session_whose_files_are_gone_is_not_begun_again(place: Path) -> None:
     assert not Path("begun").exists()
 
 
+@pytest.mark.parametrize("killed", [False, True], ids=["guarded", "left"])
+def test_a_home_that_is_away_ends_nothing_that_runs(killed: bool, place: Path) -> None:
+    """An unmounted home is no word of an end (behaviour 3.32); what a killed guard left ends when it is back."""
+    session = Remote(place, THERE)
+    session.begin(LASTING_ALONE)
+    report = up(session)
+    assert report.agent
+    if killed:
+        kill_guard(report)
+    away = place.rename(place.with_name("away"))
+    with pytest.raises(EnvironmentMissing, match="pro0 member shutdown bob"):
+        Remote(place, THERE).begin(replace(LASTING_ALONE, again=True))
+    assert not place.exists()
+    assert processes.alive(report.agent)
+    away.rename(place)
+    back = Remote(place, THERE)
+    back.begin(replace(LASTING_ALONE, again=True))
+    if killed:
+        assert over(back)["reason"] == KILLED
+    else:
+        assert back.over() is None
+        assert up(back).agent == report.agent
+
+
+def test_what_a_killed_guard_left_ends_once_its_files_are_gone(place: Path) -> None:
+    """S004-063: no guard is there to end it."""
+    session = Remote(place, THERE)
+    session.begin(LASTING_ALONE)
+    report = up(session)
+    kill_guard(report)
+    shutil.rmtree(session.folder)
+    late = Remote(place, THERE)
+    late.begin(replace(LASTING_ALONE, again=True))
+    assert over(late)["reason"] == LOST
+    assert report.agent
+    assert not processes.alive(report.agent)
+
+
 def test_a_killed_guard_leaves_nothing(place: Path) -> None:
     """Issue 19, build 4."""
     session = Remote(place, THERE)
@@ -187,11 +235,10 @@ def test_it_ends_with_all_that_it_has_started(place: Path) -> None:
 def test_pro0_is_not_taken_away_below_it(killed: bool, place: Path) -> None:
     """Its guard does not end for a home that is gone, so only its end comes first (behaviour 3.29)."""
     session, store = Remote(place, THERE), Store(place)
-    session.begin(order("sh", "-c", "trap '' TERM HUP; while :; do sleep 0.1; done"))
+    session.begin(LASTING_ALONE)
     report = up(session)
     if killed:
-        processes.signal_process(report.guard, signal.SIGKILL)
-        wait_until(lambda: not processes.alive(report.guard), STUCK, "its guard is gone")
+        kill_guard(report)
     with pytest.raises(Refused, match="bob runs here for another machine") as refused:
         uninstall(store, Path.cwd(), lambda _: None)
     assert refused.value.hint == (
