@@ -84,6 +84,8 @@ class Doing:
         self._project, self._mail, self._permissions = project, mail, permissions
         self._turn = threading.Lock()
         """Held by the one who takes mail now."""
+        self._owes_mail = False
+        """Whether mail is still to be given back: until then the session's next look would count it as read."""
         self._deadlines: OrderedDict[str, float] = OrderedDict()
 
     def do(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
@@ -121,12 +123,23 @@ class Doing:
 
     def _look_into_mailbox(self, words: list[str], request: CommandRequest) -> CommandEnd:
         """Run a look once; what it gave out before it failed counts as not given, since nobody is shown it."""
+        if self._owes_mail and (error := self._give_back()):
+            return CommandEnd(error.exit_code, "", f"pro0: {error}\n")
         before = self._mail.handed()
         done = self._run(words, request)
         if done.code != 0 and self._mail.handed() != before:
-            with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox
-                self._mail.take_back()
+            self._give_back()
         return done
+
+    def _give_back(self) -> Pro0Error | None:
+        """Let the mail last given out be given again; return why it cannot be, and owe it to the next look then."""
+        try:
+            self._mail.take_back()
+        except Pro0Error as error:
+            self._owes_mail = True
+            return error
+        self._owes_mail = False
+        return None
 
     def _ask_permission(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
         """Put a request before the person; it is over when the agent has the answer, or nobody waits for it."""
@@ -155,12 +168,11 @@ class Doing:
         while patience > 0 and not request.settled.wait(LOOK):  # by its own looks: while home sleeps nobody is heard
             patience -= 0 if request.is_cut_off else LOOK
         request.settle(taken=False)
-        if done.code == 0:
+        if done.code == 0 and request.is_gone:
+            self._give_back()
+        elif done.code == 0 and ACK in request.words:
             with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox
-                if request.is_gone:
-                    self._mail.take_back()
-                elif ACK in request.words:
-                    self._mail.acknowledge()
+                self._mail.acknowledge()
 
     def _deadline(self, id: str, seconds: float | None) -> float:
         """Return when a wait is over: one that was cut off goes on for its rest."""

@@ -1,5 +1,6 @@
 """Mail that is handed over a link is given once, whenever the link is cut and whoever sleeps meanwhile."""
 
+import errno
 import json
 import os
 import queue
@@ -11,7 +12,7 @@ from typing import cast
 
 import pytest
 
-from pro0.errors import BadInput
+from pro0.errors import BadInput, StoreError
 from pro0.link import asks as asks_module
 from pro0.link import doing as doing_module
 from pro0.link.asks import Answer, Asks
@@ -22,6 +23,7 @@ from pro0.link.permission import OwnPermissions
 from pro0.model.message import BODY_LIMIT
 from pro0.ops.mail import messages
 from pro0.rules.mail import HEADER
+from pro0.store import atomic
 from pro0.store.teams import TeamStore
 from tests import crowd
 from tests.teams import granted, human, make_team, member
@@ -158,13 +160,13 @@ class Desk:
         session = OwnSession(team.name, "w1")
         self._doing = Doing(folder, OwnMail(session), OwnPermissions(session))
 
-    def ask(self, *words: str, stdin: str = "") -> CommandEnd:
-        """Let a command be done whose asker takes the answer."""
+    def ask(self, *words: str, stdin: str = "", taken: bool = True) -> CommandEnd:
+        """Let a command be done whose asker takes the answer, or is gone by then."""
         request, told = CommandRequest("id", list(words), stdin), list[CommandEnd]()
 
         def take(done: CommandEnd) -> None:
             told.append(done)
-            request.settle(taken=True)
+            request.settle(taken=taken)
 
         self._doing.do(request, take)
         [done] = told
@@ -196,6 +198,29 @@ def test_mail_of_a_command_that_printed_too_much_is_given_again(
         assert "prints more than" in desk.ask(*words, stdin="{}" if words is CHECK else "").errors
     messages.send(human(desk.team), "w1", "later")
     assert desk.letters() == [("x" * 2000, True), ("later", False)]
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["its asker is gone", "it prints too much"])
+def test_mail_is_given_again_though_its_giving_back_has_failed_once(
+    desk: Desk, gone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.32: a look meanwhile would count it as read, so it says what is wrong instead."""
+    messages.send(human(desk.team), "w1", "stop")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as faults:
+        faults.setattr(atomic, "replace", full)
+        if not gone:
+            faults.setattr(doing_module, "LIMIT", 1)
+        desk.ask("inbox", taken=not gone)
+        for words in (["inbox"], ["inbox", "--wait", "5"], CHECK):
+            done = desk.ask(*words)
+            assert (done.code, done.out) == (StoreError.exit_code, "")
+            assert "No space left" in done.errors
+    assert desk.letters() == [("stop", True)]
+    assert desk.letters() == []
 
 
 def test_a_command_that_gave_nothing_takes_no_earlier_mail_back(desk: Desk) -> None:
