@@ -9,6 +9,7 @@ have requests for a permission.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 
 from pro0.errors import Pro0Error, Refused
 from pro0.link.doing import CommandEnd, CommandRequest, Doing
@@ -66,6 +67,8 @@ class Asks:
         self._cuts = 0
         self._missing = set[str]()
         """The requests that have not asked again since the link was cut."""
+        self._owes_wait = False
+        """Whether the time in which they may ask again is still to begin."""
 
     def take(self, ask: dict[str, object]) -> None:
         """Do a command that was not done yet; answer again one that was. Another shape of ask is passed over."""
@@ -86,15 +89,13 @@ class Asks:
                 return
             elif why := refusal(texts if len(texts) == len(words) else []):
                 self._keep(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
-            elif why := self._too_many(request):
+            elif why := self._too_many(request) or self._not_begun(request):
                 self._new.append(_answer(id, CommandEnd(Pro0Error.exit_code, "", f"pro0: {why}\n{LATER}\n")))
-            else:
-                self._requests.append(request)
-                threading.Thread(target=self._do, args=(request,), daemon=True).start()
         self._ring()
 
     def answers(self) -> list[Answer]:
         """Return what is to be answered now."""
+        self._wait_for_missing()
         with self._lock:
             new, self._new = self._new, []
         return new
@@ -115,6 +116,7 @@ class Asks:
 
         A dialog there goes on, and asks again when the link is back. Who may have its answer says so then.
         """
+        self._owes_wait = False
         with self._lock:
             self._cuts += 1
             self._missing |= {request.id for request in self._requests}
@@ -124,18 +126,35 @@ class Asks:
 
     def connected(self) -> None:
         """Note that the link is back: who waited there asks again now, or is gone."""
-        if not self._missing:
+        self._owes_wait = bool(self._missing)
+        self._wait_for_missing()
+
+    def _wait_for_missing(self) -> None:
+        """Give up, after a while, who does not ask again; without room for a thread the next look tries it anew."""
+        if not self._owes_wait:
             return
         cuts = self._cuts
         late = threading.Timer(BACK, self._give_up, (lambda it: it.id in self._missing and self._cuts == cuts,))
         late.daemon = True
-        late.start()
+        with suppress(RuntimeError):  # the system has no thread left
+            late.start()
+            self._owes_wait = False
 
     def _give_up(self, fits: Callable[[CommandRequest], bool]) -> None:
         with self._lock:
             for request in filter(fits, self._requests):
                 request.settle(taken=False)
                 self._forget_undone(request)
+
+    def _not_begun(self, request: CommandRequest) -> str:
+        """Begin to do a command; return why it cannot be begun, "" when it is."""
+        self._requests.append(request)
+        try:
+            threading.Thread(target=self._do, args=(request,), daemon=True).start()
+        except RuntimeError:
+            self._requests.remove(request)
+            return "the system at home starts no more threads"
+        return ""
 
     def _do(self, request: CommandRequest) -> None:
         self._doing.do(request, lambda done: self._tell(request, done))

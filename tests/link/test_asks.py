@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import Refused
+from pro0.errors import Pro0Error, Refused
 from pro0.link import asks as asks_module
 from pro0.link.asks import (
     AT_ONCE,
     DONE_FOR_OTHERS,
     FORGOTTEN,
     KEPT,
+    LATER,
     PERMISSIONS_AT_ONCE,
     REMEMBERED,
     TOOLS_FOR_OTHERS,
@@ -28,6 +29,7 @@ from pro0.link.own import OwnSession
 from pro0.link.permission import HOOK, OwnPermissions
 from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
+from tests.engine.test_backlog import no_threads
 from tests.waiting import STUCK, wait_until
 
 REFUSED = """
@@ -254,6 +256,43 @@ def test_a_request_for_a_permission_outlives_a_cut_as_its_hook_does(monkeypatch:
     asks.connected()
     asks.take(permission("stays"))
     wait_until(lambda: waiting(asks) == {"stays"}, STUCK, "one has gone")
+
+
+def test_a_command_that_no_thread_does_may_be_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full system at home ends no link, and with it no agent elsewhere."""
+    rings: queue.Queue[None] = queue.Queue()
+    asks = Asks(Telling(), lambda: rings.put(None))
+    ask: dict[str, object] = {"id": "a", "words": ["team", "status"], "input": ""}
+    with no_threads(monkeypatch):
+        asks.take(ask)
+    refused = answered(asks, rings)
+    assert (refused["id"], refused["code"], LATER in str(refused["errors"])) == ("a", Pro0Error.exit_code, True)
+    assert not waiting(asks)
+    asks.take(ask)
+    assert answered(asks, rings)["out"] == "a"
+    asks.taken("a")
+
+
+@pytest.mark.parametrize("cut_again", [False, True])
+def test_who_asks_no_more_is_given_up_though_no_thread_started(
+    cut_again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next look begins what the system had no room for; after another cut nobody can ask."""
+    monkeypatch.setattr(asks_module, "BACK", 0.3)
+    asks = Asks(HeldUp(), lambda: None)
+    asks.take(permission("goes"))
+    asks.cut_off()
+    with no_threads(monkeypatch):
+        asks.connected()
+        asks.answers()
+    if cut_again:
+        asks.cut_off()
+        asks.answers()
+        time.sleep(0.6)
+        assert waiting(asks) == {"goes"}
+        asks.connected()
+    asks.answers()
+    wait_until(lambda: not waiting(asks), STUCK, "it has gone")
 
 
 @pytest.mark.parametrize(
