@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 
 import click
 
@@ -153,8 +152,7 @@ def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: boo
         _show(context, letters, as_json=as_json)
     except (OSError, Pro0Error):
         if letters and not is_human:
-            with suppress(Pro0Error):  # the error to tell is the first one
-                messages.take_back(context)
+            _take_back(context)
         raise
     if letters and not is_human and (unread_count := messages.left(context)):
         say(f"{unread_count} more unread: pro0 inbox")
@@ -162,6 +160,14 @@ def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: boo
         messages.acknowledge(context, letters)
     if wait is not None and not letters:
         raise TimedOut(f"no message came in {wait:g} s")
+
+
+def _take_back(context: Context) -> None:
+    """Let the mail be given again; the error to tell is the one before, so this one only says where the mail is."""
+    try:
+        messages.take_back(context)
+    except Pro0Error as error:
+        say(f"{error}; your next look counts this mail as read: pro0 inbox --all shows it")
 
 
 def _show(context: Context, letters: list[Letter], *, as_json: bool) -> None:

@@ -1,17 +1,21 @@
 """send, broadcast, inbox, and the answers to a shutdown."""
 
+import errno
 import json
+import os
 import threading
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from pro0.cli import message
 from pro0.model.caller import Caller, Who
 from pro0.model.runtime import State
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
 from pro0.ops.team import members
+from pro0.store import atomic
 from tests.cli.conftest import Pro0, become, seat, tree
 from tests.waiting import wait_until
 
@@ -90,6 +94,29 @@ def test_a_member_may_acknowledge_at_once(pro0: Pro0, team: Context, monkeypatch
     become(monkeypatch, team, "w1")
     pro0("inbox", "--ack")
     assert messages.unread(Context(team.team, _caller(team, "w1"))) == 0
+
+
+def test_mail_that_is_neither_shown_nor_taken_back_is_named(
+    pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.4: nobody else could tell that the next look counts it as read."""
+    pro0("send", "w1", "one")
+    become(monkeypatch, team, "w1")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fills_the_disk(*_: object) -> None:
+        faults.setattr(atomic, "replace", full)
+        full()
+
+    with monkeypatch.context() as faults:
+        faults.setattr(message, "print_letters", fills_the_disk)
+        called = pro0("inbox")
+    assert called.code != 0
+    assert "No space left" in called.err
+    assert "counts this mail as read: pro0 inbox --all shows it" in called.err
+    assert "one" in pro0("inbox", "--all").out
 
 
 def test_waiting_ends_with_the_mail(pro0: Pro0, team: Context) -> None:
