@@ -1,5 +1,6 @@
 """What became of a message: delivered is said when its reader was given it, never before (check 35)."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from pro0.ops.mail import delivery, messages
 from pro0.ops.mail.delivery import Delivered, Fate
 from pro0.ops.team import status
 from pro0.store.teams import TeamStore
+from tests.faults import Call, Shim, count
 from tests.teams import human, make_team, member, set_state
 
 
@@ -66,6 +68,35 @@ def test_mail_to_one_that_crashed_is_kept_until_it_is_restarted(team: TeamStore)
         change.value = replace(change.value, seats=seats)
     with pytest.raises(NotFound):
         messages.send(human(team), "w1", "hello")
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("state", sorted(ENDED))
+def test_mail_of_a_member_that_reads_it_and_ends_during_the_look_has_not_failed(home: Path, state: State) -> None:
+    """Whichever file is opened next by who looks."""
+    known = messages.send(context := human(make_team(home, "w1")), "w1", "hello")
+    for at, opened in enumerate(count(lambda: delivery.fate(context, known), ("open",)), 1):
+        team = make_team(home, "w1", name=f"team-{at}")
+        sent = messages.send(human(team), "w1", "hello")
+        with Shim(("open",), at, partial(read_and_end, team, state)):
+            fate = delivery.fate(human(team), sent)
+        assert fate.result is not Delivered.FAILED, opened
+        assert delivery.fate(human(team), sent) == Fate(Delivered.DELIVERED)
+
+
+def read_and_end(
+    team: TeamStore,
+    state: State,
+    _shim: Shim,
+    _name: str,
+    real: Call,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> object:
+    """Let w1 read its mail and end before the call."""
+    messages.inbox(member(team, "w1"), acknowledge=True)
+    set_state(team, "w1", state)
+    return real(*args, **kwargs)
 
 
 @pytest.mark.parametrize("address", ["lead", "human"])

@@ -51,12 +51,12 @@ _WAITS = {
 @operation("message.fate", PEOPLE_AND_AGENTS, changes=False)
 def fate(context: Context, message: Message) -> Fate:
     """Return the fate of a sent message. Delivered means handed out by `inbox`; a mere display does not count."""
+    members = roster(context.team)  # before its mailbox: one that reads in between and ends has read the message
     head = context.team.mailbox(message.to).head.read()
     handed = head.handed.seq if head.handed and head.handed.incarnation != LOST else 0
     delivered_up_to = max(head.acked, handed)
     if delivered_up_to >= message.seq:
         return Fate(Delivered.DELIVERED)
-    members = roster(context.team)
     if message.to in (HUMAN, LEAD) and not any(seat.agent_id == message.to for seat in members.wanted.seats):
         return Fate(Delivered.QUEUED, "nobody has read it yet")
     return _of_member(members, message.to)
