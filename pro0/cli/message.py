@@ -146,11 +146,11 @@ def inbox(
 
 
 def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: bool) -> None:
-    """Show the unread mail; what cannot be printed counts as not given."""
+    """Show the unread mail; what cannot be printed, or not to its end, counts as not given."""
     letters, is_human = _fresh(context, wait or 0.0), context.caller.who is Who.HUMAN
     try:
         _show(context, letters, as_json=as_json)
-    except (OSError, Pro0Error):
+    except BaseException:  # an interrupt too, while its reader is slow
         if letters and not is_human:
             _take_back(context)
         raise

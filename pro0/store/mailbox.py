@@ -1,11 +1,12 @@
 """One mailbox on disk: a bounded head and sealed segments beside it; each segment is written before the head."""
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pro0.errors import ErrorCode, StoreError
+from pro0.errors import ErrorCode, Pro0Error, StoreError
 from pro0.model.message import Mailbox, Message, Notice, Segment
 from pro0.rules import mail
 from pro0.store.files import File, encode
@@ -58,14 +59,33 @@ class Box:
             change.value = box
 
     def hand_out(self, incarnation: str, *, acknowledge: bool, limit: int | None = None) -> list[mail.Delivery]:
-        """Give out the unread messages (see `mail.hand_out`), and acknowledge them at once when asked to."""
-        with self.head.change(f"inbox of {self.agent_id}") as change:
-            unread = list(self.since(change.value, change.value.acked))
-            box, deliveries = mail.hand_out(change.value, unread, incarnation, limit)
-            if acknowledge and deliveries:
-                box = mail.acknowledge(box, deliveries[-1].message.seq)
-            change.value = box
+        """Give out the unread messages (see `mail.hand_out`), and acknowledge them at once when asked to.
+
+        What an error or an interrupt keeps from the caller counts as not given.
+        """
+        deliveries = list[mail.Delivery]()
+        try:
+            with self.head.change(f"inbox of {self.agent_id}") as change:
+                unread = list(self.since(change.value, change.value.acked))
+                box, deliveries = mail.hand_out(change.value, unread, incarnation, limit)
+                if acknowledge and deliveries:
+                    box = mail.acknowledge(box, deliveries[-1].message.seq)
+                change.value = box
+        except BaseException as error:  # perhaps after the change was made
+            is_undone = not deliveries or self._is_undone(incarnation, deliveries[-1].message.seq)
+            if is_undone or not isinstance(error, Pro0Error):
+                raise
+            # The next call may take them for read, so this one gives them all the same.
         return deliveries
+
+    def _is_undone(self, incarnation: str, seq: int) -> bool:
+        """Take back mail whose hand-over ended in an error; return True when it surely does not count as given."""
+        with suppress(Pro0Error):
+            if mail.given_up_to(self.head.read(), incarnation) >= seq:
+                self.take_back(incarnation)
+        with suppress(Pro0Error):
+            return mail.given_up_to(self.head.read(), incarnation) < seq
+        return False
 
     def take_back(self, incarnation: str) -> None:
         """Mark the last messages given to this incarnation as not given."""

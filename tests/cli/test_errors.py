@@ -2,6 +2,8 @@
 
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +15,9 @@ from pro0.engine import outcomes
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
-from tests.cli.conftest import Pro0, make
-from tests.waiting import STUCK
+from pro0.rules.mail import LOST
+from tests.cli.conftest import Pro0, become, make
+from tests.waiting import STUCK, wait_until
 
 EXITS = [
     pytest.param(("task", "show", "9"), 3, "not_found", id="S004-036 unknown task"),
@@ -172,6 +175,30 @@ def test_mail_that_could_not_be_shown_stays_unread(pro0: Pro0, team: Context) ->
     again = pro0("inbox")
     assert "precious" in again.out
     assert "again" in again.out
+    assert not pro0("inbox").out
+
+
+def test_mail_whose_showing_was_interrupted_is_given_again(
+    pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.4: as at the time limit of an agent's tool, when its reader has not read all."""
+    pro0("send", "w1", "-", stdin="x" * 200_000)
+    become(monkeypatch, team, "w1")
+    monkeypatch.setenv("PRO0_DIRECT", "1")
+    reading, writing = os.pipe()
+    program = subprocess.Popen([sys.executable, "-m", "pro0", "inbox"], stdout=writing, stderr=subprocess.DEVNULL)
+    os.close(writing)
+    with open(reading, "rb"):
+        assert select.select([reading], [], [], STUCK)[0], "it shows its mail"
+        program.send_signal(signal.SIGINT)
+
+        def is_lost() -> bool:
+            handed = team.team.mailbox("w1").head.read().handed
+            return handed is not None and handed.incarnation == LOST
+
+        wait_until(is_lost, STUCK, "the mail counts as not given")
+    program.wait(STUCK)
+    assert "#1 · again" in pro0("inbox").out
     assert not pro0("inbox").out
 
 

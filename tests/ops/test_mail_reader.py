@@ -1,5 +1,8 @@
 """What the shell agent and the runner do with their mail (rulings 3.9)."""
 
+import errno
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from pro0.ops.context import Context
 from pro0.ops.team import members
 from pro0.ops.team.mail_reader import MailReader
 from pro0.store.teams import TeamStore
+from tests.faults import Call, Shim
 from tests.teams import NOW, make_team, member
 
 BUSY = Task(id="task-3", title="t")
@@ -68,3 +72,22 @@ def test_one_that_cannot_be_answered_now_is_answered_later(team: TeamStore) -> N
     path.write_bytes(whole)
     reader.read(None)
     assert reader.agreed
+
+
+def test_one_whose_letter_did_not_arrive_is_answered_too(team: TeamStore) -> None:
+    """The disk failed once the letter was given: else nobody would ever see it."""
+    wish(team)
+    said: list[str] = []
+    reader = MailReader(member(team, "w1"), said.append)
+    with Shim(("fsync",), None, folders_fail), pytest.raises(StoreError, match="after the change"):
+        reader.read(None)
+    reader.read(None)
+    assert (reader.agreed, said) == (True, ["lead → w1: please"])
+
+
+def folders_fail(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    """Let the last step of each write fail."""
+    assert isinstance(args[0], int)
+    if stat.S_ISDIR(os.fstat(args[0]).st_mode):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    return real(*args, **kwargs)

@@ -3,18 +3,33 @@
 import shutil
 import subprocess
 from collections.abc import Callable
+from errno import EIO
 from pathlib import Path
 
 import pytest
 
 from pro0.errors import NotFound, StoreError
 from pro0.model.message import Message, Notice
-from pro0.rules.mail import DELIVERED_COUNT, HEAD_COUNT
+from pro0.rules.mail import DELIVERED_COUNT, HEAD_COUNT, Delivery
 from pro0.store.mailbox import Box
 from pro0.store.places.place import DocumentPlace
 from pro0.store.places.promises import Documents
 from tests import crowd
-from tests.faults import FAILED, KILLED, MUTATING, Call, Shim, in_child, kill_after, kill_before, points
+from tests.faults import (
+    CALLS,
+    FAILED,
+    KILLED,
+    MUTATING,
+    Call,
+    Fault,
+    Shim,
+    count,
+    fail_with,
+    in_child,
+    kill_after,
+    kill_before,
+    points,
+)
 from tests.store.raw import data_of, put
 from tests.teams import NOW
 
@@ -210,6 +225,50 @@ def test_what_did_not_arrive_is_given_again(box: Box) -> None:
     assert len(box.hand_out("first", acknowledge=False)) == 2
     box.take_back("first")
     assert [delivery.message.id for delivery in box.hand_out("first", acknowledge=False)] == ["x", "y"]
+
+
+def interrupt(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    real(*args, **kwargs)
+    raise KeyboardInterrupt
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("acknowledge", [False, True])
+@pytest.mark.parametrize(("fault", "lasts"), [(fail_with(EIO), False), (fail_with(EIO), True), (interrupt, False)])
+def test_mail_that_is_not_given_out_to_the_end_is_given_again(
+    tmp_path: Path, fault: Fault, *, lasts: bool, acknowledge: bool
+) -> None:
+    """Wherever the call fails or is interrupted; what the same session has got before is not given again.
+
+    Where nothing can be read afterwards nobody knows, so it may be given twice, and is never lost.
+    """
+
+    def prepared(name: str) -> Box:
+        (box := Box(tmp_path / name, "w1")).make()
+        send(box, "old")
+        box.hand_out("first", acknowledge=False)
+        send(box, "x", "y")
+        return box
+
+    def hit(shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        if len(shim.seen) == at or (lasts and len(shim.seen) > at):
+            return fault(shim, name, real, args, kwargs)
+        return real(*args, **kwargs)
+
+    at, sound = 0, prepared("sound")
+    for at, call in enumerate(count(lambda: sound.hand_out("first", acknowledge=acknowledge)), 1):
+        box, got, interrupted = prepared(f"box-{at}"), list[Delivery](), False
+        with Shim(CALLS, None, hit):
+            try:
+                got = box.hand_out("first", acknowledge=acknowledge)
+            except StoreError:
+                pass
+            except KeyboardInterrupt:
+                interrupted = True
+        got += box.hand_out("first", acknowledge=False)
+        given = [delivery.message.id for delivery in got]
+        if not (interrupted and acknowledge):  # acknowledged is acknowledged
+            assert given == ["x", "y"] or (lasts and given == 2 * ["x", "y"]), call
 
 
 def test_a_debt_may_be_what_seals_a_head(box: Box) -> None:
