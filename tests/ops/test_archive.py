@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.errors import NotFound, Refused, StoreError
-from pro0.model.task import SETTLED, Archived, Changes, Draft, Entry, Kind, Status, Task
+from pro0.model.task import SETTLED, Archived, Changes, Draft, Entry, Gate, Kind, Status, Task
+from pro0.ops.context import nobody
 from pro0.ops.tasks import tasks
 from pro0.ops.team.progress import WorkState, progress
 from pro0.ops.team.status import status
@@ -217,6 +218,19 @@ def test_a_deleted_archived_task_does_not_come_back(team: TeamStore) -> None:
     settled(team, SETTLED_COUNT)
     assert "task-1" not in dict(everything(team))
     assert int(make(team).removeprefix("task-")) == 3 * SETTLED_COUNT + 1
+
+
+def test_a_gate_is_not_deleted_without_a_verdict_from_the_archive_either(team: TeamStore) -> None:
+    """5.3: a task that has moved there is as gated as it was in the list."""
+    [gated] = tasks.create(human(team), [Draft(title="gated", requires=Gate.APPROVAL)])
+    tasks.cancel(human(team), gated.id)
+    with team.tasks.change("a test") as change:
+        change.value = replace(change.value, tasks=tuple(replace(t, updated_at=NOW) for t in change.value.tasks))
+    settled(team, SETTLED_COUNT)
+    assert gated.id not in live(team)
+    with pytest.raises(Refused, match="only a person"):
+        tasks.delete(replace(human(team), vouch=nobody), gated.id)
+    assert tasks.delete(human(team), gated.id).id == gated.id
 
 
 def test_a_broken_segment_is_an_error_where_it_is_needed(team: TeamStore) -> None:

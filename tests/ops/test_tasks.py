@@ -4,6 +4,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from pro0.errors import BadInput, NotFound, Refused
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import State
-from pro0.model.task import Awaiting, Draft, Gate, Status
+from pro0.model.task import Awaiting, Changes, Draft, Gate, Status, Task, TaskList
 from pro0.ops.context import Context, lead_context
 from pro0.ops.mail import messages
 from pro0.ops.repair.repair import repair
@@ -20,6 +21,7 @@ from pro0.ops.tasks import acting, gates, tasks
 from pro0.ops.team import teams
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import Act, Request
+from pro0.store.files import Change
 from pro0.store.teams import TeamStore
 from tests.faults import contents
 from tests.teams import NOW, human, make_team, member, set_state, settle_debts
@@ -229,15 +231,21 @@ def test_a_comment_changes_no_task(phase: str, team: TeamStore) -> None:
     assert path.read_bytes() == before
 
 
+def without_verdicts(team: TeamStore) -> Context:
+    """A program of the person's that may give no verdict."""
+
+    def nobody(_home: Path, _project: Callable[[], Path], act: str) -> None:
+        raise Refused(f"no verdict: {act}")
+
+    return Context(team, THE_HUMAN, vouch=nobody)
+
+
 def test_a_cancel_in_the_moment_of_a_reopening_takes_no_wait_away(
     team: TeamStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """5.11: whoever may give no verdict may not do it by two acts at once either."""
 
-    def nobody(_home: Path, _project: Callable[[], Path], act: str) -> None:
-        raise Refused(f"no verdict: {act}")
-
-    program = Context(team, THE_HUMAN, vouch=nobody)
+    program = without_verdicts(team)
     [held] = tasks.create(human(team), [Draft(title="t", awaiting=Awaiting.APPROVAL)])
     before = acting.make_request
 
@@ -252,6 +260,33 @@ def test_a_cancel_in_the_moment_of_a_reopening_takes_no_wait_away(
     assert tasks.show(program, held.id).status == Status.CANCELLED
     with pytest.raises(Refused, match=r"no verdict: task\.reopen"):
         tasks.reopen(program, held.id)
+
+
+TAKING_AWAY: dict[str, Callable[[Context], Task]] = {
+    "delete": lambda c: tasks.delete(c, "1", force=True),
+    "update": lambda c: tasks.update(c, "1", Changes(requires="")),
+}
+
+
+@pytest.mark.parametrize("act", TAKING_AWAY.values(), ids=TAKING_AWAY)
+def test_a_question_in_the_moment_of_a_change_is_not_taken_away(
+    act: Callable[[Context], Task], team: TeamStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """5.11: the task counts as the lock finds it, not as it was a moment before."""
+    w1, shared = member(team, "w1"), team.tasks
+    tasks.claim(w1, "1")
+    in_time = shared.change
+
+    def late(what: str) -> AbstractContextManager[Change[TaskList]]:
+        monkeypatch.undo()
+        gates.hand_off(w1, "1", Awaiting.APPROVAL, "may I publish?")
+        return in_time(what)
+
+    monkeypatch.setattr(shared, "change", late)
+    with pytest.raises(Refused, match="no verdict: change what 1 waits for"):
+        act(without_verdicts(team))
+    assert tasks.show(w1, "1").awaiting
+    assert act(human(team)).id == "task-1"
 
 
 def test_gates_that_a_task_has_not_are_no_keys(team: TeamStore) -> None:

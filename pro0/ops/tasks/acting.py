@@ -41,25 +41,51 @@ def carry_out(context: Context, id: str, request: Request) -> Task:
 
 
 class _NeedsVerdict(Exception):
-    """A task cannot be reopened without a person's verdict."""
+    """A task, as it is found under the lock, needs a person's verdict first."""
 
 
 def reopen(context: Context, id: str, reason: str) -> Task:
     """Reopen a task; one that ended what it waited for needs a verdict, else cancelling would be one."""
     request = make_request(context, Act.REOPEN, reason)
-    is_proved = False
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
-        if not is_proved and ended_wait(changes.find(tasks, task_id(id))):
-            raise _NeedsVerdict
         return changes.act(tasks, task_id(id), in_turn(context, request))
 
+    return _with_verdict(context, "task.reopen", ended_wait, Act.REOPEN, id, change_it, with_relatives=True)
+
+
+def edit_as_a_person(context: Context, verb: str, id: str, change_it: Edit, fields: Changes | None = None) -> Task:
+    """Change one task like `edit`; one that takes a gate, a wait or an unagreed command away needs a verdict."""
+
+    def takes_away(task: Task) -> bool:
+        gated = bool(task.requires or task.awaiting or task.unagreed)
+        return gated and (fields is None or fields.requires is not None or fields.run is not None)
+
+    return _with_verdict(context, f"change what {id} waits for", takes_away, verb, id, change_it)
+
+
+def _with_verdict(
+    context: Context,
+    verdict: str,
+    needs_one: Callable[[Task], bool],
+    verb: str,
+    id: str,
+    change_it: Edit,
+    *,
+    with_relatives: bool = False,
+) -> Task:
+    """Change one task; when the task under the lock needs a verdict, ask for it outside and change it then."""
+
+    def unproved(tasks: TaskList) -> tuple[TaskList, Task]:
+        if needs_one(changes.find(tasks, task_id(id))):
+            raise _NeedsVerdict
+        return change_it(tasks)
+
     try:
-        return edit(context, Act.REOPEN, id, change_it, with_relatives=True)
+        return edit(context, verb, id, unproved, with_relatives=with_relatives)
     except _NeedsVerdict:  # a person may take long, so nobody waits for the list meanwhile
-        context.person("task.reopen")
-        is_proved = True
-        return edit(context, Act.REOPEN, id, change_it, with_relatives=True)
+        context.person(verdict, about_task=True)
+        return edit(context, verb, id, change_it, with_relatives=with_relatives)
 
 
 def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relatives: bool = False) -> Task:
@@ -127,14 +153,6 @@ def require_assignable(context: Context, id: str, to: str) -> None:
     listed = context.team.require().tasks.read()
     request = replace(make_request(context, Act.ASSIGN), assignee=to)
     changes.assign(recalled(context, listed, {task_id(id)}), task_id(id), request, "")
-
-
-def as_a_person(context: Context, id: str, fields: Changes | None = None) -> None:
-    """Raise Refused when a change removes a gate, a wait or an unagreed command without a person's verdict."""
-    task = next((task for task in context.team.require().tasks.read().tasks if task.id == task_id(id)), None)
-    gated = task is not None and bool(task.requires or task.awaiting or task.unagreed)
-    if gated and (fields is None or fields.requires is not None or fields.run is not None):
-        context.person(f"change what {id} waits for", about_task=True)
 
 
 def environ(context: Context) -> Mapping[str, str]:

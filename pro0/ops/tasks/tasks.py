@@ -121,7 +121,6 @@ def cancel(context: Context, id: str, reason: str = "") -> Task:
 @operation("task.update", PEOPLE_AND_AGENTS)
 def update(context: Context, id: str, fields: Changes) -> Task:
     """Change fields of a task that is not settled."""
-    acting.as_a_person(context, id, fields)
     added = {task_id(name) for name in fields.add_dependencies}
     if fields.role:
         fields = replace(fields, role=drafting.role_of(context, fields.role))
@@ -130,20 +129,19 @@ def update(context: Context, id: str, fields: Changes) -> Task:
         require_known(context, tasks, changes.find(tasks, task_id(id)), fields.drop_dependencies)
         return editing.update(recalled(context, tasks, added), task_id(id), fields, context.caller, context.now())
 
-    return edit(context, "update", id, change_it)
+    return acting.edit_as_a_person(context, "update", id, change_it, fields)
 
 
 @operation("task.delete", IN_CHARGE)
 def delete(context: Context, id: str, *, force: bool = False) -> Task:
     """Remove a task for good; returns it as it was."""
-    acting.as_a_person(context, id)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         gone = changes.find(tasks, task_id(id))
         now, watchers = context.now(), acting.watchers(context)
         return editing.delete(tasks, gone.id, context.caller, force=force, now=now, watchers=watchers), gone
 
-    return edit(context, "delete", id, change_it)
+    return acting.edit_as_a_person(context, "delete", id, change_it)
 
 
 @operation("task.free", LEAD_ONLY)
