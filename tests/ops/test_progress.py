@@ -1,14 +1,25 @@
 """What is left once nothing moves by itself (behaviour 3.19)."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from pro0.model.task import Awaiting, Draft, Kind, Status
+from pro0 import processes
+from pro0.model.runtime import Failure, Phase, Process, State
+from pro0.model.task import Awaiting, Draft, Kind, Policy, Status
+from pro0.model.team import Seat
+from pro0.model.usage import SessionUsage
 from pro0.ops.tasks import gates, tasks
+from pro0.ops.team import costs, teams
 from pro0.ops.team.progress import WorkState, progress
 from pro0.store.teams import TeamStore
-from tests.teams import human, make_team
+from tests.sharing import founded, joined, seated
+from tests.teams import NOW, human, make_team, member, set_state
+
+GONE = Process(pid=2**22 + 1, start="1", boot_id="gone")
 
 
 @pytest.fixture
@@ -52,3 +63,111 @@ def test_an_epic_that_is_open_by_itself_is_left_and_says_so(team: TeamStore) -> 
     assert stands(team) == (WorkState.WAITS, (alone,))
     gates.close(human(team), "1")
     assert stands(team) == (WorkState.ALL_DONE, ())
+
+
+# When nothing moves any more
+
+
+def with_a_pool_task(team: TeamStore) -> None:
+    """A task that any member takes, and none but a new one, w2, which has not begun."""
+    tasks.create(human(team), [Draft(title="pool")])
+    set_state(team, "w1", State.SHUTDOWN)
+    with team.wanted.change("a test") as change:
+        seats = (*change.value.seats, Seat(agent_id="w2", name="w2", agent="claude"))
+        change.value = replace(change.value, seats=seats)
+
+
+def with_a_delegated_task(team: TeamStore) -> None:
+    """A task that gets a session of its own."""
+    tasks.create(human(team), [Draft(title="in line", policy=Policy.DISPATCH)])
+
+
+def stopped(team: TeamStore) -> None:
+    teams.stop(human(team))
+
+
+def at_the_limit(team: TeamStore) -> None:
+    costs.limit(human(team), 1.0)
+    entry = SessionUsage(agent_id="w1", agent="claude", incarnation="inc-w1", cost_usd=1.0)
+    with team.usage.change("a test") as change:
+        change.value = replace(change.value, sessions=(entry,))
+
+
+def without_a_lead(team: TeamStore) -> None:
+    recorded(team, lead=GONE)
+
+
+def with_a_failed_start(team: TeamStore) -> None:
+    recorded(team, failures=(Failure(agent_id="w2", generation=1, at=NOW, message="no disk"),))
+
+
+def recorded(team: TeamStore, *, ran_by: Process | None = None, **fields: object) -> None:
+    """What a lead has left in its record; with `ran_by` as guard and agent of all sessions."""
+    with team.record.change("a test") as change:
+        seats = tuple(replace(state, guard=ran_by, agent=ran_by) for state in change.value.seats)
+        change.value = replace(change.value, seats=seats, **fields)
+
+
+ENDS: dict[str, tuple[Callable[[TeamStore], None], Callable[[TeamStore], None]]] = {
+    "a stop, a task in line": (with_a_delegated_task, stopped),
+    "a stop, a member that has not begun": (with_a_pool_task, stopped),
+    "the limit of cost, a task in line": (with_a_delegated_task, at_the_limit),
+    "the limit of cost, a member that has not begun": (with_a_pool_task, at_the_limit),
+    "a dead lead, a task in line": (with_a_delegated_task, without_a_lead),
+    "a dead lead, a member that has not begun": (with_a_pool_task, without_a_lead),
+    "a failed start": (with_a_pool_task, with_a_failed_start),
+}
+
+
+@pytest.mark.parametrize(("prepare", "end"), ENDS.values(), ids=ENDS)
+def test_work_stands_once_nothing_can_move_by_itself(
+    prepare: Callable[[TeamStore], None], end: Callable[[TeamStore], None], home: Path
+) -> None:
+    """The wait for the team went on for ever, though only a person could make it go on."""
+    team = make_team(home, "w1")
+    prepare(team)
+    assert progress(human(team)).moving
+    end(team)
+    stand = progress(human(team))
+    assert (stand.moving, stand.outcome) == (False, WorkState.WAITS)
+
+
+def test_who_died_together_with_the_lead_is_not_at_work(home: Path) -> None:
+    """Nobody is left to free its task; what the person holds is held all the same."""
+    team = make_team(home, "w1")
+    tasks.create(human(team), [Draft(title="one"), Draft(title="two")])
+    tasks.claim(member(team, "w1"), "1")
+    me = processes.identify(os.getpid())
+    for lead, session, moves in ((me, GONE, True), (GONE, me, True), (GONE, GONE, False)):
+        recorded(team, ran_by=session, lead=lead)
+        assert progress(human(team)).moving is moves
+    assert progress(human(team)).needs, "the person is told"
+    tasks.claim(human(team), "2")
+    assert progress(human(team)).moving
+
+
+def test_a_stop_ends_no_wait_before_the_work_has_ended(home: Path) -> None:
+    team = make_team(home, "w1")
+    tasks.create(human(team), [Draft(title="one")])
+    tasks.claim(member(team, "w1"), "1")
+    stopped(team)
+    assert progress(human(team)).moving
+    recorded(team, phase=Phase.STOPPING)
+    tasks.release(member(team, "w1"), "1")
+    assert not progress(human(team)).moving
+
+
+def test_whose_lead_is_gone_sees_the_other_machines_work(home: Path, database: str) -> None:
+    """Its own lead is dead; the session of the other machine works on, and it cannot see who leads there."""
+    alpha = founded(home, database)
+    two = joined(alpha, "two")
+    seated(two, "w2")
+    tasks.create(human(alpha), [Draft(title="one"), Draft(title="two", policy=Policy.DISPATCH)])
+    tasks.claim(member(alpha, "w1"), "1")
+    recorded(two, ran_by=GONE, lead=GONE)
+    assert progress(human(two)).moving
+    tasks.complete(member(alpha, "w1"), "1")
+    assert progress(human(two)).moving, "a task in line gets its session there"
+    tasks.cancel(human(two), "2")
+    tasks.create(human(alpha), [Draft(title="three", run="true")])
+    assert progress(human(two)).moving, "w1 can take it"

@@ -4,20 +4,23 @@ from enum import IntEnum
 
 import msgspec
 
+from pro0 import processes
 from pro0.model.caller import ANYONE
 from pro0.model.need import Need
-from pro0.model.runtime import ENDED
+from pro0.model.runtime import ENDED, SeatState
 from pro0.model.task import SETTLED, Kind, Status, Task
 from pro0.model.team import Wish
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
-from pro0.ops.team.needs import seen
+from pro0.ops.team.costs import spent
+from pro0.ops.team.needs import seen, unled
 from pro0.ops.team.status import counts
 from pro0.rules.lead.hiring import startable
 from pro0.rules.needs import needs
 from pro0.rules.task_needs import LIST_FAILED, failed_before
 from pro0.rules.tasks.board import Board, claimable, hopeless, why_not_ready
 from pro0.rules.tasks.gates import wait_in_words
+from pro0.store.teams import TeamStore
 
 
 class WorkState(IntEnum):
@@ -45,12 +48,7 @@ def progress(context: Context) -> Progress:
     team_roster, listed = roster(context.team), context.team.tasks.read()
     board, archived = Board(listed.tasks), listed.archived
     open_tasks = [task for task in board if task.status not in SETTLED]
-    at_work = any(task.claim and task.status is Status.IN_PROGRESS for task in open_tasks)
-    moving = (
-        at_work
-        or _harvests(team_roster, board)
-        or (not team_roster.wanted.paused and (bool(startable(board)) or _somebody_can(team_roster, board)))
-    )
+    moving = _moves(context.team, team_roster, board)
     failed = [task for task in board if task.status is Status.FAILED]
     stuck = [task for task in open_tasks if hopeless(board, task)]
     lost = failed or stuck or archived.failed
@@ -62,19 +60,58 @@ def progress(context: Context) -> Progress:
     return Progress(moving, outcome, counts(board, archived), tuple(remaining), needed)
 
 
+def _moves(team: TeamStore, team_roster: Roster, board: Board) -> bool:
+    """Return True while something runs, or comes next by itself: a session, or a task that somebody takes."""
+    desired, lost = team_roster.wanted, _lost(team, team_roster)
+    if any(task.claim and task.claim.agent_id not in lost for task in board if task.status is Status.IN_PROGRESS):
+        return True
+    if desired.wish is Wish.STOP:
+        return False
+    is_led = bool(team.machine) or not unled(team_roster.runtime)  # who leads on another machine cannot be seen
+    if is_led and _harvests(team_roster, board):
+        return True
+    if desired.paused:
+        return False
+    may_start = not (desired.max_cost and spent(team.usage.read().sessions) >= desired.max_cost)
+    if is_led and may_start and startable(board):
+        return True
+    return _somebody_can(team_roster, board, lost | _unbegun(team_roster, may_start=may_start))
+
+
+def _lost(team: TeamStore, team_roster: Roster) -> set[str]:
+    """Return the members that died together with the lead, so that nobody notices it and frees their tasks."""
+    if not unled(team_roster.runtime):
+        return set()
+    here = [seat.agent_id for seat in team_roster.wanted.seats if seat.machine == team.machine]
+    return {agent_id for agent_id in here if not _lives(team_roster.state(agent_id))}
+
+
+def _lives(state: SeatState | None) -> bool:
+    """Return True for a session of which a process may still run."""
+    if state is None or state.state in ENDED:
+        return False
+    return any(process is not None and processes.may_live(process) for process in (state.guard, state.agent))
+
+
 def _harvests(team_roster: Roster, board: Board) -> bool:
     """Return True while a finished worker's output is being saved."""
     over = {task.id for task in board if task.status in SETTLED}
-    return team_roster.wanted.wish is Wish.RUN and any(
-        seat.disposable and seat.task in over for seat in team_roster.wanted.seats
-    )
+    return any(seat.disposable and seat.task in over for seat in team_roster.wanted.seats)
 
 
-def _somebody_can(team_roster: Roster, board: Board) -> bool:
+def _unbegun(team_roster: Roster, *, may_start: bool) -> set[str]:
+    """Return the members without a session that get none by itself: its start failed, or nothing may start."""
+    return {
+        seat.agent_id
+        for seat in team_roster.wanted.seats
+        if team_roster.state(seat.agent_id) is None and (not may_start or team_roster.runtime.failed(seat))
+    }
+
+
+def _somebody_can(team_roster: Roster, board: Board, absent: set[str]) -> bool:
     """Return True when a living member could take a task by itself; the shell agent takes only those with `run`."""
     for seat in team_roster.live():
-        state = team_roster.state(seat.agent_id)
-        if seat.task or seat.agent == "command" or (state and state.state in ENDED):
+        if seat.task or seat.agent == "command" or seat.agent_id in absent:
             continue
         offers = claimable(board, seat.agent_id)
         if any(task.run or seat.agent != "shell" for task in offers):
