@@ -1,6 +1,7 @@
 """Teams on disk, with sessions that are alive as far as the store knows."""
 
 import os
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -56,6 +57,15 @@ def member(team: TeamStore, name: str, incarnation: str | None = None) -> Contex
 
 ASKED = AskedPermission(key="k", tool="Bash", input='{"command": "make"}')
 """What an agent asks leave for."""
+
+
+def own_session(team: TeamStore, name: str) -> Context:
+    """A member in a session that no other test has: by its incarnation a run's processes are found, and ended."""
+    incarnation = uuid.uuid4().hex
+    set_state(team, name, State.IDLE, incarnation)
+    return member(team, name, incarnation)
+
+
 REQUEST = request_id("w1", "inc-w1", ASKED.key, ASKED.tool, ASKED.input)
 """The id of that request, when w1 asks."""
 

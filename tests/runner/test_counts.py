@@ -15,7 +15,7 @@ from pro0.ops.tasks import tasks
 from pro0.runner.loop import Runner
 from pro0.store.teams import TeamStore
 from tests.faults import Shim
-from tests.teams import human, make_team, member
+from tests.teams import human, make_team, own_session
 
 AGENT = ("/bin/echo", "<promise>COMPLETE</promise>")
 PER_TASK = {"fsync": 6, "rename": 4, "pro0.processes.linux.own_pids": 1, "pro0.processes.linux.pids": 1}
@@ -37,7 +37,7 @@ def counted(home: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> Counter
         real(*words, **options)
 
     monkeypatch.setattr(subprocess.Popen, "__init__", noted)
-    runner = Runner(member(team, "runner"), RunOptions(epic=epic.id, agent="command", program=AGENT), Settings())
+    runner = Runner(own_session(team, "runner"), RunOptions(epic=epic.id, agent="command", program=AGENT), Settings())
     with Shim(tuple(PER_TASK)) as shim:
         assert runner.work() == 0
     assert {task.status for task in team.tasks.read().tasks} == {Status.COMPLETED}

@@ -3,7 +3,6 @@
 import os
 import selectors
 import time
-import uuid
 from contextlib import closing
 from errno import EMFILE
 from itertools import count
@@ -16,7 +15,7 @@ from pro0.agent_output import AgentOutput
 from pro0.config import Settings
 from pro0.errors import EnvironmentMissing, StoreError
 from pro0.model.run import RunOptions
-from pro0.model.runtime import Process, State
+from pro0.model.runtime import Process
 from pro0.model.task import Draft, Status, Task
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
@@ -26,7 +25,7 @@ from pro0.runner.loop import Runner
 from pro0.runner.orders import Orders
 from pro0.store.teams import TeamStore
 from tests.faults import Call, Shim
-from tests.teams import human, make_team, member, set_state
+from tests.teams import human, make_team, member, own_session
 from tests.waiting import STUCK
 
 CLAUDE = """#!/bin/sh
@@ -55,11 +54,9 @@ def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ready(home: Path, options: RunOptions, command: str | None = None) -> tuple[TeamStore, Runner]:
-    """A run in a session of its own: by its name the processes of a turn are found, and ended."""
-    team, incarnation = make_team(home, "runner"), uuid.uuid4().hex
-    set_state(team, "runner", State.IDLE, incarnation)
+    team = make_team(home, "runner")
     tasks.create(human(team), [Draft(title="t", run=command)])
-    return team, Runner(member(team, "runner", incarnation), options, Settings())
+    return team, Runner(own_session(team, "runner"), options, Settings())
 
 
 class FailsOnce:

@@ -13,7 +13,7 @@ from pro0.ops.tasks import tasks
 from pro0.runner.loop import Runner
 from pro0.store.teams import TeamStore
 from tests.faults import count, fail_with, fault_at
-from tests.teams import human, make_team, member
+from tests.teams import human, make_team, member, own_session
 
 CLAUDE = """#!/bin/sh
 cat > /dev/null
@@ -42,7 +42,7 @@ def paid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ready(home: Path) -> tuple[TeamStore, Runner]:
     team = make_team(home, "runner")
     tasks.create(human(team), [Draft(title="t")])
-    return team, Runner(member(team, "runner"), OPTIONS, Settings())
+    return team, Runner(own_session(team, "runner"), OPTIONS, Settings())
 
 
 def test_a_write_that_fails_once_costs_no_turn(home: Path, paid: Path) -> None:

@@ -15,7 +15,7 @@ from pro0.ops.team import costs, status
 from pro0.runner.loop import Runner
 from pro0.store.paths import EVENTS
 from pro0.store.teams import TeamStore
-from tests.teams import human, make_team, member
+from tests.teams import human, make_team, own_session
 
 SILENT, DONE = ("/bin/echo", "no signal"), ("/bin/echo", "<promise>COMPLETE</promise>")
 RUN = RunOptions(agent="command", standalone=True, poll=0.05)
@@ -44,7 +44,7 @@ def run(home: Path, draft: Draft, options: RunOptions) -> TeamStore:
     """Let the member runner run a team's one task."""
     team = make_team(home, "runner")
     tasks.create(human(team), [draft])
-    Runner(member(team, "runner"), options, Settings()).work()
+    Runner(own_session(team, "runner"), options, Settings()).work()
     return team
 
 
