@@ -1,7 +1,10 @@
 """Git repositories for tests."""
 
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 
 def git(at: Path, *words: str) -> str:
@@ -32,3 +35,14 @@ def repository_in(project: Path) -> Path:
     git(project, "config", "user.email", "person@localhost")
     commit(project, "README", "hello\n")
     return project
+
+
+def let_git_die(folder: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kill the next git that is asked this word, as a system without memory does; every other one goes on to work."""
+    mark, program = folder / "next", folder / "git"
+    folder.mkdir()
+    mark.touch()
+    dies = f'case " $* " in *" {word} "*) rm "{mark}" 2>/dev/null && kill -9 $$;; esac'
+    program.write_text(f'#!/bin/sh\n{dies}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")

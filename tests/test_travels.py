@@ -13,7 +13,7 @@ from pro0.worktrees import travels
 from pro0.worktrees.travels import Travelling
 from pro0.worktrees.turns import alone
 from tests.e2e.machines import called_with
-from tests.repositories import commit, git, put
+from tests.repositories import commit, git, let_git_die, put
 from tests.waiting import STUCK, wait_until
 
 BRANCH = "teams/alpha/bob"
@@ -171,6 +171,26 @@ def test_what_only_home_has_is_kept_beside(travelling: Travelling, there: There,
     git(there.tree, "commit", "-q", "--amend", "-m", "anew")
     assert bring(travelling, there) == git(project, "rev-parse", BRANCH) != first
     assert git(project, "rev-parse", "teams/bob/saved-1") == first
+
+
+@pytest.mark.parametrize("says", ["nothing", "no"])
+@pytest.mark.parametrize("act", ["begin", "bring"])
+def test_a_branch_that_git_does_not_see_for_a_moment_keeps_its_commits(
+    act: str, says: str, travelling: Travelling, there: There, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A git may die at the question, or say no where it cannot open what is there."""
+    commit(there.tree, "a", "1\n")
+    home_has = bring(travelling, there)
+    git(there.tree, "switch", "-q", "--detach")  # the machine need not ask for the branch
+    git(there.tree, "commit", "-q", "--amend", "-m", "anew")
+    why = f"show-ref failed in {travelling.checkout}|already exists"
+    if says == "no":
+        monkeypatch.setattr(travelling, "has", lambda _: False)
+    else:
+        let_git_die(tmp_path / "programs", "show-ref", monkeypatch)
+    with pytest.raises(EnvironmentMissing, match=why):
+        travelling.begin(BRANCH) if act == "begin" else bring(travelling, there)
+    assert git(travelling.checkout, "rev-parse", BRANCH) == home_has
 
 
 def test_a_detached_head_comes_home_too(travelling: Travelling, there: There, project: Path) -> None:

@@ -8,17 +8,18 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
-from pro0.errors import Kept, Refused
+from pro0.errors import EnvironmentMissing, Kept, Refused
 from pro0.git.commands import Git
 from pro0.worktrees import Repository, branch_of
 from tests.crash.lanes import LANES, SOAK, TEST, counted
-from tests.repositories import commit, git, put
+from tests.repositories import commit, git, let_git_die, put
 
 
 @pytest.fixture
@@ -179,6 +180,44 @@ def test_a_branch_that_holds_something_is_not_begun_anew(repository: Repository,
     repository.remove(tree.path, "saved")
     again = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
     assert again.branch == "teams/ada/task-1-3"
+    assert git(repository.checkout, "rev-parse", tree.branch) == made
+
+
+@pytest.mark.parametrize("act", ["add", "drop", "remove"])
+def test_a_git_that_dies_has_not_said_that_no_branch_is_there(
+    act: str, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a branch with work would be begun anew, or be gone for who asks."""
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    made = commit(tree.path, "a", "1\n")
+    if act == "remove":
+        shutil.rmtree(tree.path)
+    else:
+        repository.remove(tree.path, "saved")
+    acts: dict[str, Callable[[], object]] = {
+        "add": lambda: repository.add(tree.path, tree.branch),
+        "drop": lambda: repository.drop(tree.branch),
+        "remove": lambda: repository.remove(tree.path, "saved"),
+    }
+    let_git_die(tmp_path / "programs", "show-ref", monkeypatch)
+    with pytest.raises(EnvironmentMissing, match="git show-ref failed"):
+        acts[act]()
+    assert git(repository.checkout, "rev-parse", tree.branch) == made
+    assert repository.unmerged() == (tree.branch,)
+    assert repository.add(tree.path, tree.branch).branch == "teams/ada/task-1-2"
+
+
+def test_a_branch_that_git_does_not_see_for_a_moment_is_not_begun_anew(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git says no too where it cannot open what is there."""
+    tree = repository.add(tmp_path / "ada", branch_of("ada", "task-1"))
+    made = commit(tree.path, "a", "1\n")
+    repository.remove(tree.path, "saved")
+    with monkeypatch.context() as unseen:
+        unseen.setattr(repository, "has", lambda _: False)
+        with pytest.raises(EnvironmentMissing, match="already exists"):
+            repository.add(tree.path, tree.branch)
     assert git(repository.checkout, "rev-parse", tree.branch) == made
 
 

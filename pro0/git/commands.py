@@ -59,6 +59,13 @@ class Git:
         """Return True when git exits with 0."""
         return self.attempt(*words)[0] == 0
 
+    def answers(self, *words: str) -> bool:
+        """Return git's yes or no, its exit codes 0 and 1; raises EnvironmentMissing for any other, also a signal."""
+        code, text = self.attempt(*words)
+        if code not in {0, 1}:
+            raise self._failure(words, code, text)
+        return code == 0
+
     def attempt(self, *words: str) -> tuple[int, str]:
         """Return git's exit code and its output, or its error text when it failed without output."""
         done = self._done(words)

@@ -45,9 +45,9 @@ class Repository:
                 return existing
             head = self.head()
             self._clear(path, existing)
-            name = self._free(branch, head)
+            name, there = self._free(branch, head)
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._check_out(path, name, head)
+            self._check_out(path, name, head, there=there)
             return Worktree(path, name, head)
 
     def all(self) -> tuple[Worktree, ...]:
@@ -130,19 +130,20 @@ class Repository:
         with self._alone():
             return not self.has(branch) or self._drop(branch)
 
-    def _check_out(self, path: Path, branch: str, head: str) -> None:
+    def _check_out(self, path: Path, branch: str, head: str, *, there: bool) -> None:
         """Make a worktree. It counts as half made, by git's own lock, until all files are there."""
         making = ("--quiet", "--no-track", "--no-checkout", "--lock", "--reason", "initializing")
-        self._git.run("worktree", "add", *making, "-B", branch, str(path), head)
+        self._git.run("worktree", "add", *making, "-B" if there else "-b", branch, str(path), head)
         with Git(path).apart(index=True, head=head) as apart:
             apart.run("read-tree", "-m", "-u", head)
         self._git.run("worktree", "unlock", str(path))
 
-    def _free(self, branch: str, head: str) -> str:
-        """Return the first free branch name: not checked out, and without commits of its own."""
+    def _free(self, branch: str, head: str) -> tuple[str, bool]:
+        """Return the first branch name not checked out and without commits of its own, and True if it is there."""
         taken = {tree.branch for tree in self.all()}
         names = (branch if number == 1 else f"{branch}-{number}" for number in range(1, 1_000_000))
-        return next(n for n in names if n not in taken and (not self.has(n) or self._commit(n) == head))
+        known = ((name, self.has(name)) for name in names if name not in taken)
+        return next((name, there) for name, there in known if not there or self._commit(name) == head)
 
     def _clear(self, path: Path, tree: Worktree | None) -> None:
         """Make room at the path of our present or former worktree; refuse to touch anything else."""
@@ -281,8 +282,8 @@ class Repository:
         return any(name != f"{HEADS}{but}" for name in names)
 
     def has(self, branch: str) -> bool:
-        """Return True while the branch is there."""
-        return self._git.succeeds("show-ref", "--verify", "--quiet", f"{HEADS}{branch}")
+        """Return True while the branch is there; raises EnvironmentMissing when git does not say so or no."""
+        return self._git.answers("show-ref", "--verify", "--quiet", f"{HEADS}{branch}")
 
     def is_merged(self, branch: str) -> bool:
         """Return True for a branch without a commit that the checkout's HEAD lacks."""

@@ -50,8 +50,9 @@ class Travelling(Repository):
         """Return a new branch at the checkout's HEAD: that name, or its next free numbered one."""
         with self._alone():
             head = self.head()
-            name = self._free(branch, head)
-            self._git.run("update-ref", "-m", made_from(head), f"{HEADS}{name}", head)
+            name, there = self._free(branch, head)
+            old = head if there else "0" * len(head)
+            self._git.run("update-ref", "-m", made_from(head), f"{HEADS}{name}", head, old)
             return name
 
     def send(self, branch: str, member: str, command: Sequence[str]) -> None:
@@ -83,7 +84,7 @@ class Travelling(Repository):
             raise Refused(text, code=ErrorCode.CONFLICT, hint=f"git -C {taken} switch --detach")
         if old and not self._git.succeeds("merge-base", "--is-ancestor", old, new) and not self._lasts(old, branch):
             self._named(Path(branch), old)
-        self._git.run("update-ref", "-m", "pro0: from its machine", f"{HEADS}{branch}", new, *([old] if old else []))
+        self._git.run("update-ref", "-m", "pro0: from its machine", f"{HEADS}{branch}", new, old or "0" * len(new))
 
     def _reach(self, command: Sequence[str], patience: float, *words: str) -> None:
         """Let git reach one other repository through a command, whatever settings say of addresses."""
@@ -121,7 +122,7 @@ class Guest(Repository):
             self._clear(self._tree, existing)
             head = self._newest(branch)
             self._tree.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._check_out(self._tree, branch, head)
+            self._check_out(self._tree, branch, head, there=self.has(branch))
             return Worktree(self._tree, branch, head)
 
     def give(self, branch: str, message: str) -> NoReturn:
