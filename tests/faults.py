@@ -144,6 +144,20 @@ def fail_with(code: int) -> Fault:
     return fault
 
 
+def fail_about(text: str, code: int) -> Fault:
+    """Let each call fail that is about this text: its first word, or the argv of a program."""
+    failing = fail_with(code)
+
+    def fault(shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        return (failing if text in str(args[0]) else _as_usual)(shim, name, real, args, kwargs)
+
+    return fault
+
+
+def _as_usual(_shim: Shim, _name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    return real(*args, **kwargs)
+
+
 def write_short(_shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
     """Write one byte of all, as a full disk or a limit may."""
     if name != "write":

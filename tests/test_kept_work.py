@@ -1,5 +1,6 @@
 """What a removal, a merge or the forgetting of a worktree must not take from anybody, in states that git allows."""
 
+import errno
 import os
 import shutil
 import signal
@@ -7,14 +8,15 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from pro0.errors import Kept, Refused
+from pro0.errors import EnvironmentMissing, Kept, Refused
 from pro0.git.commands import Git, Worktree
 from pro0.worktrees import Repository, branch_of
 from pro0.worktrees.work import work_in
+from tests.faults import Shim, fail_about
 from tests.repositories import commit, git, put, repository_in
 
 LOCAL = ("-c", "protocol.file.allow=always")
@@ -219,18 +221,24 @@ def test_what_nobody_committed_comes_on_no_branch_of_the_person(
     assert git(project, "rev-parse", "main") == before
 
 
+def former_submodule(project: Path, at: Path) -> None:
+    """A submodule that was taken down, with a commit that is nowhere else."""
+    lib = at.parent / "lib"
+    lib.mkdir()
+    repository_in(lib)
+    git(at, *LOCAL, "submodule", "add", "-q", str(lib), "lib")
+    git(at, "commit", "-qm", "lib")
+    git(project, "merge", "-q", git(at, "rev-parse", "HEAD"))
+    git(at / "lib", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-m", "a")
+    git(at, "submodule", "deinit", "-q", "--force", "lib")
+
+
 def test_the_repository_of_a_former_submodule_is_not_removed(
-    repository: Repository, project: Path, tmp_path: Path
+    repository: Repository, project: Path, tree: Worktree
 ) -> None:
     """behaviour 3.10: git keeps it in its own folder of the worktree, with commits that are nowhere else."""
-    (tmp_path / "lib").mkdir()
-    repository_in(tmp_path / "lib")
-    git(project, *LOCAL, "submodule", "add", "-q", str(tmp_path / "lib"), "lib")
-    git(project, "commit", "-qm", "lib")
-    path = repository.add(tmp_path / "ada", branch_of("ada", "task-1")).path
-    git(path, *LOCAL, "submodule", "update", "-q", "--init")
-    git(path / "lib", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-m", "a")
-    git(path, "submodule", "deinit", "-q", "--force", "lib")
+    path = tree.path
+    former_submodule(project, path)
     assert "holds a repository of its own" in work_in(path)
     assert not repository.remove_unused(path)
     with pytest.raises(Kept, match="modules/lib"):
@@ -495,14 +503,19 @@ def test_a_note_that_names_nothing_is_in_nobodys_way(repository: Repository, tre
     assert repository.remove(tree.path, "saved") == ""
 
 
+def patches_waiting(at: Path) -> None:
+    """Patches that git has not applied, in the middle of `git am`."""
+    for number in (1, 2):
+        commit(at, "README", f"{number}\n")
+    patches = git(at, "format-patch", "--stdout", "-2").encode()
+    git(at, "reset", "-q", "--hard", "HEAD~2")
+    commit(at, "README", "ours\n")
+    subprocess.run(["git", "am"], cwd=at, input=patches, capture_output=True, check=False)
+
+
 def test_patches_that_wait_keep_the_worktree(repository: Repository, project: Path, tree: Worktree) -> None:
     """behaviour 3.10: no commit can hold them"""
-    for number in (1, 2):
-        commit(tree.path, "README", f"{number}\n")
-    patches = git(tree.path, "format-patch", "--stdout", "-2").encode()
-    git(tree.path, "reset", "-q", "--hard", "HEAD~2")
-    commit(tree.path, "README", "ours\n")
-    subprocess.run(["git", "am"], cwd=tree.path, input=patches, capture_output=True, check=False)
+    patches_waiting(tree.path)
     assert "`git am`" in work_in(tree.path)
     assert not repository.remove_unused(tree.path)
     with pytest.raises(Kept, match="in the middle of `git am`"):
@@ -534,3 +547,72 @@ def test_a_branch_of_the_agents_own_is_named_until_it_is_merged(
     git(project, "merge", "-q", "scratch")
     assert repository.remove(tree.path, "saved") == ""
     assert git(project, "branch", "--list", "scratch") == "scratch"
+
+
+def nested(_: Path, at: Path) -> None:
+    """A repository that somebody has made within a worktree."""
+    (at / "deep" / "lib").mkdir(parents=True)
+    repository_in(at / "deep" / "lib")
+
+
+class Unseen(NamedTuple):
+    """One kind of work, and the look that fails at it for a moment: its call, and what that is about."""
+
+    work: Callable[[Path, Path], object]
+    call: str
+    about: str
+    code: int = errno.EMFILE
+
+
+UNSEEN = {
+    "the folder with a repository": Unseen(nested, "scandir", "deep"),
+    "former submodules": Unseen(former_submodule, "listdir", "modules"),
+    "the index": Unseen(lambda _, at: forced(at), "subprocess._fork_exec", "diff-index", errno.EAGAIN),
+    "a file that was added by force": Unseen(lambda _, at: forced(at), "lstat", " result", errno.EIO),
+    "what a rebase has put aside": Unseen(lambda p, at: put_aside(p, at, "rebase"), "open", "autostash"),
+    "git's folders of worktrees": Unseen(
+        lambda p, at: put_aside(p, at, "merge"), "listdir", ".git/worktrees", errno.EACCES
+    ),
+    "git's note of the worktree": Unseen(lambda p, at: put_aside(p, at, "merge"), "open", "gitdir", errno.EACCES),
+    "the worktree's own refs": Unseen(
+        lambda p, at: put_aside(p, at, "a worktree's own ref"), "scandir", "/refs", errno.EACCES
+    ),
+    "patches that wait": Unseen(lambda _, at: patches_waiting(at), "lstat", "applying", errno.EIO),
+}
+
+
+@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
+def test_what_cannot_be_seen_for_a_moment_is_not_removed(
+    unseen: Unseen, repository: Repository, project: Path, tree: Worktree
+) -> None:
+    """behaviour 3.10: a look that fails has not said that nothing is there"""
+    unseen.work(project, tree.path)
+    why = work_in(tree.path)
+    with Shim((unseen.call,), None, fail_about(unseen.about, unseen.code)):
+        with pytest.raises(EnvironmentMissing, match=os.strerror(unseen.code)):
+            repository.remove(tree.path, "saved")
+        assert work_in(tree.path)
+    assert why
+    assert work_in(tree.path), "it is all there"
+
+
+def test_another_worktree_that_cannot_be_seen_is_no_matter(
+    repository: Repository, tree: Worktree, tmp_path: Path
+) -> None:
+    beside = repository.add(tmp_path / "ben", branch_of("ben", "task-1"))
+    with Shim(("open",), None, fail_about(f"{tree.path.name}/gitdir", errno.EACCES)) as shim:
+        assert repository.remove(beside.path, "saved") == ""
+    assert any("ada/gitdir" in seen.about for seen in shim.seen)
+    assert [one.path for one in repository.all()[1:]] == [tree.path]
+
+
+def test_a_damaged_index_keeps_the_worktree(repository: Repository, tree: Worktree) -> None:
+    """behaviour 3.10: nobody can tell which ignored files were added to it"""
+    forced(tree.path)
+    index = Git(tree.path).private() / "index"
+    sound = index.read_bytes()
+    index.write_bytes(b"DIRC nothing")
+    with pytest.raises(EnvironmentMissing, match="git diff-index failed"):
+        repository.remove(tree.path, "saved")
+    index.write_bytes(sound)
+    assert repository.remove(tree.path, "saved") == tree.branch

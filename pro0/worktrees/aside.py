@@ -4,6 +4,7 @@ A rebase or merge puts changed files aside there (`--autostash`) until it is ove
 ref of a worktree's own names commits for that worktree alone.
 """
 
+import errno
 import os
 import re
 import stat
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from pro0.errors import EnvironmentMissing
 from pro0.git.commands import HEADS, Git
 from pro0.worktrees.names import is_anothers
 
@@ -23,18 +25,53 @@ _ID = re.compile(rb"[0-9a-f]{40,64}\n?")
 _ONLY_MOVED = re.compile(rb"^(?:checkout|reset|clone):|^rebase.*\((?:start|finish)\)|Fast-forward$")
 _NO_OBJECT = 1
 """The exit code of git for an object that is not there any more, so nothing can save it."""
-_LONGEST = 256
-"""Byte limit for a note of one commit."""
+_LONGEST = 8192
+"""Byte limit for a note of one commit or one path."""
+_HOLD_NOTHING = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
+"""Errors of a place that is not there, or can be no file or folder."""
+
+
+def raise_unless_gone(error: OSError, place: Path | None = None) -> None:
+    """Raise EnvironmentMissing for a failed look, unless nothing is there: what nobody sees may be work."""
+    if error.errno in _HOLD_NOTHING:
+        return
+    text, hint = f"{error.filename or place} cannot be read: {error.strerror}", "see that it can be read, then again"
+    raise EnvironmentMissing(text, hint=hint) from error
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the names in a folder, none for one that is gone; raises EnvironmentMissing for an unreadable one."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError as error:
+        raise_unless_gone(error, folder)
+        return []
+
+
+def mode_of(path: Path) -> int:
+    """Return the mode of what is there, links not followed, 0 for nothing; raises EnvironmentMissing in doubt."""
+    try:
+        return os.lstat(path).st_mode
+    except OSError as error:
+        raise_unless_gone(error, path)
+        return 0
 
 
 def private_folder(common: Path, worktree: Path) -> Path | None:
-    """Return git's own folder of a worktree, also of one that is gone."""
+    """Return git's own folder of a worktree, also of one that is gone; raises EnvironmentMissing in doubt."""
     target = os.fspath(worktree.resolve() / ".git")
-    for pointer in (common / "worktrees").glob("*/gitdir"):
-        with suppress(OSError):
-            place = os.fsdecode(pointer.read_bytes().removesuffix(b"\n"))
-            if os.path.normpath(pointer.parent / place) == target:
-                return pointer.parent
+    doubt: EnvironmentMissing | None = None
+    for name in names_in(common / "worktrees"):
+        private = common / "worktrees" / name
+        try:
+            place = os.fsdecode(_text(private / "gitdir").removesuffix(b"\n"))
+        except EnvironmentMissing as error:  # another one's is no matter
+            doubt = error
+            continue
+        if os.path.normpath(private / place) == target:
+            return private
+    if doubt:
+        raise doubt
     return None
 
 
@@ -67,12 +104,25 @@ def made_in(private: Path) -> set[str]:
 
 def pending_patches(private: Path) -> bool:
     """Return True in the middle of `git am`: the patches that it has not applied may be nowhere else."""
-    return os.path.lexists(private / "rebase-apply" / "applying")
+    return mode_of(private / "rebase-apply" / "applying") != 0
 
 
 def _noted(private: Path) -> Iterator[str]:
-    own_refs = sorted(path for path in (private / "refs").rglob("*") if not path.is_dir())
+    walk = os.walk(private / "refs", onerror=raise_unless_gone)
+    own_refs = sorted(Path(folder, name) for folder, _, names in walk for name in names)
     for path in (*(private / name for name in _FILES), *own_refs):
-        with suppress(OSError), open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as note:
-            if stat.S_ISREG(os.fstat(note.fileno()).st_mode) and _ID.fullmatch(text := note.read(_LONGEST)):
-                yield text.decode().strip()
+        if _ID.fullmatch(text := _text(path)):
+            yield text.decode().strip()
+
+
+def _text(path: Path) -> bytes:
+    """Return what a file notes, nothing for what is no file; raises EnvironmentMissing for an unreadable one."""
+    try:
+        note = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return os.read(note, _LONGEST) if stat.S_ISREG(os.fstat(note).st_mode) else b""
+        finally:
+            os.close(note)
+    except OSError as error:
+        raise_unless_gone(error, path)
+        return b""

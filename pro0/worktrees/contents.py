@@ -1,11 +1,10 @@
 """What a worktree's folder holds: written as a tree, committed on no branch, or looked at before its removal."""
 
 import os
-from contextlib import suppress
+import stat
 from pathlib import Path
 
 from pro0 import scratch
-from pro0.errors import EnvironmentMissing
 from pro0.git.commands import Git
 from pro0.worktrees import aside
 
@@ -48,25 +47,25 @@ def unsaved(path: Path) -> bool:
 
 
 def repositories_in(path: Path) -> list[Path]:
-    """Return the repositories inside a worktree, submodules too, and those that git keeps of former submodules."""
+    """Return the repositories inside a worktree, submodules too, and those that git keeps of former submodules.
+
+    Raises EnvironmentMissing for a folder that cannot be read: one may be there.
+    """
     repositories = []
-    for folder, names, files in os.walk(path):
+    for folder, names, files in os.walk(path, onerror=aside.raise_unless_gone):
         place = Path(folder)
         if place != path and (".git" in names or ".git" in files):
             repositories.append(place)
             names.clear()
         names[:] = [name for name in names if name != ".git"]
-    with suppress(EnvironmentMissing):
-        repositories += (Git(path).private() / "modules").glob("*")
-    return repositories
+    modules = Git(path).private() / "modules"
+    return [*repositories, *(modules / name for name in aside.names_in(modules))]
 
 
 def _forced(worktree: Git, commit: str) -> list[bytes]:
     """Return the files that are new in a worktree's own index, of those that are there."""
     words = ("diff-index", "--cached", "--no-renames", "--diff-filter=A", "--name-only", "-z", commit)
-    names = list[bytes]()
-    with suppress(EnvironmentMissing), worktree.apart(index=True, head=commit) as apart:
+    with worktree.apart(index=True, head=commit) as apart:
         names = b"".join(apart.stream(*words)).split(b"\0")
-    place = os.fsencode(worktree.folder)
-    paths = {name: os.path.join(place, name) for name in names if name}  # noqa: PTH118 - bytes
-    return [name for name, path in paths.items() if os.path.islink(path) or os.path.isfile(path)]  # noqa: PTH113,PTH114
+    modes = {name: aside.mode_of(worktree.folder / os.fsdecode(name)) for name in names if name}
+    return [name for name, mode in modes.items() if stat.S_ISLNK(mode) or stat.S_ISREG(mode)]
