@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -28,6 +29,7 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from pro0.processes import alike
 from pro0.rpc.place import listening
+from pro0.rules.mail import LOST
 from tests.cli.conftest import become
 from tests.crash.lanes import a_few
 from tests.waiting import STUCK, wait_until
@@ -354,6 +356,26 @@ def test_ctrl_c_ends_the_work(busy: Context) -> None:
         wait_until(lambda: os.waitid(os.P_PID, worker, over), STUCK, "the work is over")
     assert process.returncode == INTERRUPTED
     assert [task.title for task in tasks.board(busy)] == ["one"]
+
+
+def test_mail_is_given_again_when_the_command_ends_while_it_is_shown(
+    busy: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.4: its reader has not read all, and the work ends all the same."""
+    messages.send(busy, "w1", "x" * 200_000)
+    become(monkeypatch, busy, "w1")
+    reading, writing = os.pipe()
+    with open(reading, "rb"), served(busy) as worker:
+        process = subprocess.Popen([*PRO0, "inbox"], stdout=writing)
+        os.close(writing)
+        assert select.select([reading], [], [], STUCK)[0], "it shows its mail"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(STUCK) == INTERRUPTED
+        over = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        wait_until(lambda: os.waitid(os.P_PID, worker, over), 20, "the work is over")
+    handed = busy.team.mailbox("w1").head.read().handed
+    assert handed
+    assert handed.incarnation == LOST
 
 
 @pytest.mark.parametrize(

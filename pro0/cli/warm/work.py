@@ -43,6 +43,10 @@ class Work:
         self._errors = "strict"
         self._begun = False
         """Whether a file was changed, or a stream read or written."""
+        self._writes = False
+        """Whether it writes to a stream now, whose reader may be slow."""
+        self._is_over = False
+        """Whether the command has ended in the middle of that; what it was about to show is put back first."""
         self._limits: dict[int, int] = {}
         """The limits of this process that are those of the command meanwhile."""
 
@@ -120,6 +124,8 @@ class Work:
 
     def _end_with_the_work(self) -> bool:
         """Let go of all that is the command's; return True when nothing of it goes on."""
+        if self._is_over:
+            os._exit(GONE)
         try:
             for stream in (sys.stdout, sys.stderr):
                 stream.flush()
@@ -139,7 +145,23 @@ class Work:
             return
         except OSError:
             pass
-        os._exit(GONE)
+        if self._is_over:
+            return
+        if not self._writes:
+            os._exit(GONE)
+        self._is_over = True
+        raise KeyboardInterrupt
+
+    def write(self, write: Callable[[], int | None]) -> int | None:
+        """Write to a stream of the command, whose end interrupts it; nothing more is written after that."""
+        self.touch()
+        self._writes = True
+        try:
+            if self._is_over:
+                os._exit(GONE)
+            return write()
+        finally:
+            self._writes = False
 
     def touch(self) -> None:
         """Note that this process has begun to act: from now on it must go on."""
@@ -171,8 +193,7 @@ class _Stream(io.FileIO):
         return super().readall()
 
     def write(self, data: bytes) -> int | None:  # type: ignore[override]
-        self._work.touch()
-        return super().write(data)
+        return self._work.write(lambda: super(_Stream, self).write(data))
 
 
 _at_work: list[Work] = []
