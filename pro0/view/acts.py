@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pro0.agents import adapter_named
 from pro0.engine.opening.launch import ensure_lead
 from pro0.errors import ErrorCode, Refused
@@ -43,13 +45,21 @@ def broadcast(context: Context, _to: str, text: str) -> str:
 
 
 def approve(context: Context, task: str, text: str) -> str:
-    """Approve a waiting task."""
-    return f"{task} approved: {gates.approve(context, task, text).status}"
+    """Approve a waiting task, named by its id and the digest of what the person saw."""
+    id, as_seen = _of(context, task)
+    return f"{id} approved: {gates.approve(as_seen, id, text).status}"
 
 
 def reject(context: Context, task: str, text: str) -> str:
-    """Reject a waiting task."""
-    return f"{task} rejected: {gates.reject(context, task, text).status}"
+    """Reject a waiting task, named by its id and the digest of what the person saw."""
+    id, as_seen = _of(context, task)
+    return f"{id} rejected: {gates.reject(as_seen, id, text).status}"
+
+
+def _of(context: Context, task: str) -> tuple[str, Context]:
+    """Return a task's id, and the context of an act on the task as it was seen."""
+    id, _, digest = task.partition(" ")
+    return id, replace(context, shown=digest)
 
 
 def answer_plan(context: Context, plan: str, text: str) -> str:

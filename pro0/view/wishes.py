@@ -6,6 +6,7 @@ from pro0.model.need import Need, NeedKind
 from pro0.model.runtime import ENDED, State
 from pro0.model.task import SETTLED, Awaiting, Status, Task
 from pro0.rules.person.permissions import CUT
+from pro0.rules.views import task_digest
 from pro0.view.items import FOLDED, WAITS, Item
 from pro0.view.line import Line
 from pro0.view.news import News
@@ -90,7 +91,8 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
     kind = item.need.kind if item.need else None
     if task and task.waits:
         verb = "answer" if name == "a" and task.waits.kind is Awaiting.INPUT else act
-        return Prompt(act, task.id, f"{verb} {task.id}, with")
+        # It may come to wait for something else while the person types.
+        return Prompt(act, f"{task.id} {task_digest(task)}", f"{verb} {task.id}, with")
     if item.need and kind is NeedKind.PLAN:
         plan = f"{item.member} {item.need.request}"  # another may be handed in while the person answers
         if name == "r":

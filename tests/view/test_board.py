@@ -15,6 +15,7 @@ from pro0.model.team import Wanted
 from pro0.ops.mail.messages import Letter
 from pro0.ops.team.status import LeadStatus, MemberStatus, TeamStatus
 from pro0.rules.needs import needs
+from pro0.rules.views import task_digest
 from pro0.view.bar import bar
 from pro0.view.board import GONE, HELP, KEYS, BoardView
 from pro0.view.drawing import columns_of, plain
@@ -186,6 +187,8 @@ def test_what_the_person_finds_or_unfolds_is_no_line_that_has_gone() -> None:
 
 W1 = ["tab", "down", "down"]
 """The keys that lead to the row of w1."""
+JUDGED = f"task-3 {task_digest(news().tasks[2])}"
+"""What a verdict names: the task, and what the person saw of it."""
 
 
 @pytest.mark.parametrize(
@@ -211,8 +214,8 @@ W1 = ["tab", "down", "down"]
         ([*W1, "x", "y"], ViewRequest("shutdown", "w1", "y")),
         ([*W1, "x", "n"], ViewRequest("shutdown", "w1", "n")),
         ([*W1, "x", "escape"], None),
-        (["down", "a", "enter"], ViewRequest("approve", "task-3")),
-        (["down", "r", "n", "o", "enter"], ViewRequest("reject", "task-3", "no")),
+        (["down", "a", "enter"], ViewRequest("approve", JUDGED)),
+        (["down", "r", "n", "o", "enter"], ViewRequest("reject", JUDGED, "no")),
         (["tab", "tab", "A", "w", "1", "enter"], ViewRequest("assign", "task-2", "w1")),
         (["tab", "tab", "o"], ViewRequest("say", text="task-2 is in progress: only a finished task is reopened")),
         (["f", "tab", "tab", "down", "down", "o"], ViewRequest("reopen", "task-1")),

@@ -10,8 +10,10 @@ from msgspec.structs import replace
 
 from pro0.errors import Refused
 from pro0.model.caller import THE_HUMAN
+from pro0.model.task import Awaiting, Changes, Draft
 from pro0.model.team import PlanGate
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from pro0.ops.team import plan_approval, teams
 from pro0.ops.team.members import with_seat
 from pro0.store.teams import Store
@@ -122,6 +124,24 @@ def test_a_verdict_counts_for_the_plan_about_which_the_board_asked(
     gate = team.wanted.read().seats[0].gate
     assert gate
     assert (gate.text, gate.verdict) == ((later, "") if later else ("mend the page", verdict))
+
+
+@pytest.mark.parametrize("changed", [False, True])
+@pytest.mark.parametrize("keys", [["a", "o", "k", "enter"], ["r", "n", "o", "enter"]])
+def test_a_verdict_counts_for_the_task_as_the_board_showed_it(keys: list[str], changed: bool, home: Path) -> None:
+    """A task that is changed while the person types waits on."""
+    team = make_team(home, "w1")
+    [task] = tasks.create(human(team), [Draft(title="publish", awaiting=Awaiting.APPROVAL)])
+    board, news, wish = BoardView(), look(human(team), News()), None
+    for key in keys:
+        wish = board.press(Key(key.encode(), key), news)
+        if changed and wish is None:
+            tasks.update(human(team), task.id, Changes(title="publish all"))
+            news = look(human(team), news)
+    assert wish
+    with pytest.raises(Refused, match="has changed since it was shown") if changed else nullcontext():
+        acts.ACTS[wish.act](human(team), wish.target, wish.text)
+    assert (tasks.show(human(team), task.id).waits is not None) is changed
 
 
 def test_a_plan_waits_on_after_a_no(home: Path) -> None:
