@@ -61,7 +61,7 @@ class Box:
     def hand_out(self, incarnation: str, *, acknowledge: bool, limit: int | None = None) -> list[mail.Delivery]:
         """Give out the unread messages (see `mail.hand_out`), and acknowledge them at once when asked to.
 
-        What an error or an interrupt keeps from the caller counts as not given.
+        What an error or an interrupt keeps from the caller counts as not given, unless it was to be acknowledged.
         """
         deliveries = list[mail.Delivery]()
         try:
@@ -72,8 +72,8 @@ class Box:
                     box = mail.acknowledge(box, deliveries[-1].message.seq)
                 change.value = box
         except BaseException as error:  # perhaps after the change was made
-            is_undone = not deliveries or self._is_undone(incarnation, deliveries[-1].message.seq)
-            if is_undone or not isinstance(error, Pro0Error):
+            is_final = acknowledge or not deliveries
+            if is_final or self._is_undone(incarnation, deliveries[-1].message.seq) or not isinstance(error, Pro0Error):
                 raise
             # The next call may take them for read, so this one gives them all the same.
         return deliveries

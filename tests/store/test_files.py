@@ -254,6 +254,7 @@ CHANGES: dict[str, Callable[[TeamStore], object]] = {
         Notice(id="n", from_="human", to="w1", content="c" * 300_000), lambda: NOW
     ),
     "an inbox": lambda team: team.mailbox("w1").hand_out("inc-w1", acknowledge=True),
+    "an inbox to acknowledge later": lambda team: team.mailbox("w1").hand_out("inc-w1", acknowledge=False),
     "a state": lambda team: set_state(team, "w1", list(type(team.runtime.read().seats[0].state))[1]),
     "a mailbox": lambda team: team.mailbox("w2").make(),
 }
