@@ -134,6 +134,7 @@ def test_a_message_whose_sender_waits_is_sent_once(led: Team, build1: Machine) -
     script = "; ".join(f"pro0 {sends.format(text)} > {text} 2>&1; echo $? >> codes" for text in ("one", "two", "three"))
     spawn(led, "bob", f"{script}; {LIVES}")
     led.until(lambda: at_home(sends.format("one")), "it waits at home")
+    led.until(lambda: "one" in led.mail("bob"), "it is sent")  # a process that has begun may not have sent yet
     led("inbox")
     led.until(lambda: said(build1, "codes") == "0\n", "it was read")
     assert "delivered to human" in said(build1, "one")
