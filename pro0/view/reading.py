@@ -6,7 +6,7 @@ from datetime import datetime
 from pro0 import diffs
 from pro0.engine.places import last_shown
 from pro0.errors import NotFound
-from pro0.model.need import NeedKind
+from pro0.model.need import Need, NeedKind
 from pro0.model.runtime import State
 from pro0.model.task import Kind, Task
 from pro0.ops import permissions
@@ -36,12 +36,8 @@ def whole(context: Context, news: News, id: str) -> str:
             return f"{said_by(message.from_, message.to)}, {_at(message.timestamp)}\n\n{message.content}"
     if need := next((candidate for candidate in news.needs if candidate.id == id), None):
         since = f", since {_at(need.since)}" if need.since else ""
-        why = (
-            permissions.show(context, need.request).input
-            if need.kind is NeedKind.PERMISSION and need.request
-            else need.why
-        )
-        return f"{need.what}{since}\n\n{need.command}" + (f"\n\n{why}" if why else "")
+        detail = _detail(context, need)
+        return f"{need.what}{since}\n\n{need.command}" + (f"\n\n{detail}" if detail else "")
     task = tasks.show(context, id)
     remarks = [
         f"{_at(remark.at)} {remark.author}{f' ({remark.act})' if remark.act else ''}\n{answers.line(remark)}"
@@ -90,6 +86,16 @@ def state_now(context: Context, name: str) -> State | None:
 def said_by(sender: str, to: str) -> str:
     """Return sender and recipient of a message. The lead's messages to its own address need no arrow."""
     return sender if sender == to else f"{sender} → {to}"
+
+
+def _detail(context: Context, need: Need) -> str:
+    """Return what a verdict is about, whole, or else the reason of a need."""
+    if need.kind is NeedKind.PERMISSION and need.request:
+        return permissions.show(context, need.request).input
+    if need.kind is NeedKind.PLAN:
+        gate = members.members(context).find(need.member).gate
+        return gate.text if gate and gate.id == need.request else f"{need.member} has another plan by now"
+    return need.why
 
 
 def _head(task: Task) -> str:

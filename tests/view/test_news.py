@@ -22,6 +22,7 @@ from pro0.view.bar import NOTICE, READ, Notices
 from pro0.view.board import BoardView
 from pro0.view.keys import Key
 from pro0.view.news import News, Reporter, look
+from pro0.view.reading import whole
 from tests.teams import human, make_team, member
 from tests.waiting import STUCK, wait_until
 
@@ -112,7 +113,11 @@ def test_a_verdict_counts_for_the_plan_about_which_the_board_asked(
     with team.wanted.change("a test") as change:
         change.value = with_seat(change.value, replace(change.value.seats[0], gate=PlanGate()))
     plan_approval.submit(member(team, "w1"), "mend the page")
-    board, news, wish = BoardView(), look(human(team), News()), None
+    board, news = BoardView(), look(human(team), News())
+    wish = board.press(Key(b" ", " "), news)
+    assert wish
+    plan, shown = wish.target, news
+    assert whole(human(team), shown, plan).endswith("\n\nmend the page")
     for key in keys:
         wish = board.press(Key(key.encode(), key), news)
         if later and wish is None:
@@ -124,6 +129,7 @@ def test_a_verdict_counts_for_the_plan_about_which_the_board_asked(
     gate = team.wanted.read().seats[0].gate
     assert gate
     assert (gate.text, gate.verdict) == ((later, "") if later else ("mend the page", verdict))
+    assert ("another plan" in whole(human(team), shown, plan)) is bool(later)
 
 
 @pytest.mark.parametrize("changed", [False, True])
