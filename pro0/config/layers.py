@@ -105,7 +105,7 @@ def _flags(flags: Mapping[str, object]) -> Iterable[Chosen]:
 
 def _environment(environ: Mapping[str, str]) -> Iterable[Chosen]:
     for setting in SETTINGS:
-        if text := environ.get(setting.rule.variable):
+        if (variable := setting.rule.variable) and (text := environ.get(variable)):
             yield _chosen(setting, text, setting.rule.variable, text=True)
 
 

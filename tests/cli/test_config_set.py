@@ -24,6 +24,18 @@ def test_a_stronger_source_is_named(pro0: Pro0, home: Path, monkeypatch: pytest.
     assert called.err == f"PRO0_MAX_TEAMMATES counts, whatever {home / 'config.yaml'} says\n"
 
 
+def test_of_two_bad_values_each_can_be_mended(pro0: Pro0, home: Path) -> None:
+    """What was written is said, and so is what is wrong still."""
+    path = home / "config.yaml"
+    home.mkdir()
+    path.write_text("maxWorkers: x\nmaxTeammates: y\n")
+    first = pro0("config", "set", "maxWorkers", "5")
+    assert (first.code, first.out) == (0, f"{path} is changed: maxWorkers\n")
+    assert first.err.startswith("no setting counts yet: maxTeammates must be")
+    assert pro0("config", "unset", "maxTeammates").out == "maxTeammates is 10 (default)\n"
+    assert pro0("config", "get", "maxWorkers").out == "5\n"
+
+
 def test_the_projects_file_is_named_with_an_option(pro0: Pro0, project: Path) -> None:
     pro0("config", "set", "windowLayout", "even-vertical", "--project")
     assert (project / ".pro0" / "config.yaml").read_text() == "windowLayout: even-vertical\n"

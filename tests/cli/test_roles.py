@@ -40,6 +40,16 @@ def test_a_role_of_ones_own(pro0: Pro0) -> None:
     assert "Tech Writer" in pro0("role", "list").out
 
 
+@pytest.mark.parametrize("name", ["Reviewer", "reviewer", "project manager", "PROJECT-MANAGER"])
+def test_no_role_takes_the_name_or_the_id_of_another(pro0: Pro0, name: str) -> None:
+    """Commands that name the other one would change or remove this one."""
+    refused = pro0("role", "edit", "engineer", "--name", name)
+    assert (refused.code, "already" in refused.err) == (4, True)
+    assert pro0("role", "edit", "engineer", "--name", "ENGINEER").code == 0
+    assert pro0("role", "add", name).code == 4
+    assert json.loads(pro0("role", "show", name, "--json").out)["id"] != "engineer"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

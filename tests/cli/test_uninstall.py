@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.cli.uninstall import command
 from pro0.engine.cleanup import cleanup
@@ -363,6 +364,17 @@ def test_a_team_whose_database_is_gone_stops_it_before_anything_is_removed(
     assert pro0("team", "cleanup", "gamma", "--force").code == 0
     assert pro0("uninstall", "--yes").code == 0
     assert not home.exists()
+
+
+def test_a_project_that_cannot_be_looked_at_is_named(used: Context, pro0: Pro0, tmp_path: Path) -> None:
+    """A look into a folder of somebody else fails as one at a name that is too long."""
+    project = tmp_path / ("x" * 300)
+    with used.team.config.change("a test") as change:
+        change.value = replace(change.value, project=str(project))
+    shown = pro0("uninstall", "--show")
+    assert shown.code == 0, shown.err
+    assert f"{project}/.pro0" in shown.out
+    assert "it cannot be looked at: File name too long" in shown.out
 
 
 def test_it_asks_first(used: Context, pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -289,6 +289,11 @@ def test_what_is_not_a_regular_file_is_an_error(place: Place) -> None:
         place.load()
 
 
+def test_a_variable_without_a_name_sets_nothing(place: Place) -> None:
+    """`env =x PROGRAM` makes one; some settings have no variable."""
+    assert place.load({"": "scripts"}) == place.load({})
+
+
 @pytest.mark.parametrize("how", ["user", "project", "environment", "flag"])
 def test_teams_turned_off_are_refused_and_nothing_is_made(place: Place, how: str) -> None:
     """AC-77."""

@@ -319,6 +319,19 @@ def test_a_program_of_the_project_is_found(alpha: Crew, memory: InMemory, round_
     assert len(memory.opened) == 1
 
 
+def test_a_folder_of_the_path_that_cannot_be_searched_hides_no_program(
+    alpha: Crew, memory: InMemory, round_: Callable[[], bool]
+) -> None:
+    """A look into such a folder fails; a name that is too long fails like a folder of somebody else."""
+    (alpha.project / "mine").touch(0o700)
+    with alpha.team.environment.change("a test") as change:
+        search = f"/{'x' * 300}:{alpha.project}"
+        change.value = replace(change.value, variables={**change.value.variables, "PATH": search})
+    members.spawn(alpha.context, [SeatDraft(name="prog", agent="command", argv=("mine",))], 10)
+    round_()
+    assert len(memory.opened) == 1
+
+
 def test_a_program_that_the_system_cannot_run_is_named(alpha: Crew) -> None:
     """Only who tries can know."""
     alpha.lead()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pro0.agents import adapter_named, limited
+from pro0.engine.opening import versions
 from pro0.engine.opening.versions import off_for
 from pro0.model.agent import AGENTS
 from pro0.model.home import AgentAct, Proof
@@ -55,6 +56,22 @@ def test_it_is_off_for_its_version_and_for_a_program_that_says_none(
 ) -> None:
     prove(home, "2.0.0", *OFF)
     assert off_for(home, CLAUDE, installed(script)) == off
+
+
+def test_what_a_program_has_said_counts_for_seconds_only(
+    home: Path, installed: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shim stays as it is while its program changes; a program that fails once says its version later."""
+    prove(home, "2.0.0", *OFF)
+    path = installed("cat version")
+    monkeypatch.chdir(path)
+    version = Path(path, "version")
+    assert off_for(home, CLAUDE, path) == OFF
+    version.write_text("2.0.1")
+    assert off_for(home, CLAUDE, path) == ()
+    version.write_text("2.0.0")
+    monkeypatch.setattr(versions, "FRESH", 0)
+    assert off_for(home, CLAUDE, path) == OFF
 
 
 def test_the_program_of_another_machine_gets_all_that_is_off(home: Path, installed: Callable[[str], str]) -> None:

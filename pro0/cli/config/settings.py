@@ -10,6 +10,7 @@ from pro0.cli.context import by_terminal, human_only, project_here
 from pro0.cli.lazy import HintingGroup
 from pro0.cli.output import json_option, line, pairs, say, table, write, write_json
 from pro0.config import PROJECT_FILE, USER_FILE, Chosen, setting_named
+from pro0.errors import Pro0Error
 from pro0.ops import trust as consent
 from pro0.ops.team import settings_file
 from pro0.store import paths
@@ -190,7 +191,12 @@ def _file(name: str, *, in_project: bool) -> Path:
 
 def _say_result(path: Path, name: str) -> None:
     """Print the value in force, and its source when that is not the file."""
-    setting = _in_force(name)
+    try:
+        setting = _in_force(name)
+    except Pro0Error as error:  # the change is made all the same
+        write(f"{path} is changed: {name}")
+        say(f"no setting counts yet: {error.message}")
+        return
     write(f"{name} is {_text(setting.value) or 'empty'} ({setting.source})")
     if setting.source not in (str(path), "default"):
         say(f"{setting.source} counts, whatever {path} says")

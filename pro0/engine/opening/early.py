@@ -7,7 +7,6 @@ until then. Without the word it ends with whoever started it.
 import os
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 from types import TracebackType
 
 from pro0 import resources
@@ -71,7 +70,7 @@ def has_word(store: Store, name: str, mode: str) -> bool:
         return False
     team = store.team(name)  # it was made meanwhile
     project = team.config.read().project
-    os.chdir(project if Path(project).is_dir() else "/")
+    os.chdir(project if os.path.isdir(project) else "/")  # noqa: PTH112
     nowhere = os.open(os.devnull, os.O_RDWR)
     errors = errors_of(team)
     for descriptor, place in ((nowhere, 0), (errors, 1), (errors, 2)):

@@ -244,7 +244,8 @@ def _startable(launch: Launch) -> None:
     """Raise EnvironmentMissing when the guard would not find the program."""
     program, path = launch.argv[0], launch.env.get("PATH", os.defpath)
     folders = [""] if "/" in program else path.split(os.pathsep)
-    programs = [place for folder in folders if (place := Path(launch.cwd, folder, program)).is_file()]
+    places = [Path(launch.cwd, folder, program) for folder in folders]
+    programs = [place for place in places if os.path.isfile(place)]  # noqa: PTH113 - a Path raises where nobody may search
     if not programs:
         raise EnvironmentMissing(f"there is no program {program!r}", hint="name one that is on the PATH of the team")
     if not any(os.access(place, os.X_OK) for place in programs):

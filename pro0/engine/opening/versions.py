@@ -5,9 +5,9 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 
 from pro0.agents.adapter import Adapter
@@ -18,6 +18,10 @@ from pro0.sessions.starting import surroundings
 
 PATIENCE = 10.0
 """Seconds that a program may take to say its version."""
+FRESH = 5.0
+"""Seconds for which a version that was said counts."""
+_said: dict[str, tuple[str, float]] = {}
+"""The versions that programs have said, by their paths, with the time of the monotonic clock."""
 
 
 def off_for(home: Path, adapter: Adapter, search_path: str | None) -> tuple[AgentAct, ...]:
@@ -32,15 +36,21 @@ def off_for(home: Path, adapter: Adapter, search_path: str | None) -> tuple[Agen
     path = shutil.which(adapter.program, path=search_path) if adapter.program else None
     if path is None or not proving.concerned(known, adapter.name):
         return ()
-    status = Path(path).stat()
-    version = _remembered(path, (status.st_ino, status.st_size, status.st_mtime_ns))
+    version = _version_now(path)
     return proving.off_for(known, adapter.name, version) if version else proving.off_for_any(known, adapter.name)
 
 
-@lru_cache
-def _remembered(path: str, _file: tuple[int, int, int]) -> str:
-    """Return the version of a program, which is asked once as long as its file stays the same."""
-    return ask_version(path)[0]
+def _version_now(path: str) -> str:
+    """Return the version of a program, "" when it says none.
+
+    A version counts for the sessions that begin together. A shim's own file stays as it is while its program changes,
+    so it does not count for longer.
+    """
+    version, at = _said.get(path, ("", 0.0))
+    if not version or time.monotonic() - at > FRESH:
+        version = ask_version(path)[0]
+        _said[path] = version, time.monotonic()
+    return version
 
 
 def ask_version(

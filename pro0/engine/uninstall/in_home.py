@@ -1,5 +1,6 @@
 """The traces of pro0 in a home: teams, archives, worktrees, and the home itself."""
 
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -73,7 +74,17 @@ def projects(store: Store) -> list[Path]:
             project_folders.add(Path(Store(home).team(name).config.read().project))
     with suppress(Pro0Error):
         project_folders |= agreed_projects(store.home)
-    return sorted(path for path in project_folders if path.is_dir())
+    return sorted(filter(_may_be_there, project_folders))
+
+
+def _may_be_there(folder: Path) -> bool:
+    """Return True for a folder, and for one that cannot be looked at."""
+    try:
+        return stat.S_ISDIR(folder.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def _team(store: Store, name: str) -> Trace:

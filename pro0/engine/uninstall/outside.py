@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 import sys
 import tempfile
 from collections import Counter
@@ -65,9 +66,15 @@ def _completion(person: Path) -> Iterator[Trace]:
 
 
 def _of_project(project: Path) -> Iterator[Trace]:
-    if (project / ".pro0").is_dir():
+    folder = project / ".pro0"
+    try:
+        is_there = stat.S_ISDIR(folder.stat().st_mode)
         note = "settings, layouts and hooks of the project"
-        yield Trace("project files", str(project / ".pro0"), TraceFate.YOURS, note)
+    except OSError as error:
+        is_there = not isinstance(error, FileNotFoundError | NotADirectoryError)
+        note = f"it cannot be looked at: {error.strerror}"
+    if is_there:
+        yield Trace("project files", str(folder), TraceFate.YOURS, note)
     with suppress(Pro0Error):
         repository = Repository(project)
         for branch in repository.unmerged():

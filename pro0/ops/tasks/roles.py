@@ -1,5 +1,7 @@
 """Roles: read by everyone, changed by a human; they belong to a home, not to a team (behaviour 2.25)."""
 
+from collections.abc import Iterable, Sequence
+
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, ErrorCode, NotFound, Refused
@@ -32,11 +34,9 @@ def all_roles(store: Store) -> tuple[Role, ...]:
 
 def find_role(store: Store, name: str) -> Role:
     """Return the role of that id or name, in any case; raises NotFound."""
-    folded = name.strip().casefold()
     all_of_them = all_roles(store)
-    for role in all_of_them:
-        if folded in (role.id, role.name.casefold()):
-            return role
+    if role := _named(all_of_them, name):
+        return role
     listed = ", ".join(role.id for role in all_of_them) or "none yet"
     raise NotFound(f"there is no role {name!r}", hint=f"roles: {listed}; add one: pro0 role add NAME --prompt TEXT")
 
@@ -48,8 +48,7 @@ def of(store: Store, id: str | None) -> Role:
 
 def apply_role(store: Store, draft: SeatDraft) -> SeatDraft:
     """Return a draft with its role's prompt and model added; an unknown role is only a category."""
-    folded = draft.role.strip().casefold()
-    role = next((role for role in all_roles(store) if folded in (role.id, role.name.casefold())), None)
+    role = _named(all_roles(store), draft.role)
     if role is None:
         return draft
     prompt = "\n\n".join(filter(None, (role.prompt, draft.prompt)))
@@ -62,10 +61,7 @@ def add(store: Store, caller: Caller, role: Role) -> Role:
     role = _checked(role)
     make_folder(store.home)
     with store.roles.change(f"add the role {role.id}") as change:
-        for existing in change.value.roles:
-            if role.id == existing.id or role.name.casefold() == existing.name.casefold():
-                hint = f"change it: pro0 role edit {existing.id}"
-                raise Refused(f"there is a role {existing.id} already", code=ErrorCode.CONFLICT, hint=hint)
+        _require_unlike(role, change.value.roles)
         change.value = replace(change.value, roles=(*change.value.roles, role))
     return role
 
@@ -77,6 +73,8 @@ def edit(store: Store, caller: Caller, name: str, changes: dict[str, object]) ->
     with store.roles.change(f"change the role {name}") as change:
         before = find_role(store, name)
         after = _checked(replace(before, **changes))
+        if after.name != before.name:
+            _require_unlike(after, [role for role in change.value.roles if role.id != before.id])
         change.value = Roles(
             revision=change.value.revision,
             roles=tuple(after if role.id == before.id else role for role in change.value.roles),
@@ -96,6 +94,22 @@ def remove(store: Store, caller: Caller, name: str) -> Role:
         remaining = tuple(role for role in change.value.roles if role.id != gone.id)
         change.value = replace(change.value, roles=remaining)
     return gone
+
+
+def _named(among: Sequence[Role], name: str) -> Role | None:
+    """Return the role of that id, else the one of that name, in any case."""
+    folded = name.strip().casefold()
+    named = (role for role in among if role.name.casefold() == folded)
+    return next((role for role in among if role.id == folded), next(named, None))
+
+
+def _require_unlike(role: Role, others: Iterable[Role]) -> None:
+    """Raise Refused for a role that a command could take for another one."""
+    own = {role.id, role.name.casefold()}
+    for other in others:
+        if own & {other.id, other.name.casefold()}:
+            hint = f"change it: pro0 role edit {other.id}"
+            raise Refused(f"there is a role {other.id} already", code=ErrorCode.CONFLICT, hint=hint)
 
 
 def _users(store: Store, id: str) -> list[str]:
