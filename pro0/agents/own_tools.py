@@ -10,6 +10,8 @@ SERVER = "pro0"
 """The name of the MCP server, as agents show it before its tools."""
 COMMANDS = ("inbox", "send", "broadcast", "shutdown", "task", "plan")
 """The commands of `pro0` starting nothing; an agent's `run` of a task waits for a person (behaviour 2.9)."""
+TOOL = "[a-z]+(_[a-z]+)*"
+"""The names of the server's tools, as a pattern. Two underscores would be the end of a longer server's name."""
 
 TAGS = ("PRO0_INCARNATION", "PRO0_TEAM_UID")
 """The variables a guard adds; by them it finds the processes of its session."""

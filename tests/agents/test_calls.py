@@ -58,8 +58,11 @@ def test_a_planning_claude_uses_the_tools_unasked(mode: PermissionMode) -> None:
     hooks = json.loads(call("claude", mode=mode).files["settings.json"])["hooks"].get("PreToolUse", [])
     assert bool(hooks) is (mode is PermissionMode.PLAN)
     for entry in hooks:
-        assert re.fullmatch(entry["matcher"], "mcp__pro0__submit_plan")
-        assert not re.fullmatch(entry["matcher"], "Bash")
+        # A matcher of these letters alone would be a list of whole names; Claude looks for another one as a pattern.
+        assert not re.fullmatch(r"[a-zA-Z0-9_|, -]+", entry["matcher"])
+        assert re.search(entry["matcher"], "mcp__pro0__submit_plan")
+        for other in ("Bash", "mcp__pro0__evil__run", "mcp__x__mcp__pro0__run", "mcp__pro0___run"):
+            assert not re.search(entry["matcher"], other)
         [hook] = entry["hooks"]
         said = json.loads(subprocess.run(["sh", "-c", hook["command"]], capture_output=True, check=True).stdout)
         assert said["hookSpecificOutput"]["permissionDecision"] == "allow"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pro0.agents.claude import permission
+from pro0.mcp.listing import KINDS, listing
 from pro0.model.need import Choice, PermissionAnswer
 from tests.teams import NOW
 
@@ -46,15 +47,37 @@ def test_what_is_no_plain_request_is_left_to_the_pane(event: bytes) -> None:
     assert permission.read(event) is None
 
 
-@pytest.mark.parametrize(
-    ("tool", "own"), [("mcp__pro0__submit_plan", True), ("mcp__pro0x__run", False), ("Bash", False), ("pro0", False)]
-)
-def test_a_tool_of_pro0_alone_is_allowed_by_the_hook_itself(tool: str, own: bool) -> None:
-    """Planning, Claude asks before them too."""
+OTHERS = {
+    "a server whose name begins like pro0": "mcp__pro0x__run",
+    "a server with two underscores in its name": "mcp__pro0__evil__run",
+    "a server with a digit in its name": "mcp__pro0__2__run",
+    "a server with an underscore at the end of its name": "mcp__pro0___run",
+    "a server in whose tool pro0 is named": "mcp__x__mcp__pro0__run",
+    "a tool with a line break at its end": "mcp__pro0__run\n",
+    "no tool": "mcp__pro0__",
+    "a tool of Claude": "Bash",
+    "the bare name": "pro0",
+}
+"""Tools that are not pro0's, though a project may name its servers as it likes."""
+
+
+def is_own(tool: str) -> bool:
     event = permission.read(json.dumps(EVENT | {"tool_name": tool}).encode())
     assert event
-    assert permission.is_own(event) is own
+    return permission.is_own(event)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tool_of_pro0_is_allowed_by_the_hook_itself(kind: str) -> None:
+    """Planning, Claude asks before them too."""
+    assert all(is_own(f"mcp__pro0__{tool['name']}") for tool in json.loads(listing(kind).tools))
     assert json.loads(permission.allowed())["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_tool_of_another_server_is_asked_for(name: str) -> None:
+    """Behaviour 3.28: only a person answers."""
+    assert not is_own(OTHERS[name])
 
 
 def test_a_claude_that_no_longer_waits_has_gone_on(tmp_path: Path) -> None:

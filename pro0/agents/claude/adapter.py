@@ -122,7 +122,7 @@ def _hooks(brief: Brief, listed: str, first: str) -> dict[str, list[object]]:
     told = [{"matcher": matcher, "hooks": [_command(line)]} for matcher, line in _telling(brief, first).items()]
     hooks: dict[str, list[object]] = {"SessionStart": [start, *told]}
     if brief.mode is PermissionMode.PLAN:
-        hooks["PreToolUse"] = [{"matcher": f"mcp__{own_tools.SERVER}__.*", "hooks": [_command(_ALLOW)]}]
+        hooks["PreToolUse"] = [{"matcher": permission.OWN, "hooks": [_command(_ALLOW)]}]
     return hooks
 
 

@@ -3,6 +3,7 @@
 The dialog is drawn while the hook waits; whoever answers first counts. Measured with 2.1.330.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -20,6 +21,8 @@ HOOK = ("member", "permission-hook")
 PATIENCE = 7 * 24 * 3600
 """Seconds for which Claude lets the hook wait."""
 NAME = "claude"
+OWN = rf"^mcp__{own_tools.SERVER}__{own_tools.TOOL}$"
+"""The tools of our server, as Claude names them: a server `pro0__x` of a project is another one."""
 _IN_ITS_PANE = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools whose dialog takes more than a yes or a no."""
 REFUSED = "The person refused this."
@@ -54,7 +57,7 @@ def read(event: bytes) -> PermissionEvent | None:
 
 def is_own(event: PermissionEvent) -> bool:
     """Return True for one of pro0's tools: planning, Claude may ask before them, whatever its rules allow."""
-    return event.tool_name.startswith(f"mcp__{own_tools.SERVER}__")
+    return re.fullmatch(OWN, event.tool_name) is not None
 
 
 def allowed() -> bytes:
