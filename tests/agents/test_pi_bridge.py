@@ -13,10 +13,12 @@ from pro0 import resources
 from pro0.agents import adapter_named, first_prompt, own_tools
 from pro0.agents.bridge import reports
 from pro0.agents.memory import Memory
+from pro0.model.need import Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.rules.words import prompts
 from tests.agents import placed
-from tests.waiting import STUCK
+from tests.teams import NOW
+from tests.waiting import STUCK, wait_until
 
 node = pytest.mark.skipif(shutil.which("node") is None, reason="pi needs node, and so does its bridge")
 ASK, EDITS, PLAN, BYPASS, DELEGATES = "ask", "edits", "plan", "bypass", "delegates"
@@ -210,6 +212,37 @@ def test_a_state_that_found_no_room_is_written_later(tmp_path: Path) -> None:
     (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
     done = bridged(tmp_path, ON_A_FULL_DISK)
     assert json.loads(done.stdout) == ["allowed", "working", "idle", 0]
+
+
+ASKING = """
+const handlers = {};
+bridge({ on: (name, act) => { handlers[name] = act; }, sendUserMessage() {} });
+handlers.session_start({}, { sessionManager: { getSessionId: () => "one", getSessionFile: () => "/one.jsonl" } });
+const ui = { confirm: (_title, _text, { signal }) => new Promise((no) => signal.onabort = () => no(false)) };
+const call = { toolName: "bash", toolCallId: process.argv[1], input: { command: "ls" } };
+console.log(JSON.stringify((await handlers.tool_call(call, { hasUI: true, ui })) ?? "allowed"));
+handlers.session_shutdown();
+"""
+CALLS = {"short": "call_1", "as long as a name": "k" * 127, "longer": f"call_{'a' * 24}|{'b' * 420}", "wide": "é" * 64}
+"""Ids that providers give to the calls of tools: some are longer than a file's name can be."""
+
+
+@node
+@pytest.mark.parametrize("id", CALLS)
+def test_an_answer_from_elsewhere_reaches_a_call_whatever_its_id(id: str, tmp_path: Path) -> None:
+    """Behaviour 3.28."""
+    (tmp_path / "bridge.json").write_text(json.dumps(settings(ASK)))
+    view = replace(placed.session_view(tmp_path, "one"), folder=str(tmp_path))
+    begun = f"import bridge from {json.dumps(resources.PI_BRIDGE.as_uri())};{ASKING}"
+    command = ["node", "--input-type=module", "-e", begun, CALLS[id]]
+    with subprocess.Popen(command, env=os.environ | {"PRO0_BRIDGE": str(tmp_path)}, stdout=subprocess.PIPE) as pi:
+        try:
+            wait_until(lambda: reports.asked(view), STUCK, "the bridge asks")
+            answer = PermissionAnswer(choice=Choice.ALLOW, by="human", at=NOW)
+            assert reports.reply(view, CALLS[id], answer)
+            assert json.loads(pi.communicate(timeout=STUCK)[0]) == "allowed"
+        finally:
+            pi.kill()
 
 
 AGAIN = """

@@ -17,12 +17,15 @@ from pro0.model.need import INPUT_LIMIT, AskedPermission, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.rules.screens.words import Words
+from pro0.rules.text import digest
 
 STATE = "state.json"
 INBOX = "inbox"
 ANSWERS = "answers"
 _LARGEST = 64 * INPUT_LIMIT
 """The longest report to read, in bytes."""
+_LONGEST_NAME = 255
+"""The longest name of a file, in bytes."""
 
 
 class Settled(msgspec.Struct):
@@ -92,13 +95,19 @@ def reply(
 ) -> bool:
     """Put an answer where the program takes it; return True when it counted, and take an untaken one back."""
     folder = Path(session_view.folder)
-    path = folder / ANSWERS / key.encode().hex()
+    path = folder / ANSWERS / _name(key)
     if not handing.put(folder, path, msgspec.json.encode({"choice": answer.choice, "text": answer.text})):
         return False
     handing.wait(lambda: _settled(session_view).key == key, ring)
     handing.take_back(path)
     settled = _settled(session_view)
     return settled.key == key and settled.elsewhere
+
+
+def _name(key: str) -> str:
+    """Return the name of an answer's file: the key, or its digest where that is too long, as ids of some calls are."""
+    name = key.encode().hex()
+    return name if len(name) <= _LONGEST_NAME else digest(key.encode())
 
 
 def deliver(session_view: SessionView, line: str, ring: Callable[[], None] = lambda: None) -> bool:

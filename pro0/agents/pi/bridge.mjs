@@ -4,6 +4,7 @@
 // PRO0_BRIDGE names the session's folder: bridge.json (settings, read once), state.json (written here), inbox/ and
 // answers/ (taken here). A question is answered in pi's dialog or by a file in answers/, whichever comes first.
 
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, readlinkSync, realpathSync, renameSync } from "node:fs";
 import { statSync, unlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -14,6 +15,7 @@ const READING = ["read", "grep", "find", "ls"];
 const EDITING = ["edit", "write"];
 const PAUSE = 250;
 const MOST = 64; // conversations told of
+const LONGEST_NAME = 255; // of a file
 
 export default function (pi) {
   const folder = process.env.PRO0_BRIDGE;
@@ -102,12 +104,18 @@ export default function (pi) {
   }
 
   function takeAnswer(key, over, done) {
-    const path = join(answers, Buffer.from(key).toString("hex"));
+    const path = join(answers, nameOf(key));
     const answer = JSON.parse(readFileSync(path, "utf8"));
     over.elsewhere = true;
     unlinkSync(path);
     done(answer);
   }
+}
+
+// the name of an answer's file: some providers give ids that are too long for one
+function nameOf(key) {
+  const name = Buffer.from(key).toString("hex");
+  return name.length <= LONGEST_NAME ? name : createHash("sha256").update(key).digest("hex");
 }
 
 // the first function this pi lacks and the bridge needs, empty for none
