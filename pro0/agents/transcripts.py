@@ -10,6 +10,7 @@ from typing import IO, Annotated, TypeVar
 import msgspec
 
 from pro0.model.screen import LastWords
+from pro0.rules.screens import rate_limits
 
 ONCE = 16 << 20
 """The most bytes read in one look, to keep a look within some hundredths of a second."""
@@ -20,6 +21,9 @@ FAR = 1 << 20
 
 NOTE = 200
 """The longest note from an agent's text, in characters."""
+_CUT = " … "
+_LOOKED_AT = 16 << 10
+"""How far into a text to look for a rate limit, in characters."""
 
 WORDS = 4000
 """The longest last words kept of one turn, in characters; the end counts."""
@@ -136,5 +140,11 @@ def last_words(text: str, id: str, *, over: bool = True, source: str = "transcri
 
 
 def shortened(text: str) -> str:
-    """Return an agent's text as one short line."""
-    return " ".join(text.split())[:NOTE]
+    """Return an agent's text as one short line; what is cut off keeps the words that tell of a rate limit."""
+    line = " ".join(text.split())
+    spans = rate_limits.telling(line[:_LOOKED_AT]) if len(line) > NOTE else []
+    room = NOTE - sum(end - start + len(_CUT) for start, end in spans)
+    if room < 0 or all(end <= NOTE for _, end in spans):
+        return line[:NOTE]
+    room = min([room, *(start for start, end in spans if start < room < end)])
+    return _CUT.join([line[:room].rstrip(), *(line[start:end] for start, end in spans if end > room)])

@@ -1,6 +1,7 @@
 """Files of JSON lines that grow, are cut and are replaced."""
 
 import os
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import msgspec
@@ -8,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.agents.transcripts import Follower, head, shortened, tail, value
+from pro0.agents.transcripts import NOTE, Follower, head, shortened, tail, value
+from pro0.rules.screens.rate_limits import is_limit, named_end
+from tests.teams import NOW
 
 NUMBER = msgspec.json.Decoder(int)
 
@@ -85,3 +88,34 @@ def test_what_is_no_file_holds_nothing(tmp_path: Path) -> None:
 def test_what_an_agent_says_becomes_one_short_line() -> None:
     assert shortened("a\n  b\tc") == "a b c"
     assert len(shortened("x" * 9999)) < 300
+
+
+LIMITS = {
+    "Google": ("You exceeded your current quota, ", "Please retry in 2h47m56.584147483s", 10076.584147),
+    "Google, soon": ("Quota exceeded for metric: x, limit: 20, ", "Please retry in 34s", 34),
+    "OpenAI": ("Rate limit reached for x on tokens per min (TPM): ", "Please try again in 1 hour and 30 minutes", 5400),
+    "Anthropic": ("API Error: 429 ", "resets at 2026-01-01T01:00:00Z", 3600),
+    "a header": ("429 Too Many Requests ", "retry-after: 30", 30),
+}
+"""By provider: how an error begins, the words that name its end, and the seconds until then."""
+
+
+@pytest.mark.parametrize("provider", LIMITS)
+@given(before=st.integers(0, 2 * NOTE), within=st.integers(0, 2 * NOTE), behind=st.integers(0, 2 * NOTE))
+def test_a_long_error_still_says_that_it_is_a_limit_and_when_it_ends(
+    provider: str, before: int, within: int, behind: int
+) -> None:
+    """A note of another machine may be no longer."""
+    begin, end, seconds = LIMITS[provider]
+    note = shortened(f"{'see ' * (before // 4)}{begin}{'go ' * (within // 3)}{end} {'on ' * (behind // 3)}")
+    assert len(note) <= NOTE
+    assert is_limit(note)
+    assert named_end(note, NOW, UTC) == NOW + timedelta(seconds=seconds)
+
+
+@given(st.text(alphabet="ab 429retyin.s", max_size=3 * NOTE))
+def test_a_note_begins_as_the_text_does(text: str) -> None:
+    line, note = " ".join(text.split()), shortened(text)
+    assert len(note) <= NOTE
+    assert line.startswith(note.partition(" … ")[0])
+    assert all(part in line for part in note.split(" … "))

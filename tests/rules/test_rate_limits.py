@@ -40,6 +40,9 @@ def test_what_is_a_limit(note: str, is_one: bool) -> None:
 ENDS = {
     "429: Please try again in 20s.": 20,
     "429, please retry in 17.5s": 17.5,
+    "Please retry in 34.074824224s.": 34.074824,
+    "Please retry in 2h47m56.584147483s.": 2 * 3600 + 47 * 60 + 56.584147,
+    "Retry-After: 34.074824224": 34.074824,
     "try again in 1m12s": 72,
     "Try again in 3 days 2 hours": 3 * 86400 + 7200,
     "TRY AGAIN IN 3 DAYS 2 HOURS": 3 * 86400 + 7200,
@@ -50,6 +53,7 @@ ENDS = {
     "rate limit: retry after 250ms": 0.25,
     "limit resets at 2026-01-01T01:00:00Z": 3600,
     "limit resets at 2026-01-01T02:30:00+01:00": 5400,
+    "quotaResetTimeStamp 2026-01-01T01:00:00.123456789Z": 3600.123456,
     "usage limit reached|1767229200": 3600,
     '"resets_at": 1767229200': 3600,
     "429 Too Many Requests": None,

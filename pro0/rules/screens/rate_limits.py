@@ -16,13 +16,15 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_AMOUNT = r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|m|h|d)(?:ec|in|our|ay|illisecond|econd|inute)*s?(?![a-z])"
+_FRACTION = r"(?:\.\d{1,9})?"
+"""Google counts in nanoseconds."""
+_AMOUNT = rf"(\d{{1,9}}{_FRACTION})\s*(ms|s|m|h|d)(?:ec|in|our|ay|illisecond|econd|inute)*s?(?![a-z])"
 _WITHIN = re.compile(
     rf"(?:retry|try again|resets?|wait|available)[^\d|]{{0,30}}?\b(?:in|after|for)\s+((?:{_AMOUNT}[\s,]*(?:and\s+)?)+)",
     re.IGNORECASE,
 )
-_SECONDS = re.compile(r"retry[-_ ]?after\W{0,4}(\d{1,9}(?:\.\d{1,6})?)(?!\s*(?:ms|m|h|d))", re.IGNORECASE)
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))")
+_SECONDS = re.compile(rf"retry[-_ ]?after\W{{0,4}}(\d{{1,9}}{_FRACTION})(?!\s*(?:ms|m|h|d))", re.IGNORECASE)
+_MOMENT = re.compile(rf"(\d{{4}}-\d\d-\d\dT\d\d:\d\d(?::\d\d{_FRACTION})?(?:Z|[+-]\d\d:\d\d))")
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH = re.compile(r"(?:\||resets?_?(?:at)?\W{1,4})(\d{10})\b", re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -42,6 +44,12 @@ _ROUNDED = timedelta(minutes=1)
 def is_limit(note: str) -> bool:
     """Return True when an error says that its agent is rate-limited: a 429, a quota, an overload."""
     return bool(_LIMIT.search(note))
+
+
+def telling(note: str) -> list[tuple[int, int]]:
+    """Return where the words stand that say that an error is a limit, and that name its end: from and to, in order."""
+    found = (pattern.search(note) for pattern in (_LIMIT, _EPOCH, _MOMENT, _CLOCK, _WITHIN, _SECONDS))
+    return sorted({match.span() for match in found if match})
 
 
 def named_zone(note: str) -> str:
