@@ -1,6 +1,7 @@
 """Read the JSON lines of agents while they write them."""
 
 import os
+import re
 import stat
 from collections.abc import Iterable
 from datetime import datetime
@@ -27,6 +28,11 @@ _LOOKED_AT = 16 << 10
 
 WORDS = 4000
 """The longest last words kept of one turn, in characters; the end counts."""
+
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""An escape in JSON; its group is half a character."""
 
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 """A moment with its zone; a line with another one is not decodable, since it is neither before nor after a start."""
@@ -126,10 +132,21 @@ def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[
     values = []
     for line in lines:
         try:
-            values.append(decoder.decode(line))
+            values.append(_decode_line(line, decoder))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             continue
     return values
+
+
+def _decode_line(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line:
+    """Decode a line; half a character, as JavaScript leaves it where it cuts a text, counts as one not to be shown."""
+    try:
+        return decoder.decode(line)
+    except (msgspec.MsgspecError, ValueError):
+        data = bytes(line)
+        if b"\\ud" not in data.lower():
+            raise
+        return decoder.decode(_ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], data))
 
 
 def last_words(text: str, id: str, *, over: bool = True, source: str = "transcript") -> LastWords | None:

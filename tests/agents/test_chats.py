@@ -234,6 +234,30 @@ def test_a_call_whose_arguments_are_nested_too_deeply_is_told(tmp_path: Path) ->
     assert entry.text.startswith('run: "[[[')
 
 
+@pytest.mark.parametrize("agent", placed.PLACED)
+def test_half_a_character_costs_nothing_but_itself(agent: str, tmp_path: Path) -> None:
+    """An agent cuts the output of a tool anywhere; else its call would run for ever on the page."""
+    lay, name = placed.PLACED[agent]
+    lines = [json.dumps(halved(json.loads(line))) for line in recording(name).splitlines()]
+    data = "\n".join([*lines, ""]).encode()
+    assert rb"\ud83d" in data
+    whole = by_time(reader(agent, lay(tmp_path / "whole", recording(name))).news())
+    found = by_time(reader(agent, lay(tmp_path / "halved", data)).news())
+    assert [(entry.id, entry.kind, entry.state) for entry in found] == [
+        (entry.id, entry.kind, entry.state) for entry in whole
+    ]
+    assert any("\ufffd" in entry.text for entry in found)
+
+
+def halved(value: Any) -> Any:
+    """Return a line whose texts of several words end with half a character."""
+    if isinstance(value, dict):
+        return {key: halved(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [halved(each) for each in value]
+    return f"{value}\ud83d" if isinstance(value, str) and " " in value else value
+
+
 def wrong(value: Any, chance: random.Random) -> Any:
     if chance.random() < 0.05:
         return chance.choice([None, 7, -1.5, True, "", "\ud800x", [], {}, [[]], {"text": {}}, "2026-13-45T99:00:00"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.agents.transcripts import NOTE, Follower, head, shortened, tail, value
+from pro0.agents.transcripts import NOTE, Follower, decoded, head, shortened, tail, value
 from pro0.rules.screens.rate_limits import is_limit, named_end
 from tests.teams import NOW
 
@@ -88,6 +88,27 @@ def test_what_is_no_file_holds_nothing(tmp_path: Path) -> None:
 def test_what_an_agent_says_becomes_one_short_line() -> None:
     assert shortened("a\n  b\tc") == "a b c"
     assert len(shortened("x" * 9999)) < 300
+
+
+HALVES = {
+    r'"cut \ud83d"': "cut \ufffd",
+    r'"\uDE00 behind"': "\ufffd behind",
+    r'"\ud83d\ud83d\ude00"': "\ufffd\U0001f600",
+    r'"\ud83d \ude00"': "\ufffd \ufffd",
+    r'"\\ud83d \ud83d"': r"\ud83d" + " \ufffd",
+    r'"\\\ud83d\n"': "\\\ufffd\n",
+    r'"a\ud83d\"b"': 'a\ufffd"b',
+}
+
+
+@pytest.mark.parametrize(("line", "said"), HALVES.items())
+def test_half_a_character_is_read_as_what_cannot_be_shown(line: str, said: str) -> None:
+    assert decoded([line.encode(), msgspec.Raw(line.encode())], msgspec.json.Decoder(str)) == [said, said]
+
+
+@pytest.mark.parametrize("line", [r'"\ud83d', r'{"a": "\ud83d"}', r'"\ud83"', r"\ud83d"])
+def test_a_line_with_half_a_character_may_be_undecodable_all_the_same(line: str) -> None:
+    assert decoded([line.encode()], msgspec.json.Decoder(str)) == []
 
 
 LIMITS = {
