@@ -248,6 +248,18 @@ def test_a_session_that_has_forgotten_all_does_not_go_on(
     assert GEMINI.began(placed.gemini(tmp_path, (tmp_path / CHAT).read_bytes())) is goes_on
 
 
+def test_an_argument_that_looks_like_a_rewritten_conversation_is_none(session: Session, tmp_path: Path) -> None:
+    """A tool that changes a database is given such objects: without what was said before them nothing would go on."""
+    session.begins(PROMPT)
+    session.ends()
+    update = {"query": {"id": 7}, "update": {"$set": {"messages": []}}}
+    session.says("gemini", "", toolCalls=[{"name": "update_one", "args": update}])
+    session.says("user", {"functionResponse": {"response": {"output": "1"}}})
+    assert session.begins(LINE) == "", "it knows its first prompt"
+    assert GEMINI.began
+    assert GEMINI.began(placed.gemini(tmp_path, (tmp_path / CHAT).read_bytes()))
+
+
 def resumed(session: Session, *, rewritten: bool = True) -> None:
     """Resume the session as Gemini CLI does, without what begins with its context; pro0 gives it a new folder."""
     for file in (session.place / "session").iterdir():

@@ -37,7 +37,8 @@ _BEGIN = 60
 """The length of the beginning of a prompt compared, in characters."""
 _CONTEXT = "<session_context>"
 """What the text begins with that Gemini itself puts before a conversation."""
-_REWRITTEN = b'{"$set":{"messages":'
+_REWRITTEN = b'\n{"$set":{"messages":'
+"""How a line begins with which the conversation is told anew; in the middle of one it is an argument of a tool."""
 
 
 class Confirmed(msgspec.Struct, frozen=True):
@@ -89,7 +90,7 @@ def conversation(transcript: Path) -> list[tuple[str, bytes]]:
     """Return the conversation as the model now sees it: speaker and JSON; tool results count as `user`."""
     data = head(transcript, LARGEST)
     records: dict[str, _Record] = {}
-    for line in decoded(data[max(0, data.rfind(_REWRITTEN)) :].split(b"\n"), _LINE):
+    for line in decoded(data[data.rfind(_REWRITTEN) + 1 :].split(b"\n"), _LINE):
         if line.set is None:
             records[line.id] = line
         elif line.set.messages is not None:
