@@ -7,6 +7,7 @@ from pro0.rules.screens.drawing import LAST, Block, Frame, Parts, cut, ending
 
 EDGED = Frame(prompt=r"^❯(?:\s|$)", edge=r"^─{4}", top=r"^═{4}", hints="Try ")
 FLOORED = Frame(prompt=r"^┃ ?", floor=r"^╹", hints="Ask ")
+RULED = Frame(prompt=r"^", edge=r"^─{4}", edges_alike=True)
 PLAIN = Frame(prompt=r"^> ?", foot=r"^ *model")
 EDGE = "────"
 MENU = ("Allow it?", "❯ 1. Yes", "  2. No", "Enter to confirm")
@@ -39,6 +40,21 @@ CUT: dict[str, tuple[Frame, tuple[str, ...], Parts]] = {
         EDGED,
         (EDGE, "❯ old", EDGE, "● said", EDGE, "❯ new", EDGE),
         Parts(above=blocks((0, f"{EDGE}|❯ old|{EDGE}|● said")), box="typed", rim=EDGE, text="new"),
+    ),
+    "a ruled line in a draft is no edge": (
+        RULED,
+        ("said", EDGE * 2, "one", EDGE, "", EDGE * 2, "foot"),
+        Parts(above=blocks((0, "said")), box="typed", rim=EDGE * 2, text=f"one {EDGE}", foot=("foot",)),
+    ),
+    "an edge is as wide as the other, whatever its letters": (
+        RULED,
+        ("said", f"{EDGE} 你 ─", "", EDGE * 2 + "─", "foot"),
+        Parts(above=blocks((0, "said")), box="empty", rim=f"{EDGE} 你 ─", foot=("foot",)),
+    ),
+    "a ruled line in a draft whose own edge is out of sight": (
+        RULED,
+        ("one", EDGE, "", EDGE * 2, "foot"),
+        Parts(above=blocks((0, f"one|{EDGE}")), foot=(EDGE * 2, "foot")),
     ),
     "nothing between two edges": (EDGED, ("a", "", EDGE, EDGE), Parts(above=blocks((0, "a")), foot=(EDGE, EDGE))),
     "no prompt between two edges": (EDGED, (EDGE, "x", EDGE), Parts(foot=(EDGE, "x", EDGE))),

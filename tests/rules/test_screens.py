@@ -9,8 +9,9 @@ from pro0.agents.drawings import drawing_named
 from pro0.model.agent import DRAWN
 from pro0.model.runtime import State
 from pro0.model.screen import Screen
-from pro0.rules.screens import screens
+from pro0.rules.screens import nudges, screens
 from pro0.rules.screens.escapes import screen_of
+from pro0.rules.words import prompts
 from tests.recorded import FOLDER, QUIET, Recording, drawn, recordings
 
 RECORDED = recordings()
@@ -99,6 +100,56 @@ def test_a_menu_of_pi_is_known_however_small_its_terminal(version: str, size: tu
     last = max(i for i, row in enumerate(wrapped) if row)
     reading = drawn("pi", Screen(rows=tuple(wrapped[: last + 1][-height:])))
     assert (reading.state, reading.rule) == (State.DIALOG, "menu")
+
+
+def ruled(version: str, rule: str, last: str = "") -> Screen:
+    """Return a recorded draft of pi with a ruled line, and the cursor in the row below it."""
+    recording = next(r for r in RECORDED if r.name == f"pi-{version}-120x40-draft")
+    _, row = recording.screen.cursor or (0, 0)
+    rows = recording.screen.styled
+    assert rows[row].startswith("\x1b[39m"), "the edge has a colour that ends here"
+    draft = ("\x1b[39mplease do not send this", rule, last)
+    return replace(screen_of("\n".join((*rows[:row], *draft, *rows[row + 1 :]))), cursor=(len(last), row + 2))
+
+
+@pytest.mark.parametrize("version", ["0.73.1", "0.87.1"])
+@pytest.mark.parametrize("width", [8, 20, 119, 120])
+def test_a_ruled_line_in_a_draft_of_pi_is_part_of_it(version: str, width: int) -> None:
+    """Else its empty last row would be an empty input, and Enter would send the person's draft with a line of mail."""
+    line = prompts.unread_line(2)
+    for last in ("", line):
+        screen, rule = ruled(version, "─" * width, last), "─" * width
+        reading = drawn("pi", screen)
+        assert reading.state is State.DRAFT
+        assert screens.typed(drawing_named("pi"), screen) == f"please do not send this {rule} {last}".strip()
+        assert not nudges.input_is_free(drawing_named("pi"), reading, screen)
+        assert not nudges.holds_only(drawing_named("pi"), reading, screen, line)
+
+
+@pytest.mark.parametrize("width", [8, 20, 119])
+def test_a_ruled_line_is_told_by_its_width_where_no_colour_is_known(width: int) -> None:
+    screen = ruled("0.87.1", "─" * width)
+    assert drawn("pi", Screen(rows=screen.rows)).state is State.DRAFT
+
+
+@pytest.mark.parametrize("column", [2, 3, 29])
+def test_a_draft_in_the_words_of_a_hint_is_no_hint(column: int) -> None:
+    """Wherever its cursor stands: a hint is drawn in grey, and the person's words are not."""
+    recording = next(r for r in RECORDED if r.name == "claude-2.1.330-120x40-draft")
+    row = next(i for i, text in enumerate(recording.screen.rows) if text.startswith("❯\xa0please"))
+    said = recording.screen.rows[row][2:]
+    rows = [text.replace(said, 'Try "npm test" again on CI') for text in recording.screen.styled]
+    screen = replace(screen_of("\n".join(rows)), cursor=(column, row))
+    assert drawn("claude", screen).state is State.DRAFT
+    assert screens.typed(drawing_named("claude"), screen) == 'Try "npm test" again on CI'
+
+
+def test_a_hint_is_known_by_the_cursor_where_nothing_is_drawn_in_colour() -> None:
+    """As with NO_COLOR: the escapes that are there tell of the cursor alone."""
+    edge = "─" * 40
+    screen = screen_of("\n".join(("said", edge, '❯ \x1b[7mT\x1b[27mry "edit x"', edge)))
+    assert drawn("claude", replace(screen, cursor=(2, 2))).state is State.IDLE
+    assert drawn("claude", replace(screen, cursor=(14, 2))).state is State.DRAFT
 
 
 MENUS = {

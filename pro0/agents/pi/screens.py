@@ -13,7 +13,13 @@ _BUSY = r"^── [⠀-⣿] "
 
 PI_SCREENS = Drawing(
     frame=Frame(
-        prompt=r"^", edge=rf"^─{{8}}|{_BUSY}\S.* ─+$", menu=r"^ ?→ ", keys=r"^─{8}", menu_in_box=True, top=r"^─{8}"
+        prompt=r"^",
+        edge=rf"^─{{8}}|{_BUSY}\S.* ─+$",
+        edges_alike=True,
+        menu=r"^ ?→ ",
+        keys=r"^─{8}",
+        menu_in_box=True,
+        top=r"^─{8}",
     ),
     rules=(
         Rule(name="permission", state=State.WAITING, menu=(r"^ Allow \S+\?$",), note=(r"^ (Allow \S+)\?$",)),

@@ -41,6 +41,9 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     edge: str = ""
     """The row above the input box and the row below it. Without edges the box goes from its prompt to the last empty
     row above the rows at the foot."""
+    edges_alike: bool = False
+    """True when typed text may begin like an edge: then only a row as wide as the lower edge, and in its colour, is
+    the upper one."""
     foot: str = ""
     """The first row at the foot, below an input box without edges: rows below it may be left from another size."""
     floor: str = ""
@@ -150,8 +153,10 @@ def _pointed(frame: Frame, rows: Sequence[str], box: Span | None) -> int | None:
 
 def _box(frame: Frame, screen: Screen, rows: Sequence[str]) -> Span | None:
     """Return the first row of the input box, and the row after its last."""
-    find = _between_edges if frame.edge else _on_a_floor if frame.floor else _below_its_prompt
-    span = find(frame, rows)
+    if frame.edge:
+        span = _between_edges(frame, screen, rows)
+    else:
+        span = _on_a_floor(frame, rows) if frame.floor else _below_its_prompt(frame, rows)
     if span and frame.holds_cursor and screen.cursor and not span[0] <= screen.cursor[1] < span[1]:
         return None
     return span
@@ -165,12 +170,26 @@ def _below_its_prompt(frame: Frame, rows: Sequence[str]) -> Span | None:
     return start, next((i for i in range(foot - 1, start, -1) if not rows[i]), foot)
 
 
-def _between_edges(frame: Frame, rows: Sequence[str]) -> Span | None:
-    lower = _lowest(frame.edge, rows)
-    upper = _lowest(frame.edge, rows[:lower])
-    if lower is None or upper is None or not re.search(frame.prompt, rows[upper + 1]):
+def _between_edges(frame: Frame, screen: Screen, rows: Sequence[str]) -> Span | None:
+    edges = [i for i, row in enumerate(rows) if re.search(frame.edge, row)]
+    if frame.edges_alike and edges:
+        edges = _like_the_last(edges, screen, rows)
+    if len(edges) < 2 or not re.search(frame.prompt, rows[edges[-2] + 1]):
         return None
-    return upper + 1, lower
+    return edges[-2] + 1, edges[-1]
+
+
+def _like_the_last(edges: Sequence[int], screen: Screen, rows: Sequence[str]) -> list[int]:
+    """Return those of the edges that are as wide as the last one and, where styles are known, in its colour."""
+    from unicodedata import east_asian_width
+
+    cells = dict(enumerate(painted(screen.styled, set(edges))))
+
+    def look(edge: int) -> tuple[int, str]:
+        colours = (cell.style.colour for cell in cells.get(edge, ()) if cell.text.strip())
+        return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in rows[edge]), next(colours, "")
+
+    return [edge for edge in edges if look(edge) == look(edges[-1])]
 
 
 def _on_a_floor(frame: Frame, rows: Sequence[str]) -> Span | None:
@@ -206,7 +225,7 @@ def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int
     """Return True when the agent itself wrote the text in its input box, while nothing is typed.
 
     Dim text is always a hint. A known hint text is one too, with two exceptions: the cursor stands behind its start, or
-    it is drawn like any other text. When in doubt it is a person's draft.
+    it is drawn like any other text on a screen with colours. When in doubt it is a person's draft.
     """
     cells = _letters(screen, places)
     if cells and all(cell.style.dim for cell in cells):
@@ -215,7 +234,10 @@ def _is_hint(frame: Frame, screen: Screen, text: str, places: Sequence[tuple[int
         return False
     if screen.cursor is not None:
         column, row = screen.cursor
-        return not any(i == row and column > start + 1 for i, start, _ in places)
+        if any(i == row and column > start + 1 for i, start, _ in places):
+            return False
+        if not _has_colours(screen):
+            return True
     colours = {cell.style.colour for cell in cells if not cell.style.dim}
     return all(grey(colour) or colour in frame.hint_colours for colour in colours)
 
@@ -225,6 +247,11 @@ def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cel
     cells_by_row = list(painted(screen.styled, {i for i, _, _ in places}))
     cells = [cell for i, start, stop in places if i < len(cells_by_row) for cell in cells_by_row[i][start:stop]]
     return [cell for cell in cells if drawn(cell.text).strip() and not cell.style.reverse]
+
+
+def _has_colours(screen: Screen) -> bool:
+    """Return True when a letter of the screen is dim or coloured: then its hints are too."""
+    return any(cell.style.dim or cell.style.colour for row in painted(screen.styled) for cell in row)
 
 
 def _lowest(pattern: str, rows: Sequence[str]) -> int | None:
