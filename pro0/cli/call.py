@@ -9,7 +9,7 @@ from pro0 import REPOSITORY, __version__
 from pro0.cli.commands import COMMANDS, GROUPS, HIDDEN
 from pro0.cli.interrupts import INTERRUPTED, is_interrupt
 from pro0.cli.lazy import LazyGroup, helped
-from pro0.cli.output import REMINDERS, line, say, unprinted, write
+from pro0.cli.output import REMINDERS, drop, line, say, unprinted, write, write_error
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Pro0Error
 
 HELP = """Run a team of coding agents in your terminal: a lead, a shared task list, mailboxes, clean endings.
@@ -58,10 +58,10 @@ def run(arguments: list[str]) -> int:
         code = _invoke(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_stdout()
+        drop(sys.stdout)
         return 1
     except OSError as error:
-        _drop_stdout()
+        drop(sys.stdout)
         return report(unprinted(error), as_json=False)
     return code
 
@@ -76,7 +76,7 @@ def report(error: Pro0Error, *, as_json: bool) -> int:
 
         body = {"code": error.code, "message": error.message, "hint": error.hint}
         lines.append(json_text({"error": body}, indent=0))
-    sys.stderr.write("\n".join(lines) + "\n")
+    write_error("\n".join(lines))
     return error.exit_code
 
 
@@ -163,11 +163,3 @@ def _printable_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
-
-
-def _drop_stdout() -> None:
-    """Drop the buffered output, so that the interpreter's own flush at exit stays quiet."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        pass

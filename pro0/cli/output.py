@@ -4,9 +4,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 import click
 import msgspec
@@ -57,8 +57,24 @@ def unprinted(error: OSError) -> Pro0Error:
 
 def say(text: str) -> None:
     """Print talk on stderr at once."""
-    sys.stderr.write(line(text) + "\n")
-    sys.stderr.flush()
+    write_error(line(text))
+
+
+def write_error(text: str) -> None:
+    """Print lines on stderr at once; talk that cannot be written changes nothing about what is done."""
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except OSError:
+        drop(sys.stderr)
+
+
+def drop(stream: TextIO) -> None:
+    """Drop what a stream holds and will be given, so that the interpreter's own flush at exit stays quiet."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def json_text(value: object, *, indent: int = 2) -> str:

@@ -162,6 +162,24 @@ def test_what_is_done_and_cannot_be_printed(team: Context, buffered: str) -> Non
     assert len(team.team.tasks.read().tasks) == 1
 
 
+@pytest.mark.parametrize("target", ["/dev/full", "a pipe without a reader"])
+@pytest.mark.parametrize(
+    "words", ["task show 99", "task list --nonsense", "config set maxWorkers 5", "worker merge --all"]
+)
+def test_talk_that_cannot_be_written_changes_no_exit_code(team: Context, words: str, target: str) -> None:
+    """Stderr may be a file on a full disk, or a pipe that nobody reads any more."""
+    call = [sys.executable, "-m", "pro0", *words.split()]
+    sound = subprocess.run(call, capture_output=True, timeout=STUCK, env=os.environ | {"PRO0_MAX_WORKERS": "3"})
+    assert sound.stderr
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open("/dev/full" if target == "/dev/full" else writing, "wb") as errors:
+        done = subprocess.run(
+            call, stdout=subprocess.PIPE, stderr=errors, timeout=STUCK, env=os.environ | {"PRO0_MAX_WORKERS": "3"}
+        )
+    assert (done.returncode, done.stdout) == (sound.returncode, sound.stdout)
+
+
 def test_mail_that_could_not_be_shown_stays_unread(pro0: Pro0, team: Context) -> None:
     """S004-053: a person's mail counts as read only once it was shown."""
     pro0("send", "human", "precious")
