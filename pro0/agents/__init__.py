@@ -10,7 +10,7 @@ from pro0.errors import BadInput, EnvironmentMissing
 from pro0.model.agent import AGENTS
 
 if TYPE_CHECKING:
-    from pro0.agents.adapter import Adapter, Brief, Invocation
+    from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
     from pro0.model.agent import Definition
     from pro0.model.home import AgentAct
     from pro0.model.team import Seat
@@ -56,6 +56,18 @@ def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
     if AgentAct.ANSWERS in off:
         adapter = replace(adapter, permissions=None, asks_by_hook=False)
     return adapter
+
+
+def can_go_on(adapter: "Adapter", session_view: "SessionView", agent_id: str) -> bool:
+    """Return True when a session can be resumed; raises EnvironmentMissing when nobody can tell now."""
+    try:
+        return adapter.began is not None and adapter.began(session_view)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise EnvironmentMissing(
+            f"its conversation cannot be read: {where}{error.strerror or error}",
+            hint=f"mend that and start it again, or begin anew: pro0 member restart {agent_id} --fresh",
+        ) from error
 
 
 def _there(adapter: "Adapter") -> "Adapter":

@@ -128,9 +128,12 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     session_ids_elsewhere: Literal["chosen", "learned", "none"] = "none"
     """The same for a session on another machine, where `began` says whether it can be resumed."""
     began: Callable[[SessionView], bool] | None = None
-    """Return True when the agent has stored the session and can resume it."""
+    """Return True when the agent has stored the session and can resume it; raises OSError when nobody can tell now."""
     look: Callable[[SessionView, Memory], Reading | None] | None = None
-    """Read the state from the agent's own files, events or server; None when they do not tell. It never raises."""
+    """Read the state from the agent's own files, events or server; None when they do not tell.
+
+    It raises OSError alone, for a file that cannot be read now.
+    """
     words: tuple[Words, ...] = ()
     """The state words in the sources of `look`; empty for an agent without such a source."""
     screens: Drawing | None = None
@@ -154,7 +157,10 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     stop: Callable[[SessionView], bool] | None = None
     """Stop the turn by the agent's own channel, tried before its key; returns False when the agent did not take it."""
     last_words: Callable[[SessionView, Memory], LastWords | None] | None = None
-    """Read the last words of the newest turn from the transcript; None for none since the session's start."""
+    """Read the last words of the newest turn from the transcript; None for none since the session's start.
+
+    It raises OSError for one that cannot be read now.
+    """
     chat: Callable[..., ChatReader] | None = None
     """Return the reader of its transcript, from a view; `whole=True` reads far, with arguments and results."""
     usage: Callable[[SessionView, Memory], Usage | None] | None = None

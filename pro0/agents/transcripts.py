@@ -1,10 +1,12 @@
 """Read the JSON lines of agents while they write them."""
 
+import errno
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Annotated, TypeVar
 
@@ -33,6 +35,9 @@ _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 """An escape in JSON; its group is half a character."""
+
+_ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO)
+"""What the system answers where no such file is; any other failure does not say what the file holds."""
 
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 """A moment with its zone; a line with another one is not decodable, since it is neither before nor after a start."""
@@ -84,24 +89,69 @@ class Follower:
 
 
 def tail(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> list[Line]:
-    """Decode the last whole lines of a file, within `limit` bytes."""
-    try:
-        with _opened(path) as file:
-            start = max(0, file.seek(0, os.SEEK_END) - limit)
-            file.seek(start)
-            data = file.read(limit)
-    except OSError:
-        return []
-    return decoded(data[: data.rfind(b"\n") + 1].split(b"\n")[1 if start else 0 :], decoder)
+    """Decode the last whole lines of a file, within `limit` bytes; raises OSError for one that cannot be read now."""
+    data, is_cut = _part(path, limit, from_end=True)
+    return decoded(data[: data.rfind(b"\n") + 1].split(b"\n")[1 if is_cut else 0 :], decoder)
 
 
 def head(path: Path, limit: int) -> bytes:
-    """Return the first bytes of a file, none when it is unreadable."""
+    """Return the first bytes of a file, none of one that is not there; raises OSError for one unreadable now."""
+    return _part(path, limit)[0]
+
+
+def _part(path: Path, limit: int, *, from_end: bool = False) -> tuple[bytes, bool]:
+    """Return the first or the last bytes of a file, and whether there are bytes before them."""
     try:
         with _opened(path) as file:
-            return file.read(limit)
-    except OSError:
-        return b""
+            start = max(0, file.seek(0, os.SEEK_END) - limit) if from_end else 0
+            file.seek(start)
+            return file.read(limit), start > 0
+    except OSError as error:
+        if error.errno in _ABSENT:
+            return b"", False
+        error.filename = error.filename or str(path)
+        raise
+
+
+def is_there(path: Path) -> bool:
+    """Return True for something at a path; raises OSError when nobody can tell now."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        if error.errno in _ABSENT:
+            return False
+        raise
+    return True
+
+
+def matching(folder: Path, pattern: str, *deeper: str, surely: bool = False) -> Iterator[Path]:
+    """Yield what matches below a folder, a pattern for each level.
+
+    When nothing matches, raises OSError for a folder that cannot be listed now; `surely` also for one that may not be.
+    """
+    trouble: OSError | None = None
+    some = False
+    for path in _listed(folder, pattern, surely=surely):
+        try:
+            for match in matching(path, *deeper, surely=surely) if deeper else (path,):
+                some = True
+                yield match
+        except OSError as error:
+            trouble = trouble or error
+    if trouble and not some:
+        raise trouble
+
+
+def _listed(folder: Path, pattern: str, *, surely: bool) -> list[Path]:
+    try:
+        if not any(sign in pattern for sign in "*?["):
+            return [folder / pattern] if is_there(folder / pattern) else []
+        with os.scandir(folder) as entries:
+            return [folder / entry.name for entry in entries if fnmatchcase(entry.name, pattern)]
+    except OSError as error:
+        if error.errno in _ABSENT or (isinstance(error, PermissionError) and not surely):
+            return []
+        raise
 
 
 def changed(path: Path) -> float:
@@ -113,8 +163,11 @@ def changed(path: Path) -> float:
 
 
 def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
-    """Decode a small file of one JSON value, None when it is missing or not (yet) such a value."""
-    values = decoded([head(path, limit)], decoder)
+    """Decode a small file of one JSON value, None when it is missing, unreadable or not (yet) such a value."""
+    try:
+        values = decoded([head(path, limit)], decoder)
+    except OSError:
+        return None
     return values[0] if values else None
 
 
@@ -123,7 +176,7 @@ def _opened(path: Path) -> IO[bytes]:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise FileNotFoundError(path)
+        raise FileNotFoundError(errno.ENOENT, "it is no regular file", str(path))
     return os.fdopen(descriptor, "rb")
 
 

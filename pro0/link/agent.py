@@ -7,10 +7,11 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -26,6 +27,7 @@ from pro0.errors import Pro0Error
 from pro0.link import streams
 from pro0.model.agent import AGENTS
 from pro0.model.runtime import State
+from pro0.model.screen import LastWords
 from pro0.model.stored import Process
 from pro0.model.usage import Usage
 from pro0.store import atomic
@@ -43,6 +45,7 @@ MOST = 10**12
 """The most tokens, or US dollars, that one session can have used."""
 CONVERSATIONS = 64
 """The most conversations of one session that count; the newest do."""
+T = TypeVar("T")
 _EARLIER = decoder(tuple[str, ...])
 TOLD = frozenset(
     {State.STARTING, State.WORKING, State.IDLE, State.WAITING, State.DIALOG, State.ERROR, State.UNKNOWN, None}
@@ -82,13 +85,13 @@ class AgentThere:
             return
         if self._view.agent is None:
             self._view = replace(self._view, agent=agent, started_at=_started(agent))
-        reading = self._said if ended else self._now()
+        reading = self._said if ended else _unless_unreadable(self._now, self._said)
         if reading != self._said:
             self._said = reading
             yield streams.SAID, msgspec.to_builtins(reading)
         if now >= self._count_at or ended:
             self._count_at = now + COUNT
-            usage = self._usage(self._view, self._memory) if self._usage else None
+            usage = _unless_unreadable(self._count, None)
             if usage and usage != self._used:
                 self._used = usage
                 yield streams.USED, msgspec.to_builtins(usage)
@@ -106,7 +109,7 @@ class AgentThere:
         reading = self._look(self._view, self._memory) if self._look else None
         if reading and reading.session and reading.session != self._view.session:
             self._go_on_with(reading.session)
-        words = self._words(self._view, self._memory) if self._words else None
+        words = _unless_unreadable(self._last_words, self._said.words)
         if reading is None:
             return SaidThere(session=self._view.session, words=words)
         return SaidThere(
@@ -117,6 +120,20 @@ class AgentThere:
             session=self._view.session,
             words=words,
         )
+
+    def _last_words(self) -> LastWords | None:
+        return self._words(self._view, self._memory) if self._words else None
+
+    def _count(self) -> Usage | None:
+        return self._usage(self._view, self._memory) if self._usage else None
+
+
+def _unless_unreadable(read: Callable[[], T], known: T) -> T:
+    """Return what is read now; what cannot be read is what was known, until the next look."""
+    try:
+        return read()
+    except OSError:
+        return known
 
 
 class KeptHere:

@@ -175,8 +175,8 @@ class Remote:
 
     def _has_earlier(self, order: Order) -> bool:
         """Return True when this machine has the earlier conversation, and its agent can go on with it."""
-        began = agents.adapter_named(order.agent).began
-        return began is not None and began(view_there(order.earlier, self._place, self.cwd(order)))
+        view = view_there(order.earlier, self._place, self.cwd(order))
+        return agents.can_go_on(agents.adapter_named(order.agent), view, order.agent_id)
 
     def _launched(self, order: Order, argv: tuple[str, ...]) -> Launch:
         identity = {TEAM: order.team, AGENT_ID: order.agent_id, HOSTED: str(self._place)}

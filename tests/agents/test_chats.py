@@ -140,6 +140,21 @@ def test_a_transcript_out_of_reach_is_one_that_is_not_there(tmp_path: Path) -> N
     assert chat.sign == before is not None
 
 
+def test_a_transcript_that_nobody_can_look_for_goes_on_where_it_was(tmp_path: Path) -> None:
+    place("gemini", tmp_path)
+    sight, [path] = placed.session_view(tmp_path, placed.GEMINI), [*tmp_path.rglob("session-*.jsonl")]
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.rfind(b"ERR 400")])
+    chat = reader("gemini", sight)
+    with fault_at(None, fail_with(errno.EMFILE), ("scandir", "open")):
+        assert reader("gemini", sight).news() == []
+    before = chat.news()
+    assert before
+    path.write_bytes(whole)
+    with fault_at(None, fail_with(errno.EMFILE), ("scandir",)):
+        assert next(entry.text for entry in chat.news()) == "ERR 400"
+
+
 def test_a_message_of_opencode_that_grows_is_told_again(tmp_path: Path) -> None:
     sight = place("opencode", tmp_path)
     chat = reader("opencode", sight)

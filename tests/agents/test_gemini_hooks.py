@@ -1,5 +1,6 @@
 """What Gemini CLI is told around its turns: what it forgot, and its mail."""
 
+import errno
 import json
 import os
 import subprocess
@@ -19,6 +20,7 @@ from pro0.rules import mail
 from pro0.rules.words import prompts
 from pro0.store.mailbox import Box
 from tests.agents import placed
+from tests.faults import fail_about, fault_at
 from tests.waiting import STUCK
 
 ME = "11111111-1111-4111-8111-111111111111"
@@ -233,6 +235,18 @@ def test_mail_is_told_of_once_after_a_tool(session: Session) -> None:
     assert added(session.hook("AfterTool")) == LINE.replace("1 unread message", "2 unread messages")
     session.reads()
     assert session.hook("AfterTool") == session.hook("AfterAgent") == {}
+
+
+def test_a_transcript_that_cannot_be_read_now_hides_no_mail(session: Session) -> None:
+    """And what is known stays known: the next turn repeats no text that was kept."""
+    session.begins(PROMPT)
+    session.ends()
+    session.post("one")
+    session.reads()
+    session.post("two")
+    with fault_at(None, fail_about(CHAT, errno.EIO), ("open",)):
+        assert session.hook("AfterAgent") == {"decision": "block", "reason": LINE}
+    assert session.begins(LINE) == ""
 
 
 @pytest.mark.parametrize(("left", "goes_on"), [(1, False), (2, False), (3, True)])

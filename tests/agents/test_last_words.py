@@ -1,5 +1,6 @@
 """What agents say last in a turn: from their transcripts, from the hook at a turn's end, or from the screen."""
 
+import errno
 import json
 import sqlite3
 from contextlib import closing
@@ -19,6 +20,7 @@ from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading, Screen
 from tests.agents import placed
 from tests.agents.placed import recording
+from tests.faults import fail_with, fault_at
 
 SAID = 'fine "ünï"'
 LAST = {"claude": "fine", "codex": SAID, "gemini": SAID, "pi": SAID}
@@ -53,6 +55,26 @@ def test_they_are_read_again_only_when_there_are_more(agent: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("agent", placed.PLACED)
+def test_those_that_cannot_be_read_now_are_read_at_the_next_look(agent: str, tmp_path: Path) -> None:
+    """The file does not change any more: the turn is over."""
+    place, name = placed.PLACED[agent]
+    session_view, memory = place(tmp_path, recording(name)), Memory()
+    with fault_at(None, fail_with(errno.EMFILE), ("open",)), pytest.raises(OSError):
+        said(agent, session_view, memory)
+    found = said(agent, session_view, memory)
+    assert found
+    assert found.text == LAST[agent]
+
+
+def test_while_they_cannot_be_read_the_last_known_ones_count(tmp_path: Path) -> None:
+    known = LastWords(text="of before", id="u1", source="transcript")
+    before = Seen(state=State.WORKING, since=placed.EARLY, source="session file", words=known)
+    session_view = placed.claude(tmp_path, recording("claude.jsonl"))
+    with fault_at(None, fail_with(errno.EIO), ("open",)):
+        assert chosen(State.IDLE, session_view, before=before) == known
+
+
+@pytest.mark.parametrize("agent", placed.PLACED)
 def test_those_of_an_earlier_session_are_not_said_again(agent: str, tmp_path: Path) -> None:
     place, name = placed.PLACED[agent]
     later = replace(place(tmp_path, recording(name)), started_at=placed.EARLY + timedelta(hours=1))
@@ -62,14 +84,18 @@ def test_those_of_an_earlier_session_are_not_said_again(agent: str, tmp_path: Pa
 def test_opencode_keeps_them_in_its_database(tmp_path: Path) -> None:
     session_view, memory = placed.opencode(tmp_path, recording("opencode.sql")), Memory()
     assert said("opencode", session_view, memory) is None, "its turns failed, or go on"
-    part = json.dumps({"type": "text", "text": SAID})
-    with closing(sqlite3.connect(tmp_path / ".local/share/opencode/opencode.db")) as database:
+    part, path = json.dumps({"type": "text", "text": SAID}), tmp_path / ".local/share/opencode/opencode.db"
+    with closing(sqlite3.connect(path)) as database:
         database.execute(
             "insert into message values ('msg_z', ?, 1795316763900, 1795316763950, ?)", (session_view.session, ANSWER)
         )
         for id, data in (("prt_1", '{"type":"step-start"}'), ("prt_2", part)):
             database.execute("insert into part values (?, 'msg_z', ?, 1, 1, ?)", (id, session_view.session, data))
         database.commit()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("begin exclusive")
+        with pytest.raises(OSError, match="locked"):
+            said("opencode", session_view, memory)
     found = said("opencode", session_view, memory)
     assert found
     assert (found.text, found.id) == (SAID, "msg_z")

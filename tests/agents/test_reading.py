@@ -1,6 +1,9 @@
 """What the adapters read from the files that the real programs wrote."""
 
+import errno
 import json
+import sqlite3
+from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from pro0.model.runtime import State
 from pro0.model.usage import Usage
 from tests.agents import placed
 from tests.agents.placed import recording
+from tests.faults import count, fail_with, fault_at
 
 TWICE = Usage(input_tokens=200, output_tokens=14, cache_read_tokens=40)
 THRICE = Usage(input_tokens=300, output_tokens=21, cache_read_tokens=60)
@@ -79,6 +83,46 @@ def test_a_session_can_go_on_when_it_has_begun(agent: str, tmp_path: Path) -> No
     assert began(laid_out(agent, tmp_path))
     assert not began(placed.session_view(tmp_path, ""))
     assert not began(placed.session_view(tmp_path, "../../etc/passwd"))
+
+
+LOOKS = ("open", "fstat", "stat", "scandir")
+"""The calls that look at a transcript and at the folders above it."""
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EMFILE, errno.ESTALE])
+def test_one_look_that_fails_makes_no_conversation_one_that_never_began(agent: str, code: int, tmp_path: Path) -> None:
+    """Its seat would begin a new one, and what was said would be forgotten without a word."""
+    session_view, began = laid_out(agent, tmp_path), adapter_named(agent).began
+    assert began
+    for number in range(1, len(count(lambda: began(session_view), LOOKS)) + 1):
+        with fault_at(number, fail_with(code), LOOKS), suppress(OSError):
+            assert began(session_view)
+    with fault_at(None, fail_with(code), LOOKS), pytest.raises(OSError):
+        began(session_view)
+
+
+def test_a_database_that_is_busy_makes_no_conversation_one_that_never_began(tmp_path: Path) -> None:
+    session_view, began = placed.opencode(tmp_path, recording("opencode.sql")), adapter_named("opencode").began
+    assert began
+    path = tmp_path / ".local/share/opencode/opencode.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("begin exclusive")
+        with pytest.raises(OSError, match="locked"):
+            began(session_view)
+    assert began(session_view)
+    path.rename(path.with_name("away"))
+    assert not began(session_view)
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EMFILE])
+def test_one_look_that_fails_shows_no_other_state(agent: str, code: int, tmp_path: Path) -> None:
+    """A turn that a rate limit stopped would be idle for a moment, and what waits for its end would go on."""
+    session_view, look = laid_out(agent, tmp_path), adapter_named(agent).look
+    assert look
+    usual = look(session_view, Memory())
+    for number in range(1, len(count(lambda: look(session_view, Memory()), LOOKS)) + 1):
+        with fault_at(number, fail_with(code), LOOKS), suppress(OSError):
+            assert look(session_view, Memory()) in (usual, None)
 
 
 def test_a_claude_that_was_told_nothing_has_no_conversation_to_resume(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Files of JSON lines that grow, are cut and are replaced."""
 
+import errno
 import os
 from datetime import UTC, timedelta
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.agents.transcripts import NOTE, Follower, decoded, head, shortened, tail, value
+from pro0.agents.transcripts import NOTE, Follower, decoded, head, matching, shortened, tail, value
 from pro0.rules.screens.rate_limits import is_limit, named_end
+from tests.faults import fail_about, fail_with, fault_at
 from tests.teams import NOW
 
 NUMBER = msgspec.json.Decoder(int)
@@ -83,6 +85,64 @@ def test_what_is_no_file_holds_nothing(tmp_path: Path) -> None:
         assert tail(path, NUMBER) == []
         assert head(path, 10) == b""
         assert value(path, NUMBER) is None
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EACCES, errno.EMFILE, errno.ESTALE])
+@pytest.mark.parametrize("call", ["open", "fstat"])
+def test_what_cannot_be_read_now_is_not_empty(tmp_path: Path, code: int, call: str) -> None:
+    """Else a conversation would seem never begun, and a turn that failed would seem well."""
+    path = tmp_path / "file"
+    path.write_bytes(b"1\n")
+    with fault_at(None, fail_with(code), (call,)):
+        for read in (lambda: tail(path, NUMBER), lambda: head(path, 10)):
+            with pytest.raises(OSError) as failed:
+                read()
+            assert (failed.value.errno, failed.value.filename) == (code, str(path))
+        assert value(path, NUMBER) is None
+        assert Follower(path).read(NUMBER) == []
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    for name in ("a/1.txt", "b/2.txt", "b/2.log"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "c").touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        (("*", "*.txt"), ["a/1.txt", "b/2.txt"]),
+        (("*", "2.*"), ["b/2.log", "b/2.txt"]),
+        (("b", "2.txt"), ["b/2.txt"]),
+        (("*", "[1].txt"), ["a/1.txt"]),
+        (("c", "*"), []),
+        (("none", "*"), []),
+        (("*", "x" * 300), []),
+    ],
+)
+def test_each_level_has_its_pattern(folders: Path, patterns: tuple[str, ...], names: list[str]) -> None:
+    found = sorted(str(path.relative_to(folders)) for path in matching(folders, *patterns, surely=True))
+    assert found == names
+
+
+@pytest.mark.parametrize(("code", "surely"), [(errno.EMFILE, False), (errno.EIO, True), (errno.EACCES, True)])
+@pytest.mark.parametrize("pattern", ["*.txt", "1.txt"])
+def test_what_may_be_in_a_folder_that_cannot_be_listed_is_not_missing(
+    folders: Path, pattern: str, code: int, surely: bool
+) -> None:
+    with fault_at(None, fail_about(f"{folders}/a", code), ("scandir", "stat")):
+        found = [*matching(folders, "b", "*.txt", surely=surely), *matching(folders, "*", "2.*", surely=surely)]
+        assert len(found) == 3, "what is found elsewhere is found"
+        with pytest.raises(OSError):
+            list(matching(folders, "[ac]", pattern, surely=surely))
+
+
+def test_a_folder_of_somebody_else_is_passed_over(folders: Path) -> None:
+    with fault_at(None, fail_about(f"{folders}/a", errno.EACCES), ("scandir", "stat")):
+        assert list(matching(folders, "[ac]", "*.txt")) == list(matching(folders, "[ac]", "1.txt")) == []
 
 
 def test_what_an_agent_says_becomes_one_short_line() -> None:

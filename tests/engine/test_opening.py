@@ -1,5 +1,6 @@
 """Starting sessions: all or none, undone and named when it fails, tried again when it is asked for again."""
 
+import errno
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 
 from pro0 import processes, sessions
 from pro0.config import Settings
+from pro0.decoding import decode
 from pro0.engine import outcomes
 from pro0.engine.apply import Applier
 from pro0.engine.background.services import services_of
@@ -17,7 +19,7 @@ from pro0.engine.observe import Observer
 from pro0.engine.record import Record
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.model.need import NeedKind
-from pro0.model.runtime import Handle, SeatState, State
+from pro0.model.runtime import Handle, Launch, SeatState, State
 from pro0.model.team import Seat
 from pro0.ops.context import clock, new_id
 from pro0.ops.mail import messages
@@ -28,7 +30,9 @@ from pro0.rules.lead.supervision import decide
 from pro0.sessions.backend import Opening, Place
 from pro0.sessions.headless import Headless
 from pro0.sessions.memory import InMemory
+from tests.agents import placed
 from tests.engine.crew import Crew
+from tests.faults import fail_about, fault_at
 from tests.waiting import STUCK, wait_until
 
 
@@ -188,6 +192,37 @@ def test_a_restart_that_fails_leaves_the_seat_as_it_was(
     round_()
     assert alpha.state("w1").state is State.STARTING
     assert len(memory.opened) == 2
+
+
+def test_a_conversation_that_cannot_be_read_now_is_not_begun_anew(
+    alpha: Crew, memory: InMemory, round_: Callable[[], bool], tmp_path: Path
+) -> None:
+    """The start is refused with the file's name; a restart once it can be read goes on."""
+    home = tmp_path / "ann"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "claude").symlink_to("/bin/true")
+    with alpha.team.environment.change("a test") as start:
+        start.value = replace(start.value, variables={"HOME": str(home), "PATH": str(home / "bin")})
+    members.spawn(alpha.context, [SeatDraft(name="ada", agent="claude")], 10)
+    round_()
+    session = alpha.state("ada").session
+    said = placed.written(home / ".claude/projects/-of-it" / f"{session}.jsonl", placed.recording("claude.jsonl"))
+    with alpha.team.runtime.change("a test") as change:
+        change.value = replace(change.value, seats=(replace(change.value.seats[0], state=State.CRASHED),))
+    round_()
+    before = alpha.state("ada")
+    seat = members.restart(alpha.context, "ada")
+    with fault_at(None, fail_about(str(said), errno.EIO), ("open",)):
+        round_()
+    with pytest.raises(EnvironmentMissing) as refused:
+        outcomes.started(alpha.team, [seat], alpha.shown.append)
+    assert str(refused.value) == f"cannot start ada: its conversation cannot be read: {said}: Input/output error"
+    assert str(refused.value.hint).endswith("pro0 member restart ada --fresh")
+    assert alpha.state("ada") == before
+    members.restart(alpha.context, "ada")
+    round_()
+    [*_, launch] = [Path(opening.argv[-1]) for opening in memory.opened.values()]
+    assert decode(launch.read_bytes(), Launch).argv[1:3] == ("--resume", session)
 
 
 def test_a_launch_file_that_cannot_be_written_is_such_a_failure(

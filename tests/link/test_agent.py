@@ -1,5 +1,6 @@
 """What an agent on another machine does, says and has used: read there from its files, and kept at home."""
 
+import errno
 import json
 import math
 from pathlib import Path
@@ -22,6 +23,7 @@ from pro0.model.stored import Process
 from pro0.model.team import Seat
 from tests.agents import placed
 from tests.agents.placed import recording
+from tests.faults import fail_about, fault_at
 
 GOOD = {"input_tokens": 5, "output_tokens": 3, "models": ["scripted"], "cost_usd": 0.25}
 ODD: tuple[dict[str, object], ...] = (
@@ -246,6 +248,24 @@ def test_there_and_back_it_is_what_the_adapter_reads(
     assert own.usage(session, memory)
     assert (folder / USED).exists()
     assert not list(there.news(session.agent)), "nothing is told twice"
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_what_cannot_be_read_now_changes_nothing_that_is_known(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends no connection either."""
+    session = PLACED[name](tmp_path)
+    assert session.agent
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(link_agent, "_started", lambda _agent: placed.EARLY)
+    monkeypatch.setattr(link_agent, "LOOK", 0.0)
+    monkeypatch.setattr(link_agent, "SPARING", 0)
+    monkeypatch.setattr(link_agent, "COUNT", 0.0)
+    there = AgentThere(name, session.session, Path(session.folder), session.cwd)
+    assert list(there.news(session.agent))
+    with fault_at(None, fail_about(".jsonl", errno.EIO), ("open",)):
+        assert list(there.news(session.agent)) == []
 
 
 def test_nobody_looks_at_what_keeps_no_files(tmp_path: Path) -> None:

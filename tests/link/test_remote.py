@@ -24,6 +24,7 @@ from pro0.ops.identity import INCARNATION
 from pro0.store import atomic, paths
 from pro0.store.teams import Store
 from tests.agents import placed
+from tests.faults import fail_about, fault_at
 from tests.waiting import STUCK, wait_until
 
 THERE = f"there-{os.getpid()}"
@@ -132,6 +133,24 @@ def test_it_goes_on_with_the_conversation_that_is_there(place: Path, there: bool
     assert Path("again").exists() is not Path("anew").exists()
     assert Remote(place, THERE).conversation(asked) == (placed.CLAUDE if there else "c-new")
     assert first_prompt.was_given(str(session.folder)) is not there
+
+
+def test_a_conversation_there_that_cannot_be_read_now_is_not_begun_anew(place: Path) -> None:
+    """The next try may find it."""
+    transcript = Path(os.environ["HOME"], ".claude/projects/-of-it", f"{placed.CLAUDE}.jsonl")
+    placed.written(transcript, placed.recording("claude.jsonl"))
+    anew = order("touch", "anew")
+    asked = replace(anew, agent="claude", earlier=placed.CLAUDE, earlier_argv=("touch", "again"))
+    with (
+        fault_at(None, fail_about(str(transcript), errno.EIO), ("open",)),
+        pytest.raises(EnvironmentMissing, match=r"its conversation cannot be read: .*\.jsonl: Input/output error"),
+    ):
+        Remote(place, THERE).begin(asked)
+    session = Remote(place, THERE)
+    assert not session.folder.exists()
+    session.begin(asked)
+    over(session)
+    assert (Path("again").exists(), Path("anew").exists()) == (True, False)
 
 
 @pytest.mark.parametrize(

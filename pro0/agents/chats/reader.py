@@ -86,7 +86,10 @@ class LinesReader:
 
     def news(self) -> list[ChatEntry]:
         """Return the entries that are new or another since the last call."""
-        path = self._find()
+        try:
+            path = self._find()
+        except OSError:  # it goes on where it was, until one can look
+            path = self._follower.path if self._follower else None
         if path is None:
             return []
         if self._follower is None or self._follower.path != path:

@@ -11,7 +11,7 @@ import msgspec
 from pro0.agents import turn_end
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, Moment, decoded, head, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, Moment, decoded, head, is_there, last_words, matching, shortened, tail
 from pro0.decoding import decoder
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
@@ -64,17 +64,20 @@ def config_folder(environment: Mapping[str, str]) -> Path:
     return Path(environment.get("CLAUDE_CONFIG_DIR") or Path(environment.get("HOME", "/"), ".claude"))
 
 
-def transcript(folder: Path, session: str, cwd: str) -> Path:
-    """Return the transcript of a session; its folder is named after the project."""
+def transcript(folder: Path, session: str, cwd: str, *, surely: bool = False) -> Path:
+    """Return the transcript of a session; its folder is named after the project. Raises OSError as `matching` does."""
     projects, name = folder / "projects", f"{Path(session).name}.jsonl"
     path = projects / re.sub(r"[^a-zA-Z0-9]", "-", cwd) / name
-    return path if path.is_file() else next(projects.glob(f"*/{glob.escape(name)}"), path)
+    return path if is_there(path) else next(matching(projects, "*", glob.escape(name), surely=surely), path)
 
 
 def began(session_view: SessionView) -> bool:
     """Return True when the session has a message to go on from: after `/clear` its transcript has that command."""
-    path = transcript(config_folder(session_view.environment), session_view.session, session_view.cwd)
-    return bool(session_view.session) and any(not _is_of_a_command(line) for line in _first_messages(path))
+    if not session_view.session:
+        return False
+    folder = config_folder(session_view.environment)
+    path = transcript(folder, session_view.session, session_view.cwd, surely=True)
+    return any(not _is_of_a_command(line) for line in _first_messages(path))
 
 
 def has_message(path: Path) -> bool:

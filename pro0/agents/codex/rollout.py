@@ -13,7 +13,7 @@ import msgspec
 from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, Moment, head, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, Moment, head, last_words, matching, shortened, tail
 from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
@@ -88,7 +88,7 @@ _EVENT = "event_msg"
 def began(session_view: SessionView) -> bool:
     """Return True when the session has a rollout."""
     session = session_view.session
-    return bool(session) and _by_id(session_view, session) is not None
+    return bool(session) and _by_id(session_view, session, surely=True) is not None
 
 
 def look(session_view: SessionView, memory: Memory) -> Reading | None:
@@ -181,12 +181,12 @@ def _rollout(session_view: SessionView, memory: Memory, conversation: str) -> Pa
     return path
 
 
-def _by_id(session_view: SessionView, conversation: str) -> Path | None:
+def _by_id(session_view: SessionView, conversation: str, *, surely: bool = False) -> Path | None:
     root, name = _sessions(session_view.environment), f"rollout-*-{glob.escape(conversation)}.jsonl"
     day = creation_time(conversation)
     days = [_folder(root, day + timedelta(days=n)) for n in (0, -1, 1)] if day else []
-    near = (path for folder in days for path in folder.glob(name))
-    return next(near, None) or next(root.glob(f"*/*/*/{name}"), None)
+    near = (path for folder in days for path in matching(folder, name, surely=surely))
+    return next(near, None) or next(matching(root, "*", "*", "*", name, surely=surely), None)
 
 
 def creation_time(session: str) -> datetime | None:

@@ -12,7 +12,7 @@ from pro0.agents.adapter import SessionView
 from pro0.agents.gemini import conversations, home
 from pro0.agents.gemini.memory import begins_with, has_answered, name_of, of_session, session_of
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, Moment, changed, decoded, last_words, shortened, tail
+from pro0.agents.transcripts import FAR, Moment, changed, decoded, last_words, matching, shortened, tail
 from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
@@ -58,7 +58,7 @@ _TEXT = decoder(str)
 
 def began(session_view: SessionView) -> bool:
     """Return True when the model has said something and still knows it; otherwise a resume fails or knows nothing."""
-    return any(map(has_answered, _chats(session_view)))
+    return any(map(has_answered, _chats(session_view, surely=True)))
 
 
 def look(session_view: SessionView, memory: Memory) -> Reading | None:
@@ -160,29 +160,29 @@ def _used(line: _Line, tokens: _Tokens) -> Usage:
     )
 
 
-def _chats(session_view: SessionView) -> list[Path]:
+def _chats(session_view: SessionView, *, surely: bool = False) -> list[Path]:
     """Return the transcripts of the session, newest last; a resumed session leaves a second, almost empty one.
 
     Where no hook has noted its conversation, a session with a self-chosen id is found by its first prompt. After a
     restart of Gemini it is another transcript.
     """
     if known := conversations.known(session_view.folder):
-        return _of(session_view, known[-1])
+        return _of(session_view, known[-1], surely=surely)
     chosen = session_view.session == Path(session_view.folder).name
-    chats_of_session = _of(session_view, session_view.session)
+    chats_of_session = _of(session_view, session_view.session, surely=surely)
     return chats_of_session if chosen and chats_of_session else _told_first(session_view) or chats_of_session
 
 
-def _of(session_view: SessionView, session: str) -> list[Path]:
+def _of(session_view: SessionView, session: str, *, surely: bool = False) -> list[Path]:
     """Return the transcripts of one conversation, newest last."""
-    name = name_of(session)
-    return of_session(home.data(session_view.environment).glob(f"tmp/*/chats/{name}") if session else (), session)
+    data, name = home.data(session_view.environment), name_of(session)
+    return of_session(matching(data, "tmp", "*", "chats", name, surely=surely) if session else (), session)
 
 
 def _told_first(session_view: SessionView) -> list[Path]:
     """Return the newest transcript since the session's start beginning with its first prompt."""
     prompt = first_prompt.load(session_view.folder) if session_view.folder else ""
     since = session_view.started_at.timestamp()
-    chats = home.data(session_view.environment).glob("tmp/*/chats/session-*.jsonl") if prompt else ()
+    chats = matching(home.data(session_view.environment), "tmp", "*", "chats", "session-*.jsonl") if prompt else ()
     lately = sorted((path for path in chats if changed(path) >= since), key=changed)
     return [path for path in lately if begins_with(path, prompt)][-1:]

@@ -69,7 +69,8 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
     if event.hook_event_name == "AfterTool":
         return _after_tool(box, folder, incarnation)
     turn_end.keep_words(data, folder)
-    _note_what_is_known(event, box, folder, incarnation, _sealed(mailbox))
+    with suppress(OSError):  # what cannot be read or noted must not hide new mail
+        _note_what_is_known(event, box, folder, incarnation, _sealed(mailbox))
     return turn_end.answer(mailbox, folder, incarnation)
 
 

@@ -1,5 +1,6 @@
 """The database of opencode, read only: its sessions and their messages."""
 
+import errno
 import os
 import sqlite3
 import time
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import decoded, last_words, shortened
+from pro0.agents.transcripts import decoded, is_there, last_words, shortened
 from pro0.decoding import convert, decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
@@ -74,6 +75,8 @@ _SPOKEN = """
     )
     order by m.time_created desc, m.id desc limit 1
 """
+_LATER = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR)
+"""The failures that say nothing of what the database holds."""
 OURS = {"pro0": True}
 """The metadata of what pro0 itself posts: a person did not say that."""
 _KNOWN = "select 1 from session where id = ?"
@@ -128,7 +131,7 @@ _PART = decoder(_Part)
 
 def began(session_view: SessionView) -> bool:
     """Return True when the session is in the database."""
-    return bool(session_view.session) and bool(rows(session_view, _KNOWN, tuple[int], session_view.session))
+    return bool(session_view.session) and bool(sure_rows(session_view, _KNOWN, tuple[int], session_view.session))
 
 
 def learned(session_view: SessionView) -> str:
@@ -183,11 +186,12 @@ def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | No
 
 
 def _last_words(session_view: SessionView) -> LastWords | None:
-    for id, data in rows(session_view, _ANSWERS, tuple[str, str], session_view.session, _milliseconds(session_view)):
+    since = _milliseconds(session_view)
+    for id, data in sure_rows(session_view, _ANSWERS, tuple[str, str], session_view.session, since):
         for message in decoded([data.encode()], _MESSAGE):
             over = message.role == "assistant" and message.time.completed and not message.error
             if over and FINISHES.meaning(message.finish) is State.IDLE:
-                parts = decoded((part.encode() for (part,) in rows(session_view, _PARTS, tuple[str], id)), _PART)
+                parts = decoded((part.encode() for (part,) in sure_rows(session_view, _PARTS, tuple[str], id)), _PART)
                 return last_words("\n\n".join(part.text for part in parts if part.type == "text"), id)
     return None
 
@@ -235,12 +239,25 @@ def _milliseconds(session_view: SessionView) -> int:
 
 def rows(session_view: SessionView, query: str, row: type[Row], *values: object) -> list[Row]:
     """Return the rows of a query, none when the database is slow, unreadable or of another shape."""
-    deadline = time.monotonic() + PATIENCE
     try:
-        address = f"{database(session_view.environment).absolute().as_uri()}?mode=ro"
+        return sure_rows(session_view, query, row, *values)
+    except OSError:
+        return []
+
+
+def sure_rows(session_view: SessionView, query: str, row: type[Row], *values: object) -> list[Row]:
+    """Return the rows of a query, none of a database of another shape; raises OSError for one unreadable now."""
+    deadline, path = time.monotonic() + PATIENCE, database(session_view.environment)
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
             return convert(connection.execute(query, values).fetchall(), list[row])  # type: ignore[valid-type]
+    except sqlite3.OperationalError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _LATER or (code == sqlite3.SQLITE_CANTOPEN and is_there(path)):
+            raise OSError(errno.EAGAIN, str(error), str(path)) from error
+        return []
     except (sqlite3.Error, msgspec.MsgspecError, ValueError, OverflowError):
         return []
 

@@ -10,7 +10,7 @@ import msgspec
 from pro0.agents.adapter import SessionView
 from pro0.agents.bridge import reports
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import FAR, Moment, decoded, last_words, tail
+from pro0.agents.transcripts import FAR, Moment, decoded, last_words, matching, tail
 from pro0.decoding import decoder
 from pro0.model.screen import LastWords
 from pro0.model.usage import Usage
@@ -59,7 +59,7 @@ _FINAL = ("stop", "length")
 
 def began(session_view: SessionView) -> bool:
     """Return True when the session has a transcript."""
-    return bool(session_view.session) and _search(session_view, session_view.session) is not None
+    return bool(session_view.session) and _search(session_view, session_view.session, surely=True) is not None
 
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
@@ -120,9 +120,9 @@ def _transcript(session_view: SessionView, memory: Memory, conversation: str) ->
     return path
 
 
-def _search(session_view: SessionView, conversation: str) -> Path | None:
+def _search(session_view: SessionView, conversation: str, *, surely: bool = False) -> Path | None:
     name = f"*_{glob.escape(conversation)}.jsonl"
-    return next(_sessions(session_view.environment).glob(f"*/{name}"), None)
+    return next(matching(_sessions(session_view.environment), "*", name, surely=surely), None)
 
 
 def _sessions(environment: Mapping[str, str]) -> Path:

@@ -37,7 +37,10 @@ def last_words(
     Without a transcript and a hook, they are the end of the screen as it was when the turn ended.
     """
     previous_words = before.words if before else None
-    words = adapter.last_words(session_view, memory) if adapter.last_words else None
+    try:
+        words = adapter.last_words(session_view, memory) if adapter.last_words else None
+    except OSError:
+        return previous_words
     words = words or turn_end.kept_words(Path(session_view.folder), session_view.session)
     if words:
         return words if words.over or reading.state in OVER else previous_words

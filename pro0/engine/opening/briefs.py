@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
+from pro0.agents import can_go_on
 from pro0.agents.adapter import Adapter, Brief, SessionView
 from pro0.errors import NotFound
 from pro0.model.ids import LEAD
@@ -72,8 +73,8 @@ class Briefs:
             add_links(place, links)
 
     def _can_go_on(self, adapter: Adapter, state: SeatState, environment: Mapping[str, str]) -> bool:
-        """Return True when an earlier conversation can be resumed."""
-        if adapter.session_ids == "none" or adapter.began is None:
+        """Return True when an earlier conversation can be resumed; raises EnvironmentMissing when nobody can tell."""
+        if adapter.session_ids == "none":
             return False
         session_view = SessionView(
             session=state.session,
@@ -83,7 +84,7 @@ class Briefs:
             folder="",
             environment=environment,
         )
-        return adapter.began(session_view)
+        return can_go_on(adapter, session_view, state.agent_id)
 
     def _prompt(self, seat: Seat, task: Task | None, branch: str) -> str:
         return self._assignment(seat, task, branch) if task else self._welcome(seat, branch)
