@@ -1,5 +1,6 @@
 """The home of Gemini CLI in a session: all that is the person's, and their settings with ours below them."""
 
+import errno
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from pro0.agents.gemini.adapter import GEMINI
 from pro0.errors import BadInput
 from pro0.model.team import Seat
 from pro0.store.files import add_links, delete
+from tests.faults import fail_about, fault_at
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 Begun = Callable[..., Path]
@@ -127,6 +129,43 @@ def test_settings_that_are_not_understood_are_not_lost(text: str, begun: Begun, 
     settings(person, text)
     with pytest.raises(BadInput, match=r"settings\.json"):
         begun()
+
+
+REFUSED = [errno.EACCES, errno.EIO, errno.EMFILE, errno.ESTALE]
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_settings_that_cannot_be_read_are_not_lost(code: int, begun: Begun, person: Path) -> None:
+    """The agent would run outside the sandbox that they ask for."""
+    settings(person, '{"tools": {"sandbox": "docker"}}')
+    file = person / ".gemini" / "settings.json"
+    for call in ("open", "stat"):
+        with fault_at(None, fail_about(str(file), code), (call,)), pytest.raises(BadInput) as refused:
+            begun(name=call)
+        assert str(refused.value) == f"{file} cannot be read: {os.strerror(code)}"
+        assert refused.value.hint == f"make {file} readable, or do without it"
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_settings_that_are_no_file_are_not_lost(kind: str, begun: Begun, person: Path) -> None:
+    file = person / ".gemini" / "settings.json"
+    file.mkdir() if kind == "folder" else os.mkfifo(file)
+    with pytest.raises(BadInput, match=r"settings\.json is no regular file"):
+        begun()
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_a_folder_that_cannot_be_listed_is_not_empty(code: int, begun: Begun, person: Path) -> None:
+    """What is not linked is not there for the agent: extensions, commands, its sign-in of tools."""
+    folder = person / ".gemini"
+    with fault_at(None, fail_about(str(folder), code), ("scandir", "listdir")), pytest.raises(BadInput) as refused:
+        begun()
+    assert str(refused.value) == f"{folder} cannot be read: {os.strerror(code)}"
+
+
+@pytest.mark.parametrize("place", ["nowhere", "ann/.env"])
+def test_a_home_that_is_not_there_has_no_settings(place: str, begun: Begun, tmp_path: Path) -> None:
+    assert set(read(begun({"HOME": str(tmp_path / place)}))) == {"mcpServers"}
 
 
 @pytest.mark.parametrize("text", ["", " \n"])

@@ -5,6 +5,7 @@ own. All that it writes goes where it always goes, but for its settings: a chang
 """
 
 import re
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ import msgspec
 
 from pro0.agents import layers, there
 from pro0.agents.transcripts import head
+from pro0.errors import BadInput
 
 VARIABLE = "GEMINI_CLI_HOME"
 TRUSTED = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
@@ -40,6 +42,7 @@ THERE = f"""
 if pro0 hosted gemini; then export {TRUSTED} {VARIABLE}="{there.FOLDER}/{FOLDER}"; fi
 """
 """The lines with which a shell on another machine has the home made there; without it Gemini runs without our tools."""
+_ABSENT = (FileNotFoundError, NotADirectoryError)
 _NO = ("", "0", "false")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
@@ -85,16 +88,36 @@ def is_sandboxed(environment: Mapping[str, str], folder: str) -> bool:
 
 
 def _read(path: Path) -> layers.Settings:
-    text = head(path, LARGEST).decode(errors="replace")
+    """Return the settings in a file; raises BadInput for one that nobody can read, since a sandbox may stand in it."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise BadInput(f"{path} is no regular file", hint=f"make it one, or do without {path}")
+        text = head(path, LARGEST).decode(errors="replace")
+    except _ABSENT:
+        return {}
+    except OSError as error:
+        raise _unreadable(path, error) from error
     return layers.parsed(_COMMENT.sub(r"\1", text), str(path)) if text.strip() else {}
 
 
+def _unreadable(path: Path, error: OSError) -> BadInput:
+    hint = f"make {path} readable, or do without it"
+    return BadInput(f"{path} cannot be read: {error.strerror or error}", hint=hint)
+
+
 def links(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the links of the home: names in the folder of the session, with where they lead; / ends a folder."""
+    """Return the links of the home: names in the folder of the session, with where they lead; / ends a folder.
+
+    Raises BadInput for a person's folder that cannot be listed.
+    """
     home, theirs = _of_person(environment), data(environment)
     there: list[str] = []
-    with suppress(OSError):
+    try:
         there = [path.name for path in theirs.iterdir()]
+    except _ABSENT:
+        pass
+    except OSError as error:
+        raise _unreadable(theirs, error) from error
     names = {*_FILES, *there} - {SETTINGS, *_FOLDERS}
     return {
         f"{FOLDER}/{_PERSON}": str(home),
