@@ -39,13 +39,13 @@ def ask_from_there(folder: str) -> int:
         sys.stdout.buffer.write(claude.allowed())
         return 0
     try:
-        above = [process.pid for process in processes.ancestors(os.getpid())]
+        above = processes.ancestors(os.getpid())
     except Pro0Error:  # the dialog in the pane is there, whatever happens here
         return 0
     dialog = claude.Dialog(above, os.environ)
 
     def is_over() -> bool:
-        return above[0] != os.getppid() or dialog.is_over(time.monotonic())
+        return above[0].pid != os.getppid() or dialog.is_over(time.monotonic())
 
     def take(answer: Answer) -> bool:
         if answer.get("code") != 0 or not answer.get("out") or dialog.has_gone_on():

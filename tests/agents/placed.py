@@ -12,6 +12,8 @@ from pro0.model.runtime import Process
 RECORDINGS = Path(__file__).parent / "recordings"
 PROJECT = "/ann/shop"
 PID = 4711
+START = "709879"
+"""When the recorded Claude Code began, as the kernel counts."""
 EARLY = datetime(2026, 11, 22, 3, 0, tzinfo=UTC)
 """Before all that was recorded."""
 LATER = EARLY + timedelta(hours=9)
@@ -34,7 +36,7 @@ def session_view(home: Path, session: str, since: datetime = EARLY, **environmen
     folder.mkdir(parents=True, exist_ok=True)
     return SessionView(
         session=session,
-        agent=Process(pid=PID, start="1", boot_id="b"),
+        agent=Process(pid=PID, start=START, boot_id="b"),
         started_at=since,
         cwd=PROJECT,
         folder=str(folder),

@@ -1,7 +1,6 @@
 """Claude Code's permission hook: what it reads, and what it answers in Claude's words."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from pro0.agents.claude import permission
 from pro0.mcp.listing import KINDS, listing
 from pro0.model.need import Choice, PermissionAnswer
+from pro0.model.stored import Process
 from tests.teams import NOW
 
 RULE = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow", "destination": "localSettings"}
@@ -99,13 +99,37 @@ def test_a_dialog_is_over_once_claude_has_waited_and_no_longer_does(tmp_path: Pa
     assert seen == [(False, False)] * 4 + [(False, True), (False, False), (False, True), (True, True)]
 
 
-def shown(folder: Path) -> tuple[permission.Dialog, Callable[[str], None]]:
-    """Return the dialog of this process as a Claude Code, and what tells its status."""
-    file = folder / "sessions" / f"{os.getpid()}.json"
-    file.parent.mkdir()
-    dialog = permission.Dialog([1, os.getpid()], {"CLAUDE_CONFIG_DIR": str(folder)})
+@pytest.mark.parametrize("start", ["7", "8", None])
+def test_what_other_claudes_left_says_nothing_of_a_dialog(tmp_path: Path, start: str | None) -> None:
+    """A killed one leaves its file to a later process above the hook, and the nearest Claude shows the dialog."""
+    dialog, tell = shown(tmp_path)
+    dead = {"status": "busy"} | ({"procStart": start} if start else {})
+    (tmp_path / "sessions" / "1.json").write_text(json.dumps(dead))
+    tell("waiting")
+    assert not dialog.has_gone_on()
+    assert [dialog.is_over(now) for now in (0.0, 1.0)] == [False, False]
+    (tmp_path / "sessions" / "1.json").write_text(json.dumps(dead | {"status": "waiting"}))
+    tell("busy")
+    assert dialog.has_gone_on()
+    assert [dialog.is_over(now) for now in (2.0, 3.0)] == [False, True]
 
-    def tell(status: str) -> None:
-        file.write_text(json.dumps({"status": status}))
+
+def test_a_file_of_an_earlier_process_with_the_pid_of_the_nearest_is_passed_over(tmp_path: Path) -> None:
+    dialog, tell = shown(tmp_path)
+    tell("busy", "6")
+    assert not dialog.has_gone_on()
+    (tmp_path / "sessions" / "1.json").write_text(json.dumps({"status": "busy", "procStart": "7"}))
+    assert dialog.has_gone_on()
+
+
+def shown(folder: Path) -> tuple[permission.Dialog, Callable[..., None]]:
+    """Return the dialog of a Claude Code below another process, and what tells its status."""
+    file = folder / "sessions" / "2.json"
+    file.parent.mkdir()
+    above = [Process(pid=pid, start=start, boot_id="b") for pid, start in ((3, "9"), (2, "8"), (1, "7"))]
+    dialog = permission.Dialog(above, {"CLAUDE_CONFIG_DIR": str(folder)})
+
+    def tell(status: str, start: str = "8") -> None:
+        file.write_text(json.dumps({"status": status, "procStart": start}))
 
     return dialog, tell

@@ -61,6 +61,25 @@ def test_claude_follows_its_session(tmp_path: Path) -> None:
     assert reading.session == "33333333-3333-4333-8333-333333333333"
 
 
+@pytest.mark.parametrize(
+    ("start", "state"),
+    [
+        (placed.START, S.WAITING),
+        ("1", None),
+        (None, S.WAITING),
+        ("Sun Nov 22 03:04:38 2026", S.WAITING),
+        (int(placed.START), S.WAITING),
+        (1, None),
+    ],
+)
+def test_the_file_of_a_killed_claude_is_not_that_of_a_later_process(
+    tmp_path: Path, start: object, state: State | None
+) -> None:
+    """Its pid comes again when a machine has begun anew; a start in other words than the kernel's proves nothing."""
+    session_view = placed.claude(tmp_path, b"", session_file(status="waiting", procStart=start))
+    assert read(CLAUDE.look, session_view) is state
+
+
 def test_claude_looks_where_its_configuration_is(tmp_path: Path) -> None:
     placed.claude(tmp_path, recording("claude.jsonl"))
     (tmp_path / ".claude").rename(tmp_path / "elsewhere")

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from pro0.agents import first_prompt, own_tools, turn_end
 from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, SessionView
-from pro0.agents.claude import permission, waking
+from pro0.agents.claude import permission, session_file, waking
 from pro0.agents.claude import turn as claude_turn
 from pro0.agents.claude.chat import chat
 from pro0.agents.claude.screens import CLAUDE_SCREENS
+from pro0.agents.claude.session_file import SessionFile
 from pro0.agents.claude.transcript import (
     began,
     config_folder,
@@ -22,9 +23,7 @@ from pro0.agents.claude.transcript import (
     usage,
 )
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import value
 from pro0.agents.variables import RESERVED
-from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.model.team import PermissionMode
@@ -184,15 +183,6 @@ def _servers(brief: Brief, tells: dict[str, str]) -> dict[str, object]:
     return {"mcpServers": {own_tools.SERVER: server}}
 
 
-class _Session(msgspec.Struct, rename="camel"):
-    """The fields we read of sessions/{pid}.json; it has no status before the first turn."""
-
-    session_id: str = ""
-    status: object = ""
-    waiting_for: object = ""
-
-
-_SESSION = decoder(_Session)
 STATUS = Words(
     source="session file",
     place="status",
@@ -209,7 +199,7 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     if not session_view.agent:
         return None
     folder = config_folder(session_view.environment)
-    status_file = value(folder / "sessions" / f"{session_view.agent.pid}.json", _SESSION)
+    status_file = session_file.read(folder, session_view.agent)
     state = _state(status_file) if status_file else None
     session = status_file.session_id if status_file else ""
     if state in (None, State.IDLE) and _awaits_its_prompt(session_view, memory, folder, session):
@@ -226,7 +216,7 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     return Reading(state=state, source="session file", rule=rule, note=note, session=session)
 
 
-def _state(status_file: _Session) -> State | None:
+def _state(status_file: SessionFile) -> State | None:
     """Combine status and reason: busy is always working, waiting is always for a person."""
     state = STATUS.meaning(status_file.status or "")
     if state is State.WAITING:

@@ -10,10 +10,11 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents import own_tools
+from pro0.agents.claude import session_file
 from pro0.agents.claude.transcript import config_folder
-from pro0.agents.transcripts import value
-from pro0.decoding import decode, decoder
+from pro0.decoding import decode
 from pro0.model.need import AskedPermission, Choice, PermissionAnswer
+from pro0.model.stored import Process
 
 EVENT = "PermissionRequest"
 HOOK = ("member", "permission-hook")
@@ -37,13 +38,6 @@ class PermissionEvent(msgspec.Struct):
     tool_input: msgspec.Raw = msgspec.Raw(b"{}")
     tool_use_id: str = ""
     permission_suggestions: list[dict[str, object]] = []
-
-
-class _Session(msgspec.Struct):
-    status: object = ""
-
-
-_SESSION = decoder(_Session)
 
 
 def read(event: bytes) -> PermissionEvent | None:
@@ -93,9 +87,11 @@ class Dialog:
     Claude ends the hook when the person says yes in its pane, but not when they press Esc.
     """
 
-    def __init__(self, pids: Iterable[int], environment: Mapping[str, str]) -> None:
-        self.folder: Path = config_folder(environment) / "sessions"
-        self.files = tuple(f"{pid}.json" for pid in pids)
+    def __init__(self, above: Iterable[Process], environment: Mapping[str, str]) -> None:
+        self._above = tuple(above)
+        self._config = config_folder(environment)
+        self.folder: Path = self._config / session_file.FOLDER
+        self.files = tuple(map(session_file.name_of, self._above))
         """The names that Claude's file may have there: one for each process above the hook."""
         self._stood = False
         self._gone_since: float | None = None
@@ -120,5 +116,6 @@ class Dialog:
         return now - self._gone_since >= FOR_GOOD
 
     def _waits(self) -> bool | None:
-        sessions = [session for name in self.files if (session := value(self.folder / name, _SESSION))]
-        return all(session.status == "waiting" for session in sessions) if sessions else None
+        told = (session_file.read(self._config, process) for process in self._above)
+        nearest = next(filter(None, told), None)
+        return nearest.status == "waiting" if nearest else None

@@ -100,14 +100,14 @@ def hook(team: str | None) -> None:
 
 def _awaited(context: Context, asked: PermissionRequest) -> PermissionAnswer | None:
     """Return the person's answer; None once the request is over without it."""
-    agent = [process.pid for process in processes.ancestors(os.getpid())]
-    dialog = claude.Dialog(agent, os.environ)
+    above = processes.ancestors(os.getpid())
+    dialog = claude.Dialog(above, os.environ)
     documents, dialog_place = context.team.documents, Folder(dialog.folder)
     places = [documents.team, *([dialog_place] if dialog_place.is_there() else [])]
     with closing(documents.watch(places, "|".join(map(re.escape, (PERMISSIONS, *dialog.files))))) as changed:
         while True:
             request = permissions.show(context, asked.id)
-            if request.outcome or agent[0] != os.getppid():
+            if request.outcome or above[0].pid != os.getppid():
                 return None
             if dialog.is_over(time.monotonic()) or (request.answer and dialog.has_gone_on()):
                 permissions.settle(context, {asked.id: "elsewhere"})

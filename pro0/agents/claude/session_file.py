@@ -1,0 +1,40 @@
+"""What a running Claude Code says of itself: sessions/{pid}.json below its configuration."""
+
+from pathlib import Path
+
+import msgspec
+
+from pro0.agents.transcripts import value
+from pro0.decoding import decoder
+from pro0.model.stored import Process
+
+FOLDER = "sessions"
+
+
+class SessionFile(msgspec.Struct, rename="camel"):
+    """The fields we read; it has no status before the first turn."""
+
+    session_id: str = ""
+    status: object = ""
+    waiting_for: object = ""
+    proc_start: object = ""
+
+
+_FILE = decoder(SessionFile)
+
+
+def name_of(process: Process) -> str:
+    """Return the name of a process's file."""
+    return f"{process.pid}.json"
+
+
+def read(config: Path, process: Process) -> SessionFile | None:
+    """Return what a process says, None for nothing; a killed Claude leaves its file to a later process of its pid."""
+    file = value(config / FOLDER / name_of(process), _FILE)
+    return file if file and _may_be_of(file, process) else None
+
+
+def _may_be_of(file: SessionFile, process: Process) -> bool:
+    """Return False for the file of another process; what is not in the kernel's ticks on both sides tells nothing."""
+    start = str(file.proc_start)
+    return start == process.start or not (start.isdecimal() and process.start.isdecimal())
