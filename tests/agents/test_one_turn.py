@@ -1,5 +1,6 @@
 """One turn without a terminal: how each agent is called, and what is read from the streams that they really printed."""
 
+import re
 from functools import reduce
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pro0.model.team import PermissionMode
 from pro0.model.usage import Usage
 from pro0.rules.runs import signals
 from tests.agents.test_calls import BRIEF, ID, SECRET
+from tests.agents.test_reading import NULLS
 
 RECORDINGS = Path(__file__).parent / "recordings"
 TURNING = tuple(name for name in sorted(AGENTS) if adapter_named(name).turn)
@@ -49,6 +51,14 @@ def recorded(name: str) -> bytes:
 def test_a_turn_of_each_is_recorded(agent: str) -> None:
     assert (RECORDINGS / f"turn-{agent}.jsonl").exists(), f"record a turn: tests/agents/recordings/turn-{agent}.jsonl"
     assert agent in USED, f"say in USED what the recorded turn of {agent} has used"
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_a_count_of_claude_that_is_null_is_none_and_loses_no_turn(name: str) -> None:
+    null = re.sub(rb'"%b":\d+' % name.encode(), b'"%b":null' % name.encode(), recorded("claude"))
+    said = heard("claude", null)
+    assert said.message == "It is done.\n<promise>COMPLETE</promise>"
+    assert said.usage == replace(USED["claude"], **{NULLS[name]: 0})
 
 
 @pytest.mark.parametrize("agent", TURNING)

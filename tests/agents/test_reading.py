@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 import sqlite3
 from contextlib import closing, suppress
 from datetime import timedelta
@@ -45,6 +46,27 @@ def test_usage_is_what_was_sent(agent: str, tmp_path: Path) -> None:
     usage = adapter_named(agent).usage
     assert usage
     assert usage(laid_out(agent, tmp_path), Memory()) == SENT[agent]
+
+
+NULLS = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_creation_input_tokens": "cache_write_tokens",
+    "cache_read_input_tokens": "cache_read_tokens",
+}
+"""Anthropic's names of counts that may be null, as of a model without a cache, and ours."""
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_a_count_of_claude_that_is_null_is_none_and_loses_no_answer(name: str, tmp_path: Path) -> None:
+    whole = recording("claude.jsonl")
+    session_view = placed.claude(tmp_path, re.sub(rb'"%b":\d+' % name.encode(), b'"%b":null' % name.encode(), whole))
+    assert CLAUDE.usage
+    assert CLAUDE.last_words
+    assert CLAUDE.usage(session_view, Memory()) == msgspec.structs.replace(SENT["claude"], **{NULLS[name]: 0})
+    words = CLAUDE.last_words(session_view, Memory())
+    assert words
+    assert words.text == "fine"
 
 
 def test_usage_of_a_file_that_grows_byte_by_byte(agent: str, tmp_path: Path) -> None:

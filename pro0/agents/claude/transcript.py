@@ -25,10 +25,10 @@ _OF_A_COMMAND = (b'"<command-name>', b'"<local-command-')
 
 
 class _Counts(msgspec.Struct):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_creation_input_tokens: int = 0
-    cache_read_input_tokens: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
 
 
 class _Message(msgspec.Struct):
@@ -165,10 +165,10 @@ def _count(line: _Line, since: datetime, memory: Memory) -> None:
         return
     counts = message.usage
     used = Usage(
-        input_tokens=counts.input_tokens,
-        output_tokens=counts.output_tokens,
-        cache_read_tokens=counts.cache_read_input_tokens,
-        cache_write_tokens=counts.cache_creation_input_tokens,
+        input_tokens=counts.input_tokens or 0,
+        output_tokens=counts.output_tokens or 0,
+        cache_read_tokens=counts.cache_read_input_tokens or 0,
+        cache_write_tokens=counts.cache_creation_input_tokens or 0,
         models=(message.model,) if message.model else (),
     )
     memory.count(f"{message.id} {line.request_id}", used)

@@ -11,10 +11,10 @@ WORDS = ("-p", "--output-format", "stream-json", "--verbose")
 
 
 class _Counts(msgspec.Struct, frozen=True):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_creation_input_tokens: int = 0
-    cache_read_input_tokens: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
 
 
 class _Result(msgspec.Struct, tag_field="type", tag="result", frozen=True):
@@ -34,10 +34,10 @@ def read(output: TurnOutput, line: bytes) -> TurnOutput:
     for result in decoded([line], _RESULT):
         counts = result.usage
         usage = Usage(
-            input_tokens=counts.input_tokens,
-            output_tokens=counts.output_tokens,
-            cache_read_tokens=counts.cache_read_input_tokens,
-            cache_write_tokens=counts.cache_creation_input_tokens,
+            input_tokens=counts.input_tokens or 0,
+            output_tokens=counts.output_tokens or 0,
+            cache_read_tokens=counts.cache_read_input_tokens or 0,
+            cache_write_tokens=counts.cache_creation_input_tokens or 0,
             cost_usd=result.total_cost_usd,
             models=tuple(result.models),
         )
