@@ -4,6 +4,7 @@
 """
 
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -127,6 +128,11 @@ def line(text: str) -> None:
     say(f"{text}\n")
 
 
+def helper(command: str) -> None:
+    """Leave a program behind that holds this one's output open; it ends with the terminal."""
+    subprocess.Popen(command.split(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def flood(count: str) -> None:
     for number in range(int(count)):
         line(f"line {number}")
@@ -144,6 +150,7 @@ SENDS: dict[str, Callable[[str], None]] = {
     "raw": raw,
     "tool": tool,
     "flood": flood,
+    "helper": helper,
     "foreign": lambda _: update("agent_message_chunk", "another", content={"type": "text", "text": "not ours"}),
     "news": update,
     "cost": lambda amount: update("usage_update", used=1, size=2, cost={"amount": float(amount), "currency": "USD"}),

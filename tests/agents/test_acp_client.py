@@ -340,6 +340,17 @@ def test_an_end_is_told_with_its_reason(
     session.shows(f"the client ended with {code}")
 
 
+@pytest.mark.parametrize("helper", ["sleep 600", "yes"])
+def test_a_dead_agent_is_at_its_end_though_a_helper_holds_its_output(session: Session, helper: str) -> None:
+    """Else it would work for ever, and take mail."""
+    session.run(f"helper {helper}\nsay my last words\ndie 7", ends=True)
+    session.shows("the client ended with 7")
+    screen = session.terminal.screen()
+    assert "── it breaks" in screen
+    if helper != "yes":
+        assert "my last words" in screen
+
+
 def test_a_client_that_is_gone_takes_no_line(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the line is taken back, so that it cannot come twice."""
     session.run("say hello")

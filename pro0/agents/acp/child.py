@@ -1,8 +1,11 @@
 """The agent's process as the client sees it: lines come from it, lines go to it, and neither can block."""
 
+import fcntl
 import os
 import selectors
 import subprocess
+import sys
+import termios
 from collections.abc import Iterator
 from contextlib import suppress
 from subprocess import PIPE
@@ -37,7 +40,12 @@ class Child:
         self._latest = b""
         self._complaining = True
         self.open = True
-        """True until the agent closes its output."""
+        """True until the agent closes its output, or is gone."""
+
+    @property
+    def alive(self) -> bool:
+        """Return True while the agent's process runs; a helper may hold its output open for longer."""
+        return self._process.poll() is None
 
     @property
     def last_output(self) -> str:
@@ -63,13 +71,14 @@ class Child:
 
     def lines(self, ready: set[int]) -> Iterator[bytes | None]:
         """Yield the lines written by the agent, None for a line over the limit."""
-        if self._stderr in ready:
+        alive = self.alive  # asked first: all that a dead agent wrote is there to be read
+        if self._stderr in ready or not alive:
             complaint = _read(self._stderr)
             self._complaining = complaint is not None
             self._latest = (self._latest + (complaint or b""))[-LATEST:]
-        if self._stdout in ready:
-            data = _read(self._stdout)
-            self.open = data is not None
+        if self._stdout in ready or not alive:
+            data = _read(self._stdout) if alive else _rest(self._stdout)
+            self.open = data is not None and alive
             yield from self._splitter.feed(data or b"\n")
 
     def flush(self) -> None:
@@ -98,10 +107,16 @@ class Child:
         return self._process.wait()
 
 
-def _read(descriptor: int) -> bytes | None:
+def _rest(descriptor: int) -> bytes:
+    """Return all that is there at this moment, and the end of its last line; who still writes is not waited for."""
+    there = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
+    return (_read(descriptor, int.from_bytes(there, sys.byteorder)) or b"") + b"\n"
+
+
+def _read(descriptor: int, most: int = CHUNK) -> bytes | None:
     """Return what can be read now, None at the end."""
     try:
-        return os.read(descriptor, CHUNK) or None
+        return os.read(descriptor, most) or None
     except BlockingIOError:
         return b""
     except OSError:

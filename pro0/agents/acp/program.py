@@ -71,7 +71,8 @@ class AcpClient:
         self._wake, ring = os.pipe()
         os.set_blocking(ring, False)
         signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
-        signal.signal(signal.SIGWINCH, lambda *_: None)
+        for news in (signal.SIGWINCH, signal.SIGCHLD):
+            signal.signal(news, lambda *_: None)
 
     def work(self) -> int:
         """Speak with the agent until it ends; return the exit code."""
@@ -108,7 +109,8 @@ class AcpClient:
             self._do(self._editor.settle())
         if self._wake in ready:
             os.read(self._wake, 64)
-        self._orders.follow(self._conversation)
+        if self._child.alive:  # mail that a dead agent is given would be lost
+            self._orders.follow(self._conversation)
         for line in self._child.lines(ready):
             self._conversation.hear(line)
         self._child.flush()
