@@ -1,7 +1,9 @@
 """Which state the adapters read, as tables."""
 
+import errno
 import json
 import os
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from tests.agents import placed
 from tests.agents.placed import recording
+from tests.faults import fail_with, fault_at
 
 S = State
 
@@ -157,6 +160,39 @@ def rollout(*events: str) -> bytes:
 )
 def test_codex_works_between_the_events_of_a_turn(tmp_path: Path, events: list[str], state: State) -> None:
     assert read(CODEX.look, placed.codex(tmp_path, rollout(*events))) is state
+
+
+def test_codex_with_a_rollout_without_a_turn_tells_nothing(tmp_path: Path) -> None:
+    """Only a turn that began too far back in a long rollout is at work without a word about it."""
+    assert read(CODEX.look, placed.codex(tmp_path, rollout("token_count", "agent_message"))) is None
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.EIO, errno.EACCES])
+def test_codex_whose_rollout_cannot_be_read_is_not_at_work(tmp_path: Path, code: int) -> None:
+    """It is what it was, for all that is known."""
+    for name, events in (("short", ()), ("long", ["token_count"] * 20_000)):
+        session_view, memory = (
+            placed.codex(tmp_path / name, rollout("task_started", "task_complete", *events)),
+            Memory(),
+        )
+        assert CODEX.look
+        before = CODEX.look(session_view, memory)
+        with fault_at(None, fail_with(code), ("open",)), suppress(OSError):  # which leaves the last reading too
+            assert CODEX.look(session_view, memory) is None
+        assert CODEX.look(session_view, memory) == before
+
+
+def test_codex_whose_rollout_is_moved_away_is_looked_for_anew(tmp_path: Path) -> None:
+    session_view, memory = placed.codex(tmp_path, rollout("task_started", "task_complete")), Memory()
+    assert CODEX.look
+    assert CODEX.look(session_view, memory)
+    [path] = tmp_path.rglob("rollout-*.jsonl")
+    path.rename(tmp_path / path.name)
+    assert CODEX.look(session_view, memory) is None
+    placed.written(tmp_path / ".codex/sessions/2026/11/23" / path.name, rollout("task_started"))
+    moved = CODEX.look(session_view, memory)
+    assert moved
+    assert moved.state is S.WORKING
 
 
 def test_codex_that_was_killed_in_a_turn_is_not_at_work_afterwards(tmp_path: Path) -> None:

@@ -98,7 +98,8 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
         return None
     session, last_event = _id(path), _last_turn(path)
     if last_event is None:
-        return Reading(state=State.WORKING, source=_ROLLOUT, rule="a turn goes on", session=session)
+        going_on = Reading(state=State.WORKING, source=_ROLLOUT, rule="a turn goes on", session=session)
+        return going_on if _reaches_further(path) else None
     line, state = last_event
     if line.timestamp < session_view.started_at:  # of an earlier session, maybe killed in its turn
         return None
@@ -111,12 +112,20 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
 
 
 def _last_turn(path: Path) -> tuple[_Line, State] | None:
-    """Return the event deciding the turn's state; None when it is too far back: the turn still runs."""
+    """Return the event deciding the turn's state; None when it is too far back, or nothing can be read."""
     for size in (64 << 10, FAR):
         events = [line for line in tail(path, _LINE, size) if line.type == _EVENT]
         if any(EVENTS.states.get(line.payload.type) for line in events):
             return EVENTS.state_entry(events, lambda line: line.payload.type)
     return None
+
+
+def _reaches_further(path: Path) -> bool:
+    """Return True for a rollout that can be read and is longer than a look: its turn still runs."""
+    try:
+        return bool(head(path, 1)) and path.stat().st_size > FAR
+    except FileNotFoundError:
+        return False
 
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
@@ -175,7 +184,9 @@ def rollout(session_view: SessionView, memory: Memory) -> Path | None:
 
 def _rollout(session_view: SessionView, memory: Memory, conversation: str) -> Path | None:
     name = f"{_ROLLOUT} {conversation}"
-    path = memory.files.get(name) or (_by_id(session_view, conversation) if conversation else _begun(session_view))
+    if (known := memory.files.get(name)) and known.exists():
+        return known
+    path = _by_id(session_view, conversation) if conversation else _begun(session_view)
     if path:
         memory.files[name] = path
     return path
