@@ -32,6 +32,7 @@ from pro0.model.screen import Screen
 from pro0.model.team import Seat
 from pro0.rules.screens import screens
 from pro0.rules.screens.states import combine
+from pro0.rules.words import prompts
 from pro0.store.files import encode
 from tests.agents import acp_agent, placed
 from tests.real_agents.terminal import Terminal
@@ -388,6 +389,15 @@ def test_what_a_definition_says() -> None:
         "get mine",
     )
     assert (adapter.answers_shutdown, adapter.delivery, adapter.channel) == (True, "line", "protocol")
+
+
+@pytest.mark.parametrize("prompt", ["Do it.", ""])
+def test_an_agent_is_told_who_it_is_after_it_has_compacted(prompt: str) -> None:
+    """With the place of its first prompt, where it was given one."""
+    seat = Seat(agent_id="w1", name="w1", agent="mine")
+    brief = Brief(seat=seat, prompt=prompt, folder="/f", resume=not prompt, session="" if prompt else "sess-1")
+    start = msgspec.json.decode(ADAPTER().call(brief).files["acp.json"], type=AcpStart)
+    assert start.who == prompts.compacted("w1", "/f/prompt.md" if prompt else "")
 
 
 def test_report_and_screen_together_are_the_state_that_counts(tmp_path: Path) -> None:

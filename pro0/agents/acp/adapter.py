@@ -5,13 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.agents import own_tools
+from pro0.agents import first_prompt, own_tools
 from pro0.agents.acp import orders
 from pro0.agents.acp.screens import ACP_SCREENS
 from pro0.agents.acp.start import SETTINGS, USED, AcpStart
 from pro0.agents.adapter import Adapter, Brief, Invocation, PermissionChannel, SessionView
 from pro0.agents.bridge import handing, reports
-from pro0.agents.first_prompt import words
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import value
 from pro0.agents.turn_end import kept_words
@@ -27,13 +26,15 @@ _USAGE = decoder(Usage)
 
 def call(argv: tuple[str, ...], brief: Brief) -> Invocation:
     """Return the command of our client, which runs the agent by these words."""
-    _, files = words(brief)
+    _, files = first_prompt.words(brief)
+    first = f"{brief.folder}/{first_prompt.FILE}" if files else ""
     lost = prompts.conversation_lost(brief.seat.agent_id) if brief.resume else ""
     start = AcpStart(
         argv=argv,
         server=own_tools.server(brief),
         session=brief.session if brief.resume else "",
         lost=lost,
+        who=prompts.compacted(brief.seat.agent_id, first),
         mailbox=brief.mailbox,
     )
     return Invocation(
