@@ -97,6 +97,11 @@ def without_a_no(_: str) -> str:
     return "cancelled"
 
 
+def with_a_long_answer(letters: str) -> None:
+    options = (("yes", f"Always allow {'x' * int(letters)}", "allow_always"), *OPTIONS[2:])
+    say(f"outcome {json.dumps(awaited(ask(options=options))[0])}\n")
+
+
 def changing(rest: str) -> None:
     id = ask()
     time.sleep(float(rest or 0))
@@ -141,6 +146,7 @@ def flood(count: str) -> None:
 ASKS: dict[str, Callable[[str], str | None]] = {
     "ask": once,
     "ask-only": without_a_no,
+    "ask-long": with_a_long_answer,
     "ask-changing": changing,
     "ask-again": again,
     "read": read,

@@ -240,6 +240,15 @@ def test_a_person_answers_and_types_in_the_pane(session: Session) -> None:
     session.becomes(State.IDLE)
 
 
+def test_a_long_answer_is_shown_and_given_like_any(session: Session) -> None:
+    """It names a whole command; to fit it into its row letter by letter would take hours."""
+    session.run("ask-long 200000")
+    key = session.asks()
+    session.shows("waiting for leave: Run it · 1 Always allow xxx")
+    assert reply(session.view, key, answer(Choice.DENY))
+    session.shows('"optionId": "no"')
+
+
 def test_what_was_typed_before_a_question_is_no_answer_to_it(session: Session) -> None:
     """A draft that is just a number, begun before the request was there."""
     session.run("sleep 0")

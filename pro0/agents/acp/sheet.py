@@ -92,6 +92,7 @@ def _width(text: str) -> int:
 
 
 def _fit(text: str, columns: int) -> str:
+    text = text[: max(columns, 1)]
     while _width(text) > max(columns, 1):
         text = text[:-1]
     return text
