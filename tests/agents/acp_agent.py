@@ -97,6 +97,13 @@ def without_a_no(_: str) -> str:
     return "cancelled"
 
 
+def two(_: str) -> str:
+    ids = ask(options=OPTIONS[:1]), ask(call="call-2", rawInput={"command": "make test"})
+    answers, stopped = awaited(*ids)
+    say(f"outcome {json.dumps(answers)}\n")
+    return "cancelled" if stopped else ""
+
+
 def with_a_long_answer(letters: str) -> None:
     options = (("yes", f"Always allow {'x' * int(letters)}", "allow_always"), *OPTIONS[2:])
     say(f"outcome {json.dumps(awaited(ask(options=options))[0])}\n")
@@ -146,6 +153,7 @@ def flood(count: str) -> None:
 ASKS: dict[str, Callable[[str], str | None]] = {
     "ask": once,
     "ask-only": without_a_no,
+    "ask-two": two,
     "ask-long": with_a_long_answer,
     "ask-changing": changing,
     "ask-again": again,

@@ -240,6 +240,25 @@ def test_a_person_answers_and_types_in_the_pane(session: Session) -> None:
     session.becomes(State.IDLE)
 
 
+def test_a_no_counts_that_takes_other_requests_with_it(session: Session) -> None:
+    """The agent offers none, so the turn ends, and what else it asks for is refused too."""
+    session.run("ask-two")
+    wait_until(lambda: len(reports.asked(session.view) or ()) == 2, STUCK, "it asks for both")
+    assert reply(session.view, session.asks(), answer(Choice.DENY))
+    session.becomes(State.IDLE)
+    assert session.sent("session/cancel")
+
+
+def test_answers_that_come_together_count_each(session: Session) -> None:
+    session.run("ask-two")
+    wait_until(lambda: len(reports.asked(session.view) or ()) == 2, STUCK, "it asks for both")
+    keys = [asked.key for asked in reports.asked(session.view) or ()]
+    with ThreadPoolExecutor() as there:
+        taken = [there.submit(reply, session.view, key, answer(Choice.ALLOW)) for key in keys]
+        assert [one.result() for one in taken] == [True, True]
+    session.becomes(State.IDLE)
+
+
 def test_a_long_answer_is_shown_and_given_like_any(session: Session) -> None:
     """It names a whole command; to fit it into its row letter by letter would take hours."""
     session.run("ask-long 200000")

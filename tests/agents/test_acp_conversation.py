@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from pro0.agents.acp import messages
 from pro0.agents.acp.conversation import AcpConversation
-from pro0.agents.acp.leave import OPEN
+from pro0.agents.acp.leave import OPEN, SETTLED
 from pro0.agents.acp.opening import AcpSetting
 from pro0.agents.acp.waiting import WAITING
-from pro0.agents.bridge.reports import STATES
+from pro0.agents.bridge.reports import STATES, Settled
 from pro0.errors import EnvironmentMissing
 from pro0.model.need import Choice
 from pro0.model.runtime import State
@@ -260,6 +260,23 @@ def test_two_requests_are_answered_each_for_itself(talk: Talk) -> None:
     assert talk.it.answer(second, Choice.ALLOW)
     assert (talk.outcome("a"), talk.outcome("b")) == (None, {"outcome": "selected", "optionId": "yes"})
     assert talk.open_keys() == [first]
+
+
+def test_what_settled_a_request_is_told_though_others_are_over_since(talk: Talk) -> None:
+    """Who answers from elsewhere looks only now and then."""
+    keys = [talk.ask(f"a{number}", f"c{number}") for number in range(SETTLED)]
+    for key in keys[::2]:
+        assert talk.it.answer(key, Choice.ALLOW)
+    talk.end()
+    report = talk.it.report()
+    assert {key: report.settled_by(key) for key in keys} == {
+        key: Settled(key=key, elsewhere=not number % 2) for number, key in enumerate(keys)
+    }
+    assert report.settled_by("never") is None
+    talk.it.prompt("person", "go on")
+    for number in range(SETTLED):
+        assert talk.it.choose(talk.ask(f"b{number}", f"d{number}"), 1)
+    assert not any(talk.it.report().settled_by(key) for key in keys), "and not without a bound"
 
 
 def test_a_withdrawn_request_takes_no_answer(talk: Talk) -> None:

@@ -47,7 +47,6 @@ class AcpConversation:
         self._told: list[str] = []
         """The agent's words in this turn."""
         self._turns = 0
-        self._settled = Settled()
         self.leaves = Leaves()
         self.last_words = ""
         """The agent's words of the last turn that is over."""
@@ -73,12 +72,14 @@ class AcpConversation:
 
     def report(self) -> BridgeReport:
         """Return the report for the lead."""
+        *before, last = self.leaves.settled or [Settled()]
         report = BridgeReport(
             session=self._session if self._opening.goes_on else "",
             turns=self._turns,
             error=self._error,
             asks=[leave.asked() for leave in self.leaves.open],
-            settled=self._settled,
+            settled=last,
+            settled_before=before,
         )
         if self.leaves.open:
             report.state, report.note = "waiting", shortened(self.leaves.open[0].title)
@@ -102,7 +103,7 @@ class AcpConversation:
         """Answer a request by a choice; return False when it is not open any more, or does not offer that."""
         leave = self.leaves.of(key=key)
         if leave is None:
-            self._settled = self._settled if self._settled.key == key else Settled(key=key)
+            self.leaves.settle(Settled(key=key))
             return False
         option = leave.option(choice)
         if option is None and choice is not Choice.DENY:
@@ -228,8 +229,7 @@ class AcpConversation:
     def _close(self, leave: Leave, option: str | None, *, elsewhere: bool) -> None:
         outcome = {"outcome": "selected", "optionId": option} if option is not None else {"outcome": "cancelled"}
         self._send(messages.result(leave.id, {"outcome": outcome}))
-        self.leaves.close(leave)
-        self._settled = Settled(key=leave.key, elsewhere=elsewhere)
+        self.leaves.close(leave, elsewhere=elsewhere)
 
     def _is_strange(self, what: str, why: str) -> None:
         self._strange = f"unknown {' '.join(what.split())[:40]}"

@@ -9,12 +9,15 @@ from hashlib import sha256
 import msgspec
 
 from pro0.agents.acp.messages import Id, Option
+from pro0.agents.bridge.reports import Settled
 from pro0.model.need import AskedPermission, Choice
 
 CALLS = 500
 """Tool calls remembered, the newest ones."""
 OPEN = 64
 """Requests open at once, at most."""
+SETTLED = 64
+"""Settled requests that are told of, the newest ones."""
 _KINDS = {Choice.ALLOW: "allow_once", Choice.ALWAYS: "allow_always"}
 _REFUSALS = ("reject_once", "reject_always")
 _SHOWN = ("title", "kind", "content", "locations", "offers")
@@ -50,6 +53,7 @@ class Leaves:
 
     def __init__(self) -> None:
         self.open: list[Leave] = []
+        self._settled: dict[str, Settled] = {}
         self._calls: dict[str, dict[str, object]] = {}
         self._number = 0
 
@@ -70,9 +74,21 @@ class Leaves:
         self.open.append(leave)
         return leave
 
-    def close(self, leave: Leave) -> None:
-        """Forget a request that is over."""
+    @property
+    def settled(self) -> list[Settled]:
+        """Return what became of the requests before, the newest one last."""
+        return [*self._settled.values()]
+
+    def close(self, leave: Leave, *, elsewhere: bool) -> None:
+        """Forget a request that is over, but for what became of it."""
         self.open.remove(leave)
+        self.settle(Settled(key=leave.key, elsewhere=elsewhere))
+
+    def settle(self, settled: Settled) -> None:
+        """Note what became of a request; what became of it first counts."""
+        self._settled[settled.key] = self._settled.pop(settled.key, settled)
+        while len(self._settled) > SETTLED:
+            del self._settled[next(iter(self._settled))]
 
     def of(self, *, key: str = "", id: Id | None = None) -> Leave | None:
         """Return the open request of a key, or of the agent's own id."""

@@ -48,6 +48,12 @@ class BridgeReport(msgspec.Struct, omit_defaults=True):
     note: str = ""
     asks: list[AskedPermission] = []
     settled: Settled = msgspec.field(default_factory=Settled)
+    settled_before: list[Settled] = []
+    """Those answered before that one, the newest ones."""
+
+    def settled_by(self, key: str) -> Settled | None:
+        """Return how a question was settled, None while it is not."""
+        return next((one for one in (self.settled, *self.settled_before) if one.key == key), None)
 
 
 _REPORT = decoder(BridgeReport)
@@ -98,10 +104,10 @@ def reply(
     path = folder / ANSWERS / _name(key)
     if not handing.put(folder, path, msgspec.json.encode({"choice": answer.choice, "text": answer.text})):
         return False
-    handing.wait(lambda: _settled(session_view).key == key, ring)
+    handing.wait(lambda: _settled_by(session_view, key) is not None, ring)
     handing.take_back(path)
-    settled = _settled(session_view)
-    return settled.key == key and settled.elsewhere
+    settled = _settled_by(session_view, key)
+    return settled is not None and settled.elsewhere
 
 
 def _name(key: str) -> str:
@@ -117,6 +123,6 @@ def deliver(session_view: SessionView, line: str, ring: Callable[[], None] = lam
     return handing.hand_over(folder, path, line.encode(), ring)
 
 
-def _settled(session_view: SessionView) -> Settled:
+def _settled_by(session_view: SessionView, key: str) -> Settled | None:
     report = report_of(session_view)
-    return report.settled if report else Settled()
+    return report.settled_by(key) if report else None
