@@ -399,14 +399,28 @@ def test_after_a_compaction_it_is_told_again_who_it_is() -> None:
     assert talk.state == "working"
 
 
-def test_what_it_cost_since_it_was_opened() -> None:
+@pytest.mark.parametrize(
+    ("told", "cost"),
+    [
+        pytest.param([2.0, 2.5], [0.0, 0.5], id="it goes on with the sum"),
+        pytest.param([0.25, 0.5], [0.25, 0.5], id="it begins its sum anew"),
+        pytest.param([2.25, 1.0, 1.5], [0.25, 1.0, 1.5], id="it begins its sum anew later"),
+        pytest.param([3.5, 3.25, 3.75], [1.5, 1.5, 1.75], id="it corrects itself"),
+        pytest.param([3.0, -1.0, 0.0, 3.25], [1.0, 1.0, 1.0, 1.25], id="it tells what cannot be"),
+    ],
+)
+def test_what_it_cost_since_it_was_opened(told: list[float], cost: list[float]) -> None:
+    """It had cost 2 dollars before. What is counted never falls: the team's limit would let through what was spent."""
     talk = Talk(session="old")
     talk.answer("initialize", protocolVersion=1, agentCapabilities={"loadSession": True})
     talk.update("usage_update", "old", used=1, size=2, cost={"amount": 2.0, "currency": "USD"})
     talk.hear({"id": talk.asked("session/load")["id"], "result": {}})
-    talk.update("usage_update", "old", used=1, size=2, cost={"amount": 2.5, "currency": "USD"})
-    talk.update("usage_update", "old", used=1, size=2, cost={"amount": 9, "currency": "EUR"})
-    assert talk.it.cost == 0.5
+    counted = []
+    for amount in told:
+        talk.update("usage_update", "old", used=1, size=2, cost={"amount": amount, "currency": "USD"})
+        talk.update("usage_update", "old", used=1, size=2, cost={"amount": 9, "currency": "EUR"})
+        counted.append(talk.it.cost)
+    assert counted == cost
 
 
 def test_what_a_session_cost_that_could_not_be_loaded_is_not_taken_off() -> None:

@@ -218,10 +218,12 @@ class AcpConversation:
                 self._told = ["".join(self._told)[-2 * WORDS :]]
         if news.compacted and self._who and self.opened:
             self.prompt("mail", self._who)
-        if news.cost and not self.opened:
+        if news.cost > 0 and not self.opened:
             self._before = news.cost
-        elif news.cost:
-            self.cost = news.cost - self._before
+        elif news.cost > 0:
+            if news.cost < self._before:  # it counts anew since it was loaded
+                self._before = 0.0
+            self.cost = max(self.cost, news.cost - self._before)
 
     def _draw(self, leave: Leave) -> None:
         self._show(Drawn("ask", leave.title, leave))
