@@ -4,8 +4,9 @@ import base64
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from pro0.agents.adapter import Memory, SessionView
 from pro0.agents.opencode.adapter import OPENCODE
-from pro0.agents.opencode.server import OpenCodeServer
+from pro0.agents.opencode.server import PATIENCE, OpenCodeServer
 from pro0.model.runtime import State
 from pro0.model.usage import Usage
 from tests.agents import placed
@@ -25,6 +26,7 @@ from tests.waiting import STUCK
 S = State
 BUSY = {placed.OPENCODE: {"type": "busy"}}
 RETRY = {placed.OPENCODE: {"type": "retry", "attempt": 2, "message": "slow\ndown", "next": 1}}
+DROPS = 600
 ASKED = [{"id": "per_1", "sessionID": placed.OPENCODE, "permission": "bash", "patterns": ["rm x"]}]
 
 
@@ -40,6 +42,10 @@ class Answers(ThreadingHTTPServer):
         self.question: object = []
         self.raw: bytes | None = None
         self.posted: list[tuple[str, object]] = []
+        self.drips = ""
+        """The part of an answer, head or body, that comes byte by byte, for half a minute."""
+        self.waited_for = threading.Event()
+        """Set when somebody has waited for all these bytes."""
         self.stuck = threading.Event()
         self.go = threading.Event()
         self.server = OpenCodeServer(port=self.server_address[1], password="s3cret")
@@ -64,9 +70,24 @@ class _Handler(BaseHTTPRequestHandler):
         right = base64.b64encode(b"opencode:s3cret").decode()
         allowed = self.headers["Authorization"] == f"Basic {right}"
         self.send_response(code if allowed else 401)
+        if self.server.drips == "head":
+            self.flush_headers()
+            self.wfile.write(b"X:")
+            self._drip(b"\r\n")
+        body = b" " * DROPS * (self.server.drips == "body") + body
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if self.server.drips == "body":
+            self._drip()
+        self.wfile.write(body.lstrip())
+
+    def _drip(self, end: bytes = b"") -> None:
+        with suppress(OSError):  # nobody waits for it any more
+            for _ in range(DROPS):
+                self.wfile.write(b" ")
+                time.sleep(PATIENCE / 6)
+            self.wfile.write(end)
+            self.server.waited_for.set()
 
     def log_request(self, code: object = "", size: object = "") -> None:
         pass
@@ -131,6 +152,20 @@ def test_a_server_that_does_not_answer_is_left_alone_for_a_while(session_view: S
     before = memory.pause_until
     assert OPENCODE.look(session_view, memory) == reading
     assert memory.pause_until == before > 0
+
+
+@pytest.mark.parametrize("part", ["head", "body"])
+def test_a_server_that_answers_byte_by_byte_is_one_that_does_not(
+    session_view: SessionView, answers: Answers, part: str
+) -> None:
+    """Else each byte would give it the whole time of a look again, and the lead's round would wait for it."""
+    answers.drips, memory = part, Memory()
+    assert OPENCODE.look
+    reading = OPENCODE.look(session_view, memory)
+    assert reading
+    assert reading.source == "database"
+    assert memory.pause_until > 0
+    assert not answers.waited_for.is_set()
 
 
 def test_another_password_is_refused(session_view: SessionView, answers: Answers, tmp_path: Path) -> None:

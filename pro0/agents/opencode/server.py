@@ -7,10 +7,12 @@ It knows of its own turns alone, so a turn that pro0 did not begin is one of the
 import base64
 import http.client
 import re
+import socket
 import time
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,6 +26,9 @@ from pro0.model.need import AskedPermission, Choice, PermissionAnswer
 from pro0.model.runtime import State
 from pro0.model.screen import Reading
 from pro0.rules.screens.words import Words
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
 
 SERVER = "server.json"
 PASSWORD = "OPENCODE_SERVER_PASSWORD"
@@ -210,8 +215,7 @@ class _Client:
     """One connection, with one time limit for all its requests."""
 
     def __init__(self, server: OpenCodeServer, patience: float) -> None:
-        self._deadline = time.monotonic() + patience
-        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patience)
+        self._connection = _Connection(server.port, time.monotonic() + patience)
         name = base64.b64encode(f"opencode:{server.password}".encode()).decode()
         self._headers = {"Authorization": f"Basic {name}", "Content-Type": "application/json"}
 
@@ -225,11 +229,43 @@ class _Client:
         self._connection.close()
 
     def _ask(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        seconds_left = self._deadline - time.monotonic()
-        if seconds_left <= 0:
-            raise TimeoutError
-        if self._connection.sock:
-            self._connection.sock.settimeout(seconds_left)
         self._connection.request(method, path, body, self._headers)
         response = self._connection.getresponse()
         return response.status, response.read(_LARGEST)
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection to a port of this machine until a deadline, by the monotonic clock."""
+
+    def __init__(self, port: int, deadline: float) -> None:
+        super().__init__("127.0.0.1", port)
+        self._deadline = deadline
+
+    def connect(self) -> None:
+        self.sock = _Socket(self._deadline)
+        self.sock.wait()
+        self.sock.connect((self.host, self.port))
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+class _Socket(socket.socket):
+    """A socket whose time limit is that of all it does; that of the library begins anew with each byte."""
+
+    def __init__(self, deadline: float) -> None:
+        super().__init__(socket.AF_INET, socket.SOCK_STREAM)
+        self._deadline = deadline
+
+    def wait(self) -> None:
+        """Let the next act wait no longer than until the deadline."""
+        seconds_left = self._deadline - time.monotonic()
+        if seconds_left <= 0:
+            raise TimeoutError
+        self.settimeout(seconds_left)
+
+    def sendall(self, data: "ReadableBuffer", flags: int = 0, /) -> None:
+        self.wait()
+        super().sendall(data, flags)
+
+    def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0, /) -> int:
+        self.wait()
+        return super().recv_into(buffer, nbytes, flags)
