@@ -27,6 +27,8 @@ class Talk:
 
     def __init__(self, **setting: Any) -> None:
         self.unread = True
+        self.replaced = ("", "")
+        """A part of what the agent says, and what it says as JSON instead."""
         self.sent: list[dict[str, Any]] = []
         self.shown: list[str] = []
         whole = {"cwd": "/p", "servers": [], "version": "1", "first": "who you are"} | setting
@@ -41,7 +43,7 @@ class Talk:
         self.sent.append(json.loads(line))
 
     def hear(self, message: dict[str, Any]) -> None:
-        self.it.hear(json.dumps({"jsonrpc": "2.0", **message}).encode())
+        self.it.hear(json.dumps({"jsonrpc": "2.0", **message}).replace(*self.replaced).encode())
 
     def answer(self, method: str, **result: Any) -> None:
         """Answer the newest request of a method."""
@@ -380,6 +382,34 @@ def test_what_pro0_does_not_offer_is_refused_and_no_wonder(talk: Talk, what: dic
     assert talk.state == "working"
     if "id" in what:
         assert talk.sent[-1]["error"]["code"] == messages.METHOD_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        (r"fine \ud83d", "fine \ufffd"),
+        (r"\ude00 all done", "\ufffd all done"),
+        (r"\uD83D\ud83d\uDE00!", "\ufffd😀!"),
+        (r"\ud83d\\ude00", "\ufffd\\ude00"),
+        (r"\\ud83d \u00e9\n", "\\ud83d é\n"),
+    ],
+)
+def test_half_a_letter_is_no_reason_not_to_hear_the_rest(talk: Talk, text: str, whole: str) -> None:
+    """An agent may cut its text in the middle of one, or ask leave for such a text."""
+    talk.replaced = ('"HERE"', f'"{text}"')
+    talk.update("agent_message_chunk", content={"type": "text", "text": "HERE"})
+    assert (talk.state, talk.shown[-1]) == ("working", whole)
+    talk.ask(title="HERE")
+    assert json.loads(talk.it.report().asks[0].input)["title"] == whole
+    talk.end()
+    assert talk.it.last_words == whole
+
+
+def test_an_image_without_an_address_is_shown_as_one(talk: Talk) -> None:
+    for more in ({"uri": None}, {"uri": "file:///a.png"}, {}):
+        talk.update("agent_message_chunk", content={"type": "image", "mimeType": "image/png", "data": "AA", **more})
+        assert talk.state == "working"
+    assert talk.shown[-3:] == ["[image]\n", "[image file:///a.png]\n", "[image]\n"]
 
 
 def test_a_broken_end_of_a_turn_is_an_end_all_the_same(talk: Talk) -> None:

@@ -17,11 +17,9 @@ from pro0.agents.acp.opening import AcpOpening, AcpSetting, result_of
 from pro0.agents.acp.waiting import Sender, WaitingPrompts
 from pro0.agents.bridge.reports import BridgeReport, Settled
 from pro0.agents.transcripts import WORDS, shortened
-from pro0.decoding import decode, decoder
+from pro0.decoding import decode
 from pro0.model.need import Choice
 from pro0.wire import LINE_LIMIT
-
-_MESSAGE = decoder(AcpMessage)
 
 
 class AcpConversation:
@@ -139,7 +137,7 @@ class AcpConversation:
     def hear(self, line: bytes | None) -> None:
         """Take in one line of the agent, None for one that is too long to be read."""
         try:
-            message = _MESSAGE.decode(line or b"")
+            message = messages.read(line or b"")
         except (msgspec.MsgspecError, ValueError, RecursionError):
             if line is None:
                 self._is_strange(

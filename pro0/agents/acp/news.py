@@ -79,4 +79,5 @@ def _tool(kind: str, call: dict[str, object], update: Update) -> ToldNews:
 
 
 def _words(content: Content) -> str:
-    return content.text if content.type == "text" else f"[{content.type or 'content'} {content.uri}]\n"
+    about = f"{content.type or 'content'} {content.uri or ''}".strip()
+    return content.text if content.type == "text" else f"[{about}]\n"
