@@ -185,13 +185,13 @@ def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[
     values = []
     for line in lines:
         try:
-            values.append(_decode_line(line, decoder))
+            values.append(decode_line(line, decoder))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             continue
     return values
 
 
-def _decode_line(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line:
+def decode_line(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line:
     """Decode a line; half a character, as JavaScript leaves it where it cuts a text, counts as one not to be shown."""
     try:
         return decoder.decode(line)

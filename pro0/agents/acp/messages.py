@@ -3,12 +3,12 @@
 Source: the protocol's own schema, `schema/v1/schema.json` of `@agentclientprotocol/sdk` 2.4.0.
 """
 
-import re
 from typing import Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from pro0.agents.transcripts import decode_line
 from pro0.decoding import decoder
 
 VERSION = 1
@@ -180,24 +180,11 @@ class Cancelled(msgspec.Struct, rename="camel"):
 
 
 _MESSAGE = decoder(AcpMessage)
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
-)
-"""What is escaped in JSON: a letter of two halves, one half alone, or anything else."""
 
 
 def read(line: bytes) -> AcpMessage:
-    """Return the message in a line; raises MsgspecError, ValueError or RecursionError for none.
-
-    Half a letter, where an agent has cut its text, is no text; a sign takes its place.
-    """
-    try:
-        return _MESSAGE.decode(line)
-    except msgspec.MsgspecError:
-        whole = _ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], line)
-        if whole == line:
-            raise
-        return _MESSAGE.decode(whole)
+    """Return the message in a line; raises MsgspecError, ValueError or RecursionError for none."""
+    return decode_line(line, _MESSAGE)
 
 
 def request(id: int, method: str, params: dict[str, object]) -> bytes:
