@@ -9,7 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 from pro0.errors import Refused, unread
 from pro0.link.streams import ANSWER, ASK, ASK_LIMIT, TAKEN
@@ -69,8 +69,9 @@ def ask_home(
         return too_long
     began, told = time.monotonic(), False
     while True:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            if answer := _asked(connection, f"{folder}/{paths.HOSTED_SOCKET}", message, is_over):
+        with _socket() or nullcontext() as connection:
+            path = f"{folder}/{paths.HOSTED_SOCKET}"
+            if connection and (answer := _asked(connection, path, message, is_over)):
                 if use(answer):
                     if answer.get("held"):
                         _note_taken(folder, id)
@@ -79,13 +80,29 @@ def ask_home(
                 return answer
         if is_over and is_over():
             return _as_refused(OVER)
-        if os.path.exists(f"{folder}/{paths.HOSTED_OVER}") or not os.path.isdir(folder):  # noqa: PTH110, PTH112
+        if _has_ended(folder):
             use(over := _as_refused("this session is over"))
             return over
         if not told and time.monotonic() - began > SILENT:
             told = True
             _say("home is out of reach; this waits until it is back")
         time.sleep(AGAIN)
+
+
+def _has_ended(folder: str) -> bool:
+    """Return True when a session is seen to be over: its end is noted, or its home is there without its folder."""
+    if os.path.exists(f"{folder}/{paths.HOSTED_OVER}"):  # noqa: PTH110
+        return True
+    hosts, name = os.path.split(folder)
+    with suppress(OSError):  # the home is away, or cannot be looked at now: that is no end
+        home = os.open(hosts, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.stat(name, dir_fd=home)  # in that very folder: a home may come back between two looks
+        except FileNotFoundError:
+            return True
+        finally:
+            os.close(home)
+    return False
 
 
 def _note_taken(folder: str, id: str) -> None:
@@ -107,6 +124,13 @@ def _print(answer: Answer) -> bool:
         _say(f"what it has to say cannot be written: {error.strerror}")
         return False
     return True
+
+
+def _socket() -> socket.socket | None:
+    """Return a socket, None while no descriptor is free for one."""
+    with suppress(OSError):
+        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    return None
 
 
 def _asked(

@@ -1,22 +1,26 @@
 """A command below an agent on another machine that cannot reach the end of its own link."""
 
+import errno
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
 
 from pro0.errors import Refused
-from pro0.link.calling import CONFINED
+from pro0.link import calling
+from pro0.link.calling import CONFINED, OVER, ask_home
 from pro0.link.streams import ANSWER, ASK, ASK_LIMIT, TAKEN
 from pro0.store import paths
 from pro0.terminals import protocol
+from tests.faults import fail_with, fault_at
 from tests.waiting import STUCK, wait_until
 
 NOBODY = 65534
@@ -119,3 +123,43 @@ def test_a_command_that_nobody_would_take_is_refused(answering: Answering, tmp_p
     done = in_shell(tmp_path, "head -c 900000 /dev/zero | PRO0 send bob -")
     assert done.returncode == Refused.exit_code
     assert done.stderr == f"pro0: a command of more than {ASK_LIMIT} bytes does not reach the team\n"
+
+
+def unmounted(folder: Path) -> None:
+    """Take the whole home away, which is three folders up."""
+    folder.parents[1].rename(folder.parents[2] / "away")
+
+
+def noted(folder: Path) -> None:
+    (folder / paths.HOSTED_OVER).touch()
+
+
+def as_it_is(_: Path) -> None:
+    pass
+
+
+ENDED = "this session is over"
+SEEN: dict[str, tuple[Callable[[Path], object], int, str]] = {
+    "its end is noted": (noted, 0, ENDED),
+    "its folder is gone": (shutil.rmtree, 0, ENDED),
+    "nobody answers": (as_it_is, 0, OVER),
+    "its home is away": (unmounted, 0, OVER),
+    "no descriptor is free": (as_it_is, errno.EMFILE, OVER),
+    "the disk fails": (as_it_is, errno.EIO, OVER),
+    "it may not look there": (as_it_is, errno.EACCES, OVER),
+}
+
+
+@pytest.mark.parametrize(("become", "error", "says"), SEEN.values(), ids=SEEN)
+def test_a_command_waits_unless_its_session_is_seen_to_be_over(
+    become: Callable[[Path], object], error: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.32: while its home is away, or cannot be looked at for a moment, the agent goes on."""
+    monkeypatch.setattr(calling, "AGAIN", 0.01)
+    folder, looks = tmp_path / "home" / "hosted" / "there", iter([False] * 3)
+    folder.mkdir(parents=True)
+    become(folder)
+    calls = ("socket.socket", "open") if error == errno.EMFILE else ("stat",)
+    with fault_at(None, fail_with(error), calls) if error else nullcontext():
+        answer = ask_home(str(folder), ["inbox"], "", is_over=lambda: next(looks, True))
+    assert answer["errors"] == f"pro0: {says}\n"
