@@ -13,11 +13,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pro0.errors import Pro0Error, TimedOut
 from pro0.link.mail import OwnMail
 from pro0.link.permission import HOOK, OwnPermissions
+
+if TYPE_CHECKING:
+    from pro0.model.message import HandOver
 
 LIMIT = 8 << 20
 """Bytes that a command may print: more than the longest mail, of which a tool's answer spells a byte in up to 18."""
@@ -85,7 +88,9 @@ class Doing:
         self._turn = threading.Lock()
         """Held by the one who takes mail now."""
         self._owes_mail = False
-        """Whether mail is still to be given back: until then the session's next look would count it as read."""
+        """Whether mail is perhaps to be given back: until then the session's next look would count it as read."""
+        self._before: HandOver | None = None
+        """What had been given before that."""
         self._deadlines: OrderedDict[str, float] = OrderedDict()
 
     def do(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
@@ -123,23 +128,25 @@ class Doing:
 
     def _look_into_mailbox(self, words: list[str], request: CommandRequest) -> CommandEnd:
         """Run a look once; what it gave out before it failed counts as not given, since nobody is shown it."""
-        if self._owes_mail and (error := self._give_back()):
-            return CommandEnd(error.exit_code, "", f"pro0: {error}\n")
-        before = self._mail.handed()
+        try:
+            if self._owes_mail:
+                self._give_back()
+            self._before = self._mail.handed()
+        except Pro0Error as error:  # a look now may count as read what nobody was shown
+            hint = f"hint: {error.hint}\n" if error.hint else ""
+            return CommandEnd(error.exit_code, "", f"pro0: {error}\n{hint}")
+        self._owes_mail = True  # until its asker has it, whatever comes between
         done = self._run(words, request)
-        if done.code != 0 and self._mail.handed() != before:
-            self._give_back()
+        if done.code != 0:
+            with suppress(Pro0Error):  # the next look does it
+                self._give_back()
         return done
 
-    def _give_back(self) -> Pro0Error | None:
-        """Let the mail last given out be given again; return why it cannot be, and owe it to the next look then."""
-        try:
+    def _give_back(self) -> None:
+        """Let mail of the last look, if it gave any, be given again; raises Pro0Error, and owes it then."""
+        if self._mail.handed() != self._before:
             self._mail.take_back()
-        except Pro0Error as error:
-            self._owes_mail = True
-            return error
         self._owes_mail = False
-        return None
 
     def _ask_permission(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
         """Put a request before the person; it is over when the agent has the answer, or nobody waits for it."""
@@ -168,11 +175,15 @@ class Doing:
         while patience > 0 and not request.settled.wait(LOOK):  # by its own looks: while home sleeps nobody is heard
             patience -= 0 if request.is_cut_off else LOOK
         request.settle(taken=False)
-        if done.code == 0 and request.is_gone:
-            self._give_back()
-        elif done.code == 0 and ACK in request.words:
-            with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox
-                self._mail.acknowledge()
+        if done.code != 0:
+            return
+        with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox
+            if request.is_gone:
+                self._give_back()
+            else:
+                self._owes_mail = False
+                if ACK in request.words:
+                    self._mail.acknowledge()
 
     def _deadline(self, id: str, seconds: float | None) -> float:
         """Return when a wait is over: one that was cut off goes on for its rest."""

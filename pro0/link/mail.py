@@ -1,10 +1,8 @@
 """The mailbox of a session whose commands are asked for on another machine, as its link at home sees it."""
 
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pro0.errors import Pro0Error
 from pro0.link.own import OwnSession
 
 if TYPE_CHECKING:
@@ -23,11 +21,9 @@ class OwnMail:
         return self._box.stamp()
 
     def handed(self) -> "HandOver | None":
-        """Return what was last given to this session, None for nothing; a mailbox that cannot be read tells nothing."""
-        with suppress(Pro0Error):
-            handed = self._box.head.read().handed
-            return handed if handed and handed.incarnation == self._session.context.caller.incarnation else None
-        return None
+        """Return what was last given to this session, None for nothing; raises Pro0Error when nobody can tell."""
+        handed = self._box.head.read().handed
+        return handed if handed and handed.incarnation == self._session.context.caller.incarnation else None
 
     def take_back(self) -> None:
         """Let what was last given to this session be given again."""

@@ -7,6 +7,8 @@ import queue
 import signal
 import threading
 import time
+from contextlib import AbstractContextManager
+from itertools import count
 from pathlib import Path
 from typing import cast
 
@@ -24,8 +26,10 @@ from pro0.model.message import BODY_LIMIT
 from pro0.ops.mail import messages
 from pro0.rules.mail import HEADER
 from pro0.store import atomic
+from pro0.store.paths import MESSAGES
 from pro0.store.teams import TeamStore
 from tests import crowd
+from tests.faults import Call, Shim, fail_with, fault_at
 from tests.teams import granted, human, make_team, member
 from tests.waiting import STUCK, wait_until
 
@@ -41,8 +45,8 @@ class OneLetter:
     def stamp(self) -> object:
         return None
 
-    def handed(self) -> None:
-        return None
+    def handed(self) -> int:
+        return self.given
 
     def take_back(self) -> None:
         self.taken_back += 1
@@ -228,6 +232,67 @@ def test_a_command_that_gave_nothing_takes_no_earlier_mail_back(desk: Desk) -> N
     messages.send(human(desk.team), "w1", "hello")
     assert desk.letters() == [("hello", False)]
     assert desk.ask("inbox", "--no-such-option").code == BadInput.exit_code
+    assert desk.letters() == []
+
+
+def unreadable(*times: int) -> AbstractContextManager[Shim]:
+    """Let the first reads of a mailbox by this process fail that have these numbers."""
+    reads, failing = count(1), fail_with(errno.EMFILE)
+
+    def fault(shim: Shim, name: str, real: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        if args[1] == MESSAGES and next(reads) in times:
+            return failing(shim, name, real, args, kwargs)
+        return real(*args, **kwargs)
+
+    return fault_at(None, fault, ("pro0.store.atomic.read",))
+
+
+MOMENTS = [(1,), (2,), (1, 2), (2, 3)]
+"""Reads that fail: before a look, after it, both, and the next one too."""
+
+
+@pytest.mark.parametrize("reads", MOMENTS)
+@pytest.mark.parametrize("earlier", [True, False], ids=["after other mail", "as the first"])
+def test_mail_of_a_failed_look_is_given_again_though_the_mailbox_could_not_be_read(
+    desk: Desk, reads: tuple[int, ...], earlier: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.32: what nobody was shown counts as unread; what was read is not told twice."""
+    if earlier:
+        messages.send(human(desk.team), "w1", "hello")
+        assert desk.letters() == [("hello", False)]
+    messages.send(human(desk.team), "w1", "stop")
+    with monkeypatch.context() as bounds, unreadable(*reads):
+        bounds.setattr(doing_module, "LIMIT", 1)
+        for _ in reads:
+            assert desk.ask("inbox").code != 0
+    assert [text for text, _ in desk.letters()] == ["stop"]
+    assert desk.letters() == []
+
+
+@pytest.mark.parametrize("reads", MOMENTS)
+def test_a_look_that_gave_nothing_takes_no_mail_back_though_the_mailbox_could_not_be_read(
+    desk: Desk, reads: tuple[int, ...]
+) -> None:
+    messages.send(human(desk.team), "w1", "hello")
+    assert desk.letters() == [("hello", False)]
+    with unreadable(*reads):
+        for _ in reads:
+            assert desk.ask("inbox", "--no-such-option").code != 0
+    assert desk.letters() == []
+
+
+def test_mail_of_a_look_that_nobody_foresaw_to_fail_is_given_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behaviour 3.32"""
+
+    def without_memory(_: bytes) -> str:
+        raise MemoryError
+
+    messages.send(human(desk.team), "w1", "stop")
+    with monkeypatch.context() as fault:
+        fault.setattr(doing_module, "_text", without_memory)
+        with pytest.raises(MemoryError):
+            desk.ask("inbox")
+    assert desk.letters() == [("stop", True)]
     assert desk.letters() == []
 
 
