@@ -14,6 +14,7 @@ from contextlib import suppress
 from pro0.errors import Pro0Error, Refused
 from pro0.link.doing import CommandEnd, CommandRequest, Doing
 from pro0.link.permission import HOOK
+from pro0.rules.text import visible
 
 DONE_FOR_OTHERS = {
     "send": "",
@@ -46,6 +47,7 @@ REMEMBERED, KEPT = 256, 16 << 20
 """The most answers kept for askers who were cut off, and the most characters that these may have printed."""
 LATER = "hint: ask again after a while"
 """What is said when too much is being done; it is no refusal, since the same may be done later."""
+OF_OURS = "hint: this is a fault of pro0; look whether it was done before you ask again"
 FORGOTTEN = "pro0: it was done; what it has printed is not kept any longer\n"
 NAMED = 100
 """Characters of a refused command that the refusal names."""
@@ -157,16 +159,21 @@ class Asks:
         return ""
 
     def _do(self, request: CommandRequest) -> None:
-        self._doing.do(request, lambda done: self._tell(request, done))
-        with self._lock:
-            request.settle(taken=False)
-            self._forget_undone(request)
-            self._requests.remove(request)
-            self._missing.discard(request.id)
+        try:
+            self._doing.do(request, lambda done: self._tell(request, done))
+        except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer, whatever went wrong
+            self._tell(request, _fault(error))
+        finally:
+            with self._lock:
+                request.settle(taken=True)  # an error, since it holds nothing that could be given to somebody else
+                self._forget_undone(request)
+                self._requests.remove(request)
+                self._missing.discard(request.id)
 
     def _tell(self, request: CommandRequest, done: CommandEnd) -> None:
+        """Answer a request; its first answer counts, which its asker may have already."""
         with self._lock:
-            if not request.is_undone:
+            if not request.is_undone and request.id not in self._answers:
                 self._keep(_answer(request.id, done, held=request.takes_mail or request.asks_permission))
         self._ring()
 
@@ -217,6 +224,12 @@ def refusal(words: list[str]) -> str:
 
 def _answer(id: str, done: CommandEnd, *, held: bool = False) -> Answer:
     return {"id": id, "code": done.code, "out": done.out, "errors": done.errors, "held": held}
+
+
+def _fault(error: Exception) -> CommandEnd:
+    """Return what is said of an error that nobody foresaw; what was done until then is not known."""
+    why = f"internal error: {type(error).__name__}: {visible(str(error))}"
+    return CommandEnd(Pro0Error.exit_code, "", f"pro0: {why}\n{OF_OURS}\n")
 
 
 def _is_writable(text: str) -> bool:

@@ -23,7 +23,7 @@ from pro0.link.asks import (
     Asks,
     refusal,
 )
-from pro0.link.doing import CommandEnd, CommandRequest, Doing, without_wait
+from pro0.link.doing import CHECK, CommandEnd, CommandRequest, Doing, without_wait
 from pro0.link.mail import OwnMail
 from pro0.link.own import OwnSession
 from pro0.link.permission import HOOK, OwnPermissions
@@ -293,6 +293,53 @@ def test_who_asks_no_more_is_given_up_though_no_thread_started(
         asks.connected()
     asks.answers()
     wait_until(lambda: not waiting(asks), STUCK, "it has gone")
+
+
+class Broken(Doing):
+    """Breaks as no command is known to, before it has an answer or after."""
+
+    def __init__(self, *answers: CommandEnd) -> None:
+        self._told = answers
+
+    def do(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
+        for done in self._told:
+            tell(done)
+        raise KeyError("a fault")
+
+
+EVERY_KIND = (["team", "status"], ["send", "bob", "x", "--wait", "5"], ["inbox"], CHECK, HOOK)
+
+
+@pytest.mark.parametrize("words", EVERY_KIND, ids=" ".join)
+def test_a_fault_that_nobody_foresaw_is_told_and_holds_no_place(words: list[str]) -> None:
+    """Issue 19, must show 4: who asked would wait for ever, and after a few of them nobody else could ask."""
+    rings: queue.Queue[None] = queue.Queue()
+    asks = Asks(Broken(), lambda: rings.put(None))
+    for number in range(2 * PERMISSIONS_AT_ONCE):
+        asks.take({"id": str(number), "words": words, "input": ""})
+        told = answered(asks, rings)
+        assert (told["id"], told["code"], told["out"]) == (str(number), Pro0Error.exit_code, "")
+        assert "internal error: KeyError: 'a fault'" in str(told["errors"])
+        wait_until(lambda: not waiting(asks), STUCK, "it is over")
+
+
+def test_a_fault_after_an_answer_leaves_that_as_it_is() -> None:
+    """Its asker may have it already, or ask for it again after a cut."""
+    asks = Asks(Broken(CommandEnd(0, "done", "")), lambda: None)
+    asks.take({"id": "a", "words": ["team", "status"], "input": ""})
+    wait_until(lambda: not waiting(asks), STUCK, "it is over")
+    assert [answer["out"] for answer in asks.answers()] == ["done"]
+
+
+@pytest.mark.parametrize("words", [["inbox", "--wait", "5"], ["inbox"], HOOK], ids=" ".join)
+def test_what_fails_before_it_takes_anything_is_told(words: list[str], done: tuple[Asks, "queue.Queue[None]"]) -> None:
+    """Such as a mailbox that is not there: nobody has to take that answer first."""
+    asks, rings = done
+    for number in range(20):
+        asks.take({"id": str(number), "words": words, "input": '{"tool_name": "Bash"}'})
+        assert answered(asks, rings)["code"] != 0
+        asks.taken(str(number))
+        wait_until(lambda: not waiting(asks), STUCK, "it is over")
 
 
 @pytest.mark.parametrize(
