@@ -26,7 +26,7 @@ from pro0.processes.ending import FIRM
 from pro0.sessions.starting import started_for_others
 from pro0.ssh import NOT_BEGUN
 from pro0.store import atomic, paths
-from pro0.store.files import delete, encode, make_folder
+from pro0.store.files import delete, encode, exists, make_folder
 from pro0.terminals.library import library
 
 COMING_UP = 15.0
@@ -89,21 +89,16 @@ class Remote:
     def begin(self, order: Order) -> None:
         """Start it, or go on with a start that was cut off; what has begun or ended once is never begun again.
 
-        Raises EnvironmentMissing for one that runs while its files are away.
+        Raises EnvironmentMissing for one that runs while its files are away, StoreError when nobody can tell.
         """
-        if not self._place.exists():
-            if order.again:
-                if self._runs_on():
-                    raise EnvironmentMissing(f"{AWAY} {order.agent_id}")
-                self._end_as({"code": None, "signal": None, "reason": LOST})
-                return
+        if not exists(self._place) and not self._has_begun(order):
             _forget_old(self._place.parent)
             if order.earlier and self._has_earlier(order):
                 self._make({paths.HOSTED_LAUNCH: encode(self._launched(order, order.earlier_argv))})
             else:
                 prompt = {first_prompt.FILE: order.prompt.encode(errors="replace")} if order.prompt else {}
                 self._make({paths.HOSTED_LAUNCH: encode(self._launched(order, order.argv)), **prompt})
-        if self._launch.exists():
+        if exists(self._launch):
             self._spawn()
 
     def conversation(self, order: Order) -> str:
@@ -126,7 +121,7 @@ class Remote:
                 return ended
         report = self.report()
         if report is None:
-            if self._launch.exists() or time.monotonic() - self._since < COMING_UP or self._has_guard():
+            if self._launch.exists() or time.monotonic() - self._since < COMING_UP or self._runs_on():
                 return None
             return self._end_as({"code": None, "signal": None, "reason": NEVER})
         if processes.may_live(report.guard):
@@ -235,6 +230,17 @@ class Remote:
         A guard ends its session itself once its home is there without the files. A killed one cannot.
         """
         return self._has_guard() or (not self._place.parent.is_dir() and bool(self._left()))
+
+    def _has_begun(self, order: Order) -> bool:
+        """Return True for a session that is no new one, though home may not know; one without its files is ended."""
+        runs_on, has_begun = self._runs_on(), order.again or bool(self._left())
+        if exists(self._place):  # its home is back, or another process has begun it meanwhile
+            return True
+        if runs_on:
+            raise EnvironmentMissing(f"{AWAY} {order.agent_id}")
+        if has_begun:
+            self._end_as({"code": None, "signal": None, "reason": LOST})
+        return has_begun
 
     def _has_guard(self) -> bool:
         """Return True while its guard lives, whether or not it has reported."""

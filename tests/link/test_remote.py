@@ -192,9 +192,19 @@ def test_a_session_whose_files_are_gone_is_not_begun_again(place: Path) -> None:
     assert not Path("begun").exists()
 
 
+BEFORE = pytest.mark.parametrize("again", [True, False], ids=["home knows", "home does not know"])
+"""Whether home knows that it has begun: the word of it may be cut off."""
+
+
+@BEFORE
 @pytest.mark.parametrize("killed", [False, True], ids=["guarded", "left"])
-def test_a_home_that_is_away_ends_nothing_that_runs(killed: bool, place: Path) -> None:
-    """An unmounted home is no word of an end (behaviour 3.32); what a killed guard left ends when it is back."""
+def test_a_home_that_is_away_ends_nothing_that_runs(
+    killed: bool, again: bool, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unmounted home is no word of an end (behaviour 3.32); what a killed guard left ends when it is back.
+
+    And nothing begins a second time while it is away.
+    """
     session = Remote(place, THERE)
     session.begin(LASTING_ALONE)
     report = up(session)
@@ -202,13 +212,16 @@ def test_a_home_that_is_away_ends_nothing_that_runs(killed: bool, place: Path) -
     if killed:
         kill_guard(report)
     away = place.rename(place.with_name("away"))
+    monkeypatch.setattr(remote, "COMING_UP", 0.0)
+    late = Remote(place, THERE)
     with pytest.raises(EnvironmentMissing, match="pro0 member shutdown bob"):
-        Remote(place, THERE).begin(replace(LASTING_ALONE, again=True))
+        late.begin(replace(LASTING_ALONE, again=again))
+    assert late.over() is None
     assert not place.exists()
     assert processes.alive(report.agent)
     away.rename(place)
     back = Remote(place, THERE)
-    back.begin(replace(LASTING_ALONE, again=True))
+    back.begin(replace(LASTING_ALONE, again=again))
     if killed:
         assert over(back)["reason"] == KILLED
     else:
@@ -216,7 +229,8 @@ def test_a_home_that_is_away_ends_nothing_that_runs(killed: bool, place: Path) -
         assert up(back).agent == report.agent
 
 
-def test_what_a_killed_guard_left_ends_once_its_files_are_gone(place: Path) -> None:
+@BEFORE
+def test_what_a_killed_guard_left_ends_once_its_files_are_gone(again: bool, place: Path) -> None:
     """S004-063: no guard is there to end it."""
     session = Remote(place, THERE)
     session.begin(LASTING_ALONE)
@@ -224,10 +238,11 @@ def test_what_a_killed_guard_left_ends_once_its_files_are_gone(place: Path) -> N
     kill_guard(report)
     shutil.rmtree(session.folder)
     late = Remote(place, THERE)
-    late.begin(replace(LASTING_ALONE, again=True))
+    late.begin(replace(LASTING_ALONE, again=again))
     assert over(late)["reason"] == LOST
     assert report.agent
     assert not processes.alive(report.agent)
+    assert Path("begun").read_text() == "begun\n"
 
 
 def test_a_killed_guard_leaves_nothing(place: Path) -> None:
