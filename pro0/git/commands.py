@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from errno import EAGAIN, EDQUOT, EMFILE, ENFILE, ENOMEM, ENOSPC
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +20,8 @@ from pro0.git.scratch_repository import PLAIN, borrowed, make
 from pro0.signals import held_back
 
 HEADS = "refs/heads/"
-FULL = ("No space left on device", "Disk quota exceeded")  # how lines of git end
+PASSING = tuple(map(os.strerror, (ENOSPC, EDQUOT, EMFILE, ENFILE, EAGAIN, ENOMEM)))
+"""How lines of git, and our errors, end when the system lacks room, files or processes: that passes by itself."""
 LOCKED = ".lock': File exists."
 FATAL = 128
 """The exit code of git for an unreadable file or name."""
@@ -193,9 +195,9 @@ class Git:
 
 
 def last_line(text: str) -> str:
-    """Return the last line of git's output, usually the reason of a failure, but one before it about room or a lock."""
+    """Return the last line of git's output, usually why it failed; one before it about a lack or a lock says more."""
     lines = ["", *text.splitlines()]
-    return next((line for line in lines if line.endswith((*FULL, LOCKED))), lines[-1])
+    return next((line for line in lines if line.endswith((*PASSING, LOCKED))), lines[-1])
 
 
 def top(folder: Path) -> Path:

@@ -9,11 +9,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from pro0.errors import EnvironmentMissing
-from pro0.git.commands import HEADS, Git
+from pro0.git.commands import HEADS, PASSING, Git
 from pro0.worktrees.names import is_anothers
 
 _NOTES = ("autostash", "orig-head")
@@ -37,6 +36,12 @@ def raise_unless_gone(error: OSError, place: Path | None = None) -> None:
         return
     text, hint = f"{error.filename or place} cannot be read: {error.strerror}", "see that it can be read, then again"
     raise EnvironmentMissing(text, hint=hint) from error
+
+
+def raise_if_passing(error: OSError) -> None:
+    """Raise EnvironmentMissing for a failed look that may succeed soon; what nobody may see tells nothing."""
+    if error.strerror in PASSING:
+        raise_unless_gone(error)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -96,8 +101,10 @@ def credited(worktree: Git, holders: Sequence[str], commit: str) -> str:
 def made_in(private: Path) -> set[str]:
     """Return the commits that were made in a worktree, as its own log of HEAD tells."""
     log = b""
-    with suppress(OSError):
+    try:
         log = (private / "logs" / "HEAD").read_bytes()
+    except OSError as error:
+        raise_if_passing(error)
     parted = (line.partition(b"\t") for line in log.splitlines())
     return {ids.split()[1].decode() for ids, _, act in parted if act and not _ONLY_MOVED.search(act)}
 

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from pro0.errors import EnvironmentMissing
-from pro0.git.commands import HEADS, Git
+from pro0.git.commands import HEADS, PASSING, Git
 from pro0.worktrees import aside
 from pro0.worktrees.names import PREFIX, SAVED, is_anothers, sane, saved_from
 from pro0.worktrees.repository import Repository
@@ -36,8 +35,11 @@ def made_in(repository: Repository, worktree: Path) -> list[str]:
     """Return the branches whose newest commit was made in a worktree, as it knows itself; no other member's is one."""
     made = set[str]()
     if (worktree / ".git").is_file():
-        with suppress(EnvironmentMissing):
+        try:
             made = aside.made_in(Git(worktree).private())
+        except EnvironmentMissing as error:
+            if error.message.endswith(PASSING):
+                raise
     listed = Git(repository.checkout).run("for-each-ref", "--format=%(objectname) %(refname)", HEADS) if made else ""
     parted = (line.partition(f" {HEADS}") for line in listed.splitlines())
     return [name for commit, _, name in parted if commit in made and not is_anothers(name, worktree.name)]

@@ -16,7 +16,7 @@ from pro0.worktrees import aside, beyond, merging, starts, stashes
 from pro0.worktrees.contents import commit_all, repositories_in, unsaved
 from pro0.worktrees.merging import status
 from pro0.worktrees.names import PREFIX, is_anothers, sane, saved_from
-from pro0.worktrees.turns import alone
+from pro0.worktrees.turns import alone, common_folder
 
 HALF_MADE = "pro0: saved from a worktree that was made by half"
 
@@ -27,11 +27,7 @@ class Repository:
     def __init__(self, checkout: Path) -> None:
         self.checkout = checkout
         self._git = Git(checkout)
-        code, common = self._git.attempt("rev-parse", "--path-format=absolute", "--git-common-dir")
-        if code:
-            hint = "worktrees need one: git init, and a first commit"
-            raise EnvironmentMissing(f"{checkout} is in no git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
-        self._common = Path(common)
+        self._common = common_folder(self._git)
 
     def add(self, path: Path, branch: str, *, adopt: bool = False) -> Worktree:
         """Make a worktree at the checkout's HEAD on a new branch: `branch`, or its next free numbered name.

@@ -3,7 +3,6 @@
 import math
 import os
 import re
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -27,12 +26,14 @@ def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None
         return ()
     branches, bases, began = {branch} - {""}, set[str](), math.floor(since.timestamp()) if since else math.inf
     private = aside.private_folder(_common(checkout), place)
-    with suppress(OSError):
+    try:
         if private:
             began = math.floor((private / "commondir").stat().st_mtime)  # git writes it once, with the worktree
             log = os.fsdecode((private / "logs" / "HEAD").read_bytes())
             branches |= _been_on(checkout, place, log)
             bases = {line.split()[1] for line in log.splitlines()}
+    except OSError as error:
+        aside.raise_if_passing(error)
     return tuple(
         _name(*names.split())
         for names, when, base, on in stashes

@@ -7,10 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pro0.errors import ErrorCode, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, StoreError
+from pro0.git.commands import PASSING, Git, last_line
 
 PATIENCE = 60.0
 """Seconds to wait for another act on the same repository."""
+
+
+def common_folder(git: Git) -> Path:
+    """Return the folder that all worktrees of a repository share; raises EnvironmentMissing where there is none."""
+    code, text = git.attempt("rev-parse", "--path-format=absolute", "--git-common-dir")
+    if code and (why := last_line(text)).endswith(PASSING):
+        raise EnvironmentMissing(f"git rev-parse failed in {git.folder}: {why}", code=ErrorCode.GIT_FAILED)
+    if code:
+        hint = "worktrees need one: git init, and a first commit"
+        raise EnvironmentMissing(f"{git.folder} is in no git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
+    return Path(text)
 
 
 @contextmanager

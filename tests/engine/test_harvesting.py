@@ -1,8 +1,11 @@
 """What is left of a worker, whatever came between: each branch with commits is named, and a passing failure passes."""
 
+import errno
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from msgspec.structs import replace
 
 from pro0.engine.background.harvesting import Harvester
 from pro0.engine.log import Log
-from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
+from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Pro0Error, Refused, StoreError
 from pro0.git.commands import Git
 from pro0.model.caller import THE_HUMAN
 from pro0.model.decision import Harvest
@@ -24,6 +27,7 @@ from pro0.rules.tasks.acts import Act
 from pro0.store.paths import worktree
 from pro0.worktrees import Repository, branch_of, turns
 from tests.engine.crew import Crew
+from tests.faults import fail_with, fault_at
 from tests.repositories import commit, git, put, repository_in
 
 OWN, SAVED = "teams/t1/task-1", "teams/t1/saved-1"
@@ -217,20 +221,54 @@ def test_a_lock_that_is_held_is_waited_for_at_the_next_try(field: Field, monkeyp
     assert (field.collect().branch, field.collect().left) == (OWN, "")
 
 
-@pytest.mark.parametrize("text", ["No space left on device", "Disk quota exceeded"])
-def test_a_full_disk_of_git_passes(text: str, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+
+
+@pytest.mark.parametrize("call", ["rev-parse", "add"])
+@pytest.mark.parametrize("text", [*map(os.strerror, PASSING)])
+def test_what_fails_git_for_a_while_passes(text: str, call: str, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     put(field.tree, "a", "1\n")
     attempt = Git.attempt
 
     def full(git: Git, *words: str) -> tuple[int, str]:
         errors = f"error: unable to write file x: {text}\nfatal: updating files failed"
-        return (128, errors) if words[0] == "add" else attempt(git, *words)
+        return (128, errors) if words[0] == call else attempt(git, *words)
 
     with monkeypatch.context() as patch:
         patch.setattr(Git, "attempt", full)
         with pytest.raises(EnvironmentMissing, match=text):
             field.collect()
     assert (field.collect().branch, field.collect().left) == (OWN, "")
+
+
+@pytest.mark.parametrize(
+    ("code", "calls"),
+    [
+        (errno.EAGAIN, ("subprocess._fork_exec",)),
+        (errno.ENOMEM, ("subprocess._fork_exec",)),
+        (errno.EMFILE, ("subprocess._fork_exec", "open", "io.open", "listdir", "scandir")),
+    ],
+    ids=["no process", "no memory", "no descriptor"],
+)
+def test_a_worktree_is_saved_and_removed_once_the_system_has_room_again(
+    code: int, calls: tuple[str, ...], field: Field
+) -> None:
+    """Behaviour 2.20: whatever could not begin or be opened at that moment, and nothing goes before it is named."""
+    commit(field.tree, "a", "1\n")
+    elsewhere_with_a_commit(field.tree)
+    stashed = stash(field.tree)
+    git(field.tree, "switch", "-q", OWN)
+    put(field.tree, "c", "1\n")
+    for number in count(1):
+        was_there = field.tree.exists()
+        with suppress(Pro0Error, OSError), fault_at(number, fail_with(code), calls) as shim:
+            result = field.collect()
+            assert (result.branch, result.commits, result.left) == (OWN, 2, ""), f"call {number}"
+            assert not was_there or (result.also, result.stashes) == (("scratch",), (stashed,)), f"call {number}"
+        if len(shim.seen) < number:
+            break
+    assert git(field.crew.project, "show", f"{OWN}:c") == "1"
+    assert not field.tree.exists()
 
 
 def undeletable(monkeypatch: pytest.MonkeyPatch, field: Field) -> None:

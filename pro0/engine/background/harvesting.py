@@ -12,7 +12,7 @@ from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of, shown_at
 from pro0.errors import EnvironmentMissing, Kept, Pro0Error, Refused, Unwritable
-from pro0.git.commands import FULL, Git
+from pro0.git.commands import PASSING, Git
 from pro0.model.decision import Harvest
 from pro0.model.need import NeedKind
 from pro0.ops import troubles
@@ -78,7 +78,7 @@ class Harvester:
     def _collect(self, harvest: Harvest) -> WorkerResult:
         """Save and remove a worktree. An unsavable one stays, and the result says so.
 
-        A failure that passes, such as a lock or a full disk, is raised.
+        A failure that passes by itself, such as a lock, a full disk or too many open files, is raised.
         """
         if not harvest.worktree:
             return WorkerResult()
@@ -92,7 +92,7 @@ class Harvester:
             made, stashed = leavings.made_in(repository, Path(harvest.worktree)), self._stashed(project, harvest)
             removed = repository.remove(Path(harvest.worktree), message)
         except (Kept, Refused, EnvironmentMissing, Unwritable) as error:
-            if error.message.endswith(FULL):
+            if error.message.endswith(PASSING):
                 raise
             left = f"{harvest.worktree} stays: {error.message}"
             return WorkerResult(harvest.branch, *_measured(project, harvest.branch), left=left)
