@@ -13,19 +13,25 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.config import USER_FILE
+from pro0.engine.background.announcing import Announcer
+from pro0.engine.background.hooking import Hooking
+from pro0.engine.log import Log
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
-from pro0.model.need import NeedKind
+from pro0.model.decision import Announce
+from pro0.model.need import NeedKind, Surface
 from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Draft, Policy, Status
 from pro0.model.usage import SessionUsage
-from pro0.ops import troubles
+from pro0.ops import troubles, trust
 from pro0.ops.context import Context, clock
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import costs, needs
+from pro0.store.paths import CONFIG
 from tests.crash.lanes import a_few
 from tests.engine.crew import Crew, crew
+from tests.engine.test_hooking import NEED
 from tests.waiting import STUCK, wait_until
 
 
@@ -326,16 +332,34 @@ def test_a_hook_that_cannot_run_is_a_need_until_it_runs(alpha: Crew) -> None:
     assert not there(alpha, NeedKind.HOOK)
 
 
-def test_a_notice_that_cannot_even_be_tried_is_a_need_too(alpha: Crew) -> None:
-    """3.27: the settings may be half written just then."""
+def test_a_notice_goes_by_the_settings_known_last_while_they_are_half_written(alpha: Crew) -> None:
+    """3.22: the same lead tells of what arises meanwhile, on each surface in use."""
+    told = settings(alpha, notify=f"cat >> {alpha.project / 'noticed'}")
     file = alpha.store.home / USER_FILE
-    file.write_text(json.dumps({"notify": "cat"}))
     alpha.lead()
+    alpha.spawn("w1")  # which the lead has looked at
     file.write_text("notify: [cat")
     trouble(NeedKind.LOSSES)(alpha)
-    wait_until(lambda: there(alpha, NeedKind.NOTICE), STUCK, "it is shown")
+    [id] = there(alpha, NeedKind.LOSSES)
+    wait_until(lambda: len(alpha.team.announced.read().keys) == 3, STUCK, "bell, hook and notice are recorded")
+    assert heard(told) == [id]
+    assert json.loads((alpha.project / "noticed").read_text())["need"]["id"] == id
+    assert not there(alpha, NeedKind.NOTICE)
+
+
+def test_a_notice_that_cannot_even_be_tried_is_a_need_too(alpha: Crew) -> None:
+    """3.27: the team's own file may be out of reach just then."""
+    file, woken = alpha.team.paths.team / CONFIG, threading.Event()
+    chosen = replace(trust.settings(alpha.store.home, alpha.project, {}), notify="cat")
+    log = Log(alpha.team)
+    announcer = Announcer(alpha.team, chosen, log, Hooking(alpha.team, log, lambda: None), woken.set)
+    sound = file.read_bytes()
+    file.write_text("damaged")
+    announcer.begin(Announce(Surface.NOTIFY, NEED))
+    assert woken.wait(STUCK)
+    file.write_bytes(sound)
     [one] = [need for need in needs.list_needs(alpha.context) if need.kind is NeedKind.NOTICE]
-    assert (one.subject, USER_FILE in one.why) == ("cat", True)
+    assert (one.subject, CONFIG in one.why) == ("cat", True)
 
 
 def test_a_hook_of_several_lines_that_cannot_run_is_told_to_a_url(alpha: Crew, receiver: Receiver) -> None:

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,21 +12,24 @@ from typing import Any
 import pytest
 
 from pro0 import processes
-from pro0.config import USER_FILE
+from pro0.config import PROJECT_FILE, USER_FILE
 from pro0.engine.background.announcing import Announcer
 from pro0.engine.background.hooking import Hooking, changes
 from pro0.engine.log import Log
+from pro0.model.decision import Announce
 from pro0.model.home import HookEvent
-from pro0.model.need import Surface
+from pro0.model.need import Need, NeedKind, Surface
 from pro0.model.runtime import Phase, Runtime, State
 from pro0.model.task import Awaiting, Draft, Status
 from pro0.ops import trust
 from pro0.ops.tasks import gates, trees
 from pro0.rules.lead.plan import MEMORY
-from pro0.store.paths import EVENTS
+from pro0.store.paths import CONFIG, EVENTS
 from tests.engine.crew import PATIENCE, Crew
 from tests.rules.supervising import session
 from tests.waiting import wait_until
+
+NEED = Need(id="gate:1", kind=NeedKind.GATE, subject="task-1", what="task-1 waits for you", command="pro0 needs")
 
 
 def settings(alpha: Crew, text: str) -> None:
@@ -200,6 +204,54 @@ def test_a_notice_is_not_lost_to_settings_that_cannot_be_read_for_a_moment(alpha
         assert not {Surface.NOTIFY} & (announcer.surfaces() | announcer.surfaces())
     assert Surface.NOTIFY in announcer.surfaces()
     assert len(logged(alpha, "settings")) == 1
+
+
+@pytest.mark.parametrize("file", [Path(USER_FILE), PROJECT_FILE], ids=["the person's file", "the project's file"])
+@pytest.mark.parametrize("text", ["hooks: [half written", "maxTeammates: many"])
+def test_hooks_and_notices_are_run_while_the_settings_cannot_be_read(
+    alpha: Crew, tmp_path: Path, file: Path, text: str
+) -> None:
+    """3.22: an editor saves half a file, or an agent writes a bad value into the project's."""
+    told = tmp_path / "told"
+    whole = {
+        "hooks": {"TeammateIdle": "echo not yet >&2; exit 2", "HumanNeeded": f"echo hook >> {told}"},
+        "notify": f"echo notify >> {told}",
+    }
+    settings(alpha, json.dumps(whole))
+    log, woken = Log(alpha.team), threading.Event()
+    hooking = Hooking(alpha.team, log, woken.set)
+    announcer = Announcer(alpha.team, trust.settings(alpha.store.home, alpha.project, {}), log, hooking, woken.set)
+    used = announcer.surfaces()
+    bad = (alpha.project if file is PROJECT_FILE else alpha.store.home) / file
+    bad.parent.mkdir(exist_ok=True)
+    bad.write_text(text)
+    assert announcer.surfaces() == used
+    assert hooking.run(HookEvent.TEAMMATE_IDLE, "w1", {}) == "not yet"
+    for surface in (Surface.HOOK, Surface.NOTIFY):
+        announcer.begin(Announce(surface, NEED))
+    wait_until(lambda: len(announcer.done()) == 2, PATIENCE, "both are made")
+    assert sorted(told.read_text().split()) == ["hook", "notify"]
+    assert not alpha.team.troubles.read().troubles
+
+
+def test_a_hook_that_nothing_could_begin_stays_owed(alpha: Crew, tmp_path: Path) -> None:
+    """3.27: told twice is better than never. It is tried with the rounds as they come; the reason is logged once."""
+    told, woken, file = tmp_path / "told", threading.Event(), alpha.team.paths.team / CONFIG
+    settings(alpha, f"hooks: {{HumanNeeded: 'echo >> {told}'}}")
+    log = Log(alpha.team)
+    hooking = Hooking(alpha.team, log, lambda: None)
+    announcer = Announcer(alpha.team, trust.settings(alpha.store.home, alpha.project, {}), log, hooking, woken.set)
+    assert Surface.HOOK in announcer.surfaces()
+    sound = file.read_bytes()
+    file.write_text("damaged")
+    for _ in range(3):
+        announcer.begin(Announce(Surface.HOOK, NEED))
+        announcer._backlogs[Surface.HOOK].finish()
+    assert (announcer.done(), woken.is_set(), len(logged(alpha, "hooks"))) == (frozenset(), False, 1)
+    file.write_bytes(sound)
+    announcer.begin(Announce(Surface.HOOK, NEED))
+    assert woken.wait(PATIENCE)
+    assert (len(announcer.done()), told.read_text()) == (1, "\n")
 
 
 def test_only_what_differs_is_a_change() -> None:

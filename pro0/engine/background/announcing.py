@@ -31,7 +31,7 @@ class _Asked:
         self.is_made = False
         """True also after a failure: it is not made again."""
         self.is_owed = False
-        """The settings were emptied while it waited, perhaps for a moment."""
+        """The settings were emptied while it waited, perhaps for a moment, or nothing could be run."""
 
 
 class Announcer:
@@ -93,7 +93,8 @@ class Announcer:
             return  # its need has gone
         asked.is_made = self._make(action.surface, action.need)
         asked.is_owed = not asked.is_made
-        self._woken()
+        if asked.is_made:  # what is owed waits for the next round as it comes: it may stay so for long
+            self._woken()
 
     def _failed(self, asked: _Asked, error: Exception) -> None:
         """Log a failed announcement, which is not made again; a failed notice is a need itself."""
@@ -105,7 +106,7 @@ class Announcer:
         self._woken()
 
     def _make(self, surface: Surface, need: Need) -> bool:
-        """Announce a need; return False when its surface is not in use any more."""
+        """Announce a need; return False when its surface is not in use any more, or nothing could be run."""
         match surface:
             case Surface.BELL:
                 self._backend.ring(self._handles(need.member), f"pro0 {self._name}", need.sentence)
@@ -122,12 +123,12 @@ class Announcer:
         return [seat.handle for seat in seats if seat.handle]
 
     def _notify(self, need: Need) -> bool:
-        target = self._settings.value.notify
-        if not target:
+        settings = self._settings.value
+        if not settings.notify:
             return False
-        public_target = notifying.shown(target)
-        with nullcontext(str) if notifying.is_url(target) else self._hooking.counted() as over:
-            why = notifying.notify(self._team, target, self._name, need, over)
+        public_target = notifying.shown(settings.notify)
+        with nullcontext(str) if notifying.is_url(settings.notify) else self._hooking.counted() as over:
+            why = notifying.notify(self._team, settings, self._name, need, over)
         if why and why == over():
             return True
         if why:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from pro0 import config
 from pro0.engine.background.backlog import Backlog
@@ -14,6 +14,7 @@ from pro0.engine.log import Log, reason
 from pro0.errors import Pro0Error
 from pro0.model.home import HookEvent
 from pro0.model.runtime import Runtime, SeatState
+from pro0.ops import trust
 from pro0.ops.tasks import hooks
 from pro0.ops.tasks.hook_runs import Runs
 from pro0.rules.lead.plan import MEMORY
@@ -56,6 +57,14 @@ class LastGood(Generic[T]):
         return self.value
 
 
+class InForce(NamedTuple):
+    """The hooks of the settings with their time limit. Both are kept: a hook runs also while neither can be read."""
+
+    commands: hooks.Commands = {}
+    limit: int = 0
+    """Seconds."""
+
+
 class Hooking:
     """Runs the hooks of one team. It calls `woken` after each answer."""
 
@@ -70,13 +79,14 @@ class Hooking:
         self._over = ""
         self._running: set[object] = set()
         """The runs under way, in any thread."""
+        self._why = ""
+        """Why nothing could be run the last time."""
         home, project = team.paths.home, Path(team.config.read().project)
-        none: hooks.Commands = {}
-        self._commands = LastGood(home, project, none, lambda why: log.write("hooks", why=why))
+        self._in_force = LastGood(home, project, InForce(), lambda why: log.write("hooks", why=why))
 
     def events(self) -> frozenset[HookEvent]:
         """Return the events with hooks; while the settings cannot be read, the last ones known."""
-        return frozenset(self._commands.look(self._read))
+        return frozenset(self._in_force.look(self._read).commands)
 
     def answers(self) -> dict[str, str]:
         """Return the answer to each finished question, "" for no objection."""
@@ -127,11 +137,13 @@ class Hooking:
     def _end(self) -> None:
         self._over = "the lead ends"
 
-    def _read(self) -> hooks.Commands:
-        return hooks.in_force(self._team.paths.home, Path(self._team.config.read().project))
+    def _read(self) -> InForce:
+        home, project = self._team.paths.home, Path(self._team.config.read().project)
+        limit = trust.settings(home, project, os.environ).hook_timeout_seconds
+        return InForce(hooks.in_force(home, project), limit)
 
     def _tell(self, change: Change) -> None:
-        if not self._over and self.run(*change) is None:  # the settings were emptied while it waited
+        if not self._over and self.run(*change) is None:  # the settings were emptied while it waited, perhaps
             self._log.write("hook dropped", change=change[0])
 
     def _failed(self, change: Change, error: Exception) -> None:
@@ -146,19 +158,32 @@ class Hooking:
             self._woken()
 
     def run(self, event: HookEvent, agent_id: str, about: dict[str, object], cwd: str = "") -> str | None:
-        """Run the hooks of one event now; return the text of a refusal, None when the event has no hooks now."""
-        commands = self._commands.value.get(event)
+        """Run an event's hooks now; return the text of a refusal, None when it has none now or nothing could be run."""
+        in_force = self._in_force.value
+        commands = in_force.commands.get(event)
         if not commands:
             return None
-        try:
-            place = cwd or self._team.config.read().project
-            with self.counted() as over:
-                if over():  # the lead may be gone before it is started
-                    return ""
-                return Runs(self._team, os.environ).ask(commands, event, agent_id, place, about, over)
-        except (Pro0Error, OSError) as error:
-            self._log.write("hooks", why=str(error))
-            return ""
+        with self.counted() as over:
+            if over():  # the lead may be gone before it is started
+                return ""
+            try:
+                runs = Runs(self._team, in_force.limit)
+                place = cwd or self._team.config.read().project
+            except (Pro0Error, OSError) as error:
+                self._cannot(reason(error))
+                return None
+            self._why = ""
+            try:
+                return runs.ask(commands, event, agent_id, place, about, over)
+            except (Pro0Error, OSError) as error:  # after a hook ran: what became of it cannot be noted
+                self._log.write("hooks", why=str(error))
+                return ""
+
+    def _cannot(self, why: str) -> None:
+        """Log once why nothing can be run; it may be tried in each round."""
+        if why != self._why:
+            self._log.write("hooks", why=why)
+        self._why = why
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[], str]]:

@@ -1,11 +1,11 @@
 """Notify: one POST to the person's URL, or one run of the person's command, for each need."""
 
-import os
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
 
+from pro0.config import Settings
 from pro0.model.need import Need
 from pro0.ops.tasks.hook_runs import Runs
 from pro0.store.teams import TeamStore
@@ -18,12 +18,13 @@ NEED = "PRO0_NEED"
 """The variable with the need in one sentence, for the command."""
 
 
-def notify(team: TeamStore, target: str, name: str, need: Need, over: Callable[[], str] = str) -> str:
+def notify(team: TeamStore, settings: Settings, name: str, need: Need, over: Callable[[], str] = str) -> str:
     """Tell a need to a URL or a command; return why that failed, or an empty string. `over` ends the command."""
+    target = settings.notify
     if is_url(target):
         return _post(target, name, need)
     payload = msgspec.json.encode({"team_name": name, "need": need})
-    return Runs(team, os.environ).notify(target, payload, {NEED: f"{name}: {need.sentence}"}, over)
+    return Runs(team, settings.hook_timeout_seconds).notify(target, payload, {NEED: f"{name}: {need.sentence}"}, over)
 
 
 def is_url(target: str) -> bool:

@@ -12,7 +12,7 @@ from pro0.git.environment import outside_hooks
 from pro0.model.home import HookEvent
 from pro0.model.ids import HUMAN
 from pro0.model.need import NeedKind
-from pro0.ops import troubles, trust
+from pro0.ops import troubles
 from pro0.ops.context import TEAM_UID, clock, new_id
 from pro0.processes.table import SPARED
 from pro0.rules.text import visible
@@ -34,13 +34,12 @@ POLL = 0.2
 
 
 class Runs:
-    """Run one team's hooks, each within the time limit of the settings."""
+    """Run one team's hooks, each within a time limit in seconds."""
 
-    def __init__(self, team: TeamStore, environ: Mapping[str, str]) -> None:
+    def __init__(self, team: TeamStore, limit: int) -> None:
         self._team = team
         self._config = team.config.read()
-        project = Path(self._config.project)
-        self._limit = trust.settings(team.paths.home, project, environ).hook_timeout_seconds
+        self._limit = limit
 
     def ask(
         self,

@@ -36,12 +36,14 @@ def gate(context: Context, event: HookEvent, tasks: Callable[[], list[Task]], **
     `tasks` returns the tasks after the change, and raises any error in the way. It is called only when hooks exist.
     """
     team = context.team.require()
-    commands = in_force(team.paths.home, Path(team.config.read().project)).get(event, ())
+    home, project = team.paths.home, Path(team.config.read().project)
+    commands = in_force(home, project).get(event, ())
     if not commands:
         return
-    from pro0.ops.tasks.hook_runs import Runs  # start-up time
+    from pro0.ops import trust  # start-up time
+    from pro0.ops.tasks.hook_runs import Runs
 
-    runs = Runs(team, environ(context))
+    runs = Runs(team, trust.settings(home, project, environ(context)).hook_timeout_seconds)
     agent_id = "" if context.caller.who is Who.HUMAN else context.caller.agent_id
     for task in tasks():
         details = {"task_id": task.id, "task_subject": task.title, "task_description": task.description, "task": task}
