@@ -2,6 +2,7 @@
 
 import errno
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -149,12 +150,15 @@ def check_names(names: Iterable[object], allowed: tuple[str, ...], where: str) -
     """Raise BadInput for an unknown name, with the nearest known name as a hint."""
     for key in names:
         if key not in allowed:
-            near = nearest(str(key), allowed)
+            near = nearest(key, allowed) if isinstance(key, str) else ""
             hint = f"did you mean {near}?" if near else f"known: {', '.join(allowed)}"
             raise BadInput(f"there is no setting {quoted(key)} ({where})", code=ErrorCode.UNKNOWN_SETTING, hint=hint)
 
 
 def quoted(value: object) -> str:
     """Return a value for an error message, cut to 80 characters."""
-    text = f"{value!r}"
+    try:
+        text = f"{value!r}"
+    except ValueError:  # Python writes no number of more digits
+        return f"a number of more than {sys.get_int_max_str_digits()} digits"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -183,14 +183,8 @@ def names(variable: str, about: str) -> SettingRule:
 def mapping(variable: str, about: str) -> SettingRule:
     """Make the rule of the agents by name; the text form is JSON."""
 
-    def parse(text: str) -> object:
-        try:
-            return msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            raise ValueError(text) from None
-
     return SettingRule(
-        variable, about, "a mapping of names to definitions", parse, definitions, joined=True, widens=_adds
+        variable, about, "a mapping of names to definitions", _json, definitions, joined=True, widens=_adds
     )
 
 
@@ -202,17 +196,18 @@ def commands(variable: str, about: str, names: tuple[str, ...]) -> SettingRule:
             raise ValueError(value)
         return value
 
-    def parse(text: str) -> object:
-        try:
-            return msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            raise ValueError(text) from None
-
     def widens(value: object, personal: object) -> bool:
         return value != personal
 
     allowed = f"shell commands by name: {', '.join(names)}"
-    return SettingRule(variable, about, allowed, parse, check, widens=widens, entries=names)
+    return SettingRule(variable, about, allowed, _json, check, widens=widens, entries=names)
+
+
+def _json(text: str) -> object:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):  # nested too deep
+        raise ValueError(text) from None
 
 
 def _is_command(value: object) -> bool:

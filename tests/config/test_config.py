@@ -199,6 +199,7 @@ def test_a_bad_value_names_key_value_file_and_what_is_allowed(place: Place, key:
         ("PRO0_TEAMMATE_MODE", "panes"),
         ("PRO0_POLL_INTERVAL_MS", "3s"),
         ("PRO0_CLEANUP_ON_EXIT", "perhaps"),
+        ("PRO0_AGENTS", "{'mine'}"),
     ],
 )
 def test_a_bad_variable_names_itself(place: Place, variable: str, text: str) -> None:
@@ -243,6 +244,8 @@ def test_a_flag_may_be_text(place: Place) -> None:
     assert place.load(maxTeammates="7", enabled="no") == Settings(max_teammates=7, enabled=False)
 
 
+HUGE = f"0x{'f' * 5000}"
+"""A number with more digits than Python writes."""
 BROKEN = {
     "list": "- enabled\n",
     "text": "enabled\n",
@@ -261,6 +264,13 @@ BROKEN = {
     "deep": "[" * 100_000,
     "many": "[" + "x," * 100_000 + "]",
     "long-number": "maxTeammates: " + "9" * 5000,
+    **{f"huge-{setting.name}": f"{setting.name}: {HUGE}" for setting in config.SETTINGS},
+    "huge": HUGE,
+    "huge-in-a-list": f"passEnvironment: [{HUGE}]",
+    "huge-hooks": f"hooks: {HUGE}",
+    "huge-key": f"? {HUGE}\n: 1",
+    "huge-event": f"hooks:\n  ? {HUGE}\n  : make",
+    "huge-agent": f"agents:\n  ? {HUGE}\n  : {{argv: [mine]}}",
     "alias": "a: &a [x]\nb: [*a, *a]\n",
     "bomb": "a: &a [x,x,x]\n"
     + "".join(f"{k}: &{k} [{','.join(['*' + j] * 9)}]\n" for j, k in itertools.pairwise("abcdefghi")),
@@ -369,6 +379,18 @@ def test_nobody_defines_pro0s_own_agents_anew(place: Place, write: Callable[[Pla
         place.load()
     assert str(path) in caught.value.message
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["agents", "worktree"])
+@pytest.mark.parametrize("text", ["[" * 30_000, '{"a":' * 30_000], ids=["lists", "mappings"])
+def test_json_that_is_nested_too_deep_is_a_bad_value(name: str, text: str, place: Place) -> None:
+    """S004-116: never a traceback; as a variable, and as `config set` takes it."""
+    rule = next(setting.rule for setting in config.SETTINGS if setting.name == name)
+    with pytest.raises(BadInput, match=f"^{name} must be {rule.allowed}, not .*{rule.variable}") as caught:
+        place.load({rule.variable: text})
+    assert len(caught.value.message) < 1000
+    with pytest.raises(BadInput, match=f"^{name} must be {rule.allowed}, not "):
+        config.value_of(name, text)
 
 
 def test_agents_in_the_environment_are_json(place: Place) -> None:

@@ -14,7 +14,7 @@ import pytest
 from pro0 import processes
 from pro0.config import PROJECT_FILE, USER_FILE
 from pro0.engine.background.announcing import Announcer
-from pro0.engine.background.hooking import Hooking, changes
+from pro0.engine.background.hooking import Hooking, LastGood, changes
 from pro0.engine.log import Log
 from pro0.model.decision import Announce
 from pro0.model.home import HookEvent
@@ -207,7 +207,11 @@ def test_a_notice_is_not_lost_to_settings_that_cannot_be_read_for_a_moment(alpha
 
 
 @pytest.mark.parametrize("file", [Path(USER_FILE), PROJECT_FILE], ids=["the person's file", "the project's file"])
-@pytest.mark.parametrize("text", ["hooks: [half written", "maxTeammates: many"])
+@pytest.mark.parametrize(
+    "text",
+    ["hooks: [half written", "maxTeammates: many", f"maxTeammates: 0x{'f' * 5000}"],
+    ids=["half written", "a bad value", "a huge number"],
+)
 def test_hooks_and_notices_are_run_while_the_settings_cannot_be_read(
     alpha: Crew, tmp_path: Path, file: Path, text: str
 ) -> None:
@@ -232,6 +236,19 @@ def test_hooks_and_notices_are_run_while_the_settings_cannot_be_read(
     wait_until(lambda: len(announcer.done()) == 2, PATIENCE, "both are made")
     assert sorted(told.read_text().split()) == ["hook", "notify"]
     assert not alpha.team.troubles.read().troubles
+
+
+def test_no_failure_of_a_look_at_the_settings_ends_a_round(alpha: Crew) -> None:
+    """3.22: nor does a fault of ours. The last good value counts, and the reason is told once."""
+
+    def fails() -> str:
+        raise RecursionError("nested too deep")
+
+    told: list[str] = []
+    last = LastGood(alpha.store.home, alpha.project, "good", told.append)
+    assert [last.look(fails), last.look(fails)] == ["good", "good"]
+    assert told == ["RecursionError: nested too deep"]
+    assert last.look(lambda: "better") == "better"
 
 
 def test_a_hook_that_nothing_could_begin_stays_owed(alpha: Crew, tmp_path: Path) -> None:

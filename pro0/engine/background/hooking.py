@@ -48,7 +48,7 @@ class LastGood(Generic[T]):
             return self.value
         try:
             self.value = read()
-        except (Pro0Error, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - anybody writes a project's file, and no text of it ends a round
             if (why := reason(error)) != self._why:
                 self._failed(why)
             self._why = why  # without the stamp: a sound file may have been out of reach only for this look
