@@ -5,17 +5,22 @@ from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from pro0.cli.run.follow import follow
-from pro0.cli.run.view import cost_of, drawn
+from pro0.cli.run.view import RunView, cost_of, drawn
 from pro0.model.run import RunEvent, RunOptions
 from pro0.model.runtime import State
-from pro0.model.task import Awaiting, Kind, Status, Task, Wait
+from pro0.model.task import Awaiting, Draft, Kind, Status, Task, Wait
+from pro0.ops.tasks import tasks
 from pro0.rules.tasks.board import Board
+from pro0.store import paths
+from pro0.store.teams import TeamStore
 from tests.engine.crew import crew
 from tests.rules.building import T0, W1, claimed
+from tests.teams import human, make_team
 
 OPTIONS = RunOptions(epic="task-1", max_cost=10.0)
 TASKS = (
@@ -48,6 +53,12 @@ def test_it_shows_what_runs_what_waits_and_what_was_spent() -> None:
     assert r"input: which\ncolour? (task approve, or task reject WHY)" in waits
 
 
+def event(kind: str, **about: object) -> RunEvent:
+    """An event of the run of `make_team`'s member runner."""
+    known = RunEvent(at=T0, incarnation="inc-runner", event=kind, task="task-1", text="look")
+    return msgspec.structs.replace(known, **about)
+
+
 def test_without_a_limit_none_is_shown_and_events_come_last() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     event = RunEvent(at=at, incarnation="i", event="turn", task="task-2", text="build it", number=2)
@@ -68,6 +79,53 @@ def test_a_cost_that_nobody_tells_is_unknown_and_not_zero(spent: float | None, u
     """M10"""
     assert cost_of(spent, unpriced, OPTIONS) == said
     assert cost_of(None, 1, RunOptions(max_cost=0.0)) == "cost unknown"
+
+
+def test_the_view_keeps_the_last_board_while_the_task_list_cannot_be_read(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """2.21: the run waits for it too."""
+    context = human(make_team(home))
+    tasks.create(context, [Draft(title="build it")])
+    file = context.team.paths.tasks / paths.TASKS
+    with RunView(context, RunOptions(standalone=True)) as view:
+        view.look()
+        file.write_text("{")
+        view.event(event("turn"))
+        view.look()
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].startswith("all epics: 0 of 1 tasks are over")
+    assert str(file) in "".join(rows[1:3])
+    assert rows[-1].endswith("begins: look")
+
+
+class OutOfReach:
+    """A display during which files cannot be read for some looks; then the run is over."""
+
+    def __init__(self, team: TeamStore, looks: int, *files: Path) -> None:
+        self._team = team
+        self._looks = looks
+        self._sound = {file: file.read_bytes() for file in files}
+
+    def event(self, _event: RunEvent) -> None:
+        """Show nothing."""
+
+    def look(self) -> None:
+        """Damage the files, or mend them."""
+        self._looks -= 1
+        for file, sound in self._sound.items():
+            file.write_bytes(b"{" if self._looks else sound)
+        if not self._looks:
+            with open(self._team.paths.run_log("runner"), "ab") as log:
+                log.write(msgspec.json.encode(event("over", code=4)) + b"\n")
+
+
+def test_a_run_is_followed_on_while_the_teams_files_cannot_be_read(home: Path) -> None:
+    """2.21: whoever asked for it stays, or it would end in the middle of a turn."""
+    team = make_team(home, "runner")
+    [state] = team.runtime.read().seats
+    files = (team.paths.team / paths.RUNTIME, team.paths.tasks / paths.TASKS)
+    assert follow(human(team), state, OutOfReach(team, 3, *files)) == 4
 
 
 class Interrupted:

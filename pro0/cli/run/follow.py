@@ -11,7 +11,7 @@ from pro0 import processes
 from pro0.cli.interrupts import is_interrupt
 from pro0.cli.output import json_text, line, local, write
 from pro0.decoding import decoder
-from pro0.errors import Pro0Error, Refused
+from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.run import RunEvent
 from pro0.model.runtime import ENDED, Process, SeatState
 from pro0.ops.context import Context
@@ -80,7 +80,7 @@ def follow(context: Context, state: SeatState, display: Shown) -> int:
         if is_interrupt(error):
             _interrupt(context, state)
         raise
-    until(lambda: _is_recorded(context, state) or not _is_led(context))
+    until(lambda: _known(lambda: _is_recorded(context, state) or not _is_led(context)))
     return codes[0]
 
 
@@ -107,12 +107,26 @@ def _interrupt(context: Context, state: SeatState) -> None:
         members.shutdown(context, state.agent_id, reason="interrupted", timeout=0, force=True)
     except Refused:
         return  # it has ended by itself
-    until(lambda: _is_recorded(context, state))
+    until(lambda: _known(lambda: _is_recorded(context, state)))
 
 
 def _is_over(context: Context, state: SeatState) -> bool:
+    return _known(lambda: _has_ended(context, state)) or _known(lambda: _is_recorded(context, state))
+
+
+def _known(look: Callable[[], bool]) -> bool:
+    """Return what a look finds, False while the files cannot be read: a run that is left alone ends."""
+    try:
+        return look()
+    except NotFound:  # the team is gone
+        raise
+    except Pro0Error:
+        return False
+
+
+def _has_ended(context: Context, state: SeatState) -> bool:
     report = context.team.report(state.incarnation)
-    return _is_recorded(context, state) or bool(report and report.exit) or not _lives(report.guard if report else None)
+    return bool(report and report.exit) or not _lives(report.guard if report else None)
 
 
 def _is_recorded(context: Context, state: SeatState) -> bool:

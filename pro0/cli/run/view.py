@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pro0.cli.output import line
 from pro0.cli.run.follow import as_line
+from pro0.errors import NotFound, Pro0Error
 from pro0.model.run import RunEvent, RunOptions
 from pro0.model.task import SETTLED, Kind, Task, Wait
 from pro0.ops.context import Context
@@ -35,6 +36,8 @@ class RunView:
         self._spent: float | None = 0.0
         self._unpriced = 0
         self._due = 0.0
+        self._board = Board(())
+        """The newest board that could be read."""
         self._console = Console(highlight=False, markup=False, emoji=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
 
@@ -57,10 +60,21 @@ class RunView:
             return
         self._due = time.monotonic() + AGAIN
         cost = cost_of(self._spent, self._unpriced, self._options)
-        self._live.update(drawn(tasks.board(self._context), self._options, cost, self._events), refresh=True)
+        trouble = self._read()
+        self._live.update(drawn(self._board, self._options, cost, self._events, trouble), refresh=True)
+
+    def _read(self) -> str:
+        """Read the board, and return why it cannot be read now: the run waits for it, and so does its view."""
+        try:
+            self._board = tasks.board(self._context)
+        except NotFound:  # the team is gone
+            raise
+        except Pro0Error as error:
+            return error.message
+        return ""
 
 
-def drawn(board: Board, options: RunOptions, cost: str, events: "deque[RunEvent]") -> Group:
+def drawn(board: Board, options: RunOptions, cost: str, events: "deque[RunEvent]", trouble: str = "") -> Group:
     """Return the view of a run."""
     mine = [task for task in in_scope(board, options) if task.type is not Kind.EPIC]
     table = Table.grid(padding=(0, 2))
@@ -71,7 +85,8 @@ def drawn(board: Board, options: RunOptions, cost: str, events: "deque[RunEvent]
         if task.waits:
             table.add_row(*_row(task, Text("for you", "cyan"), _answer(task.waits)))
     lines = [Text(line(as_line(event)), "dim", no_wrap=True, overflow="ellipsis") for event in events]
-    return Group(Text(_head(mine, options, cost), "bold"), table, *lines)
+    troubles = [Text(line(trouble), "yellow")] if trouble else []
+    return Group(Text(_head(mine, options, cost), "bold"), *troubles, table, *lines)
 
 
 def cost_of(spent: float | None, unpriced: int, options: RunOptions) -> str:
