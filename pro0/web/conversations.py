@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, suppress
 import anyio.to_thread
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from pro0.errors import Pro0Error
+from pro0.errors import NotFound, Pro0Error
 from pro0.model.home import Device
 from pro0.rpc.client import RpcClient
 from pro0.rpc.lists import Lists
@@ -26,7 +26,6 @@ from pro0.web.home.client import HomeClient
 from pro0.web.home.server import HomeServer
 from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
 
-HOME = ("", "", "")
 NORMAL = 1000
 """The code of a WebSocket that has said all."""
 FULL = 1013
@@ -106,7 +105,7 @@ class Conversations:
     def _end_those_of_gone_teams(self) -> None:
         for key, server in list(self._servers.items()):
             name, _, uid = key
-            if name and server not in self._held and _uid(self._address, name) != uid:
+            if name and server not in self._held and _uid(self._address, name) not in (uid, None):
                 del self._servers[key]
                 server.end()
 
@@ -114,8 +113,11 @@ class Conversations:
         """Return the server of a team, or of the home; one of an earlier team of that name ends."""
         team = TeamStore(self._address.home, name) if name else None
         # One that was copied is watched in its new place.
+        place = str(team.documents.team.path) if team else ""
         uid = await anyio.to_thread.run_sync(_uid, self._address, name) if team else ""
-        key = (name, str(team.documents.team.path), uid) if team else HOME
+        if uid is None:  # a look that failed proves no other team: the server there stays, with its other browsers
+            uid = next((known for *there, known in self._servers if there == [name, place]), "")
+        key = (name, place, uid)
         for other in [other for other in self._servers if other[0] == name and other != key]:
             if server := self._servers.pop(other, None):  # none when another conversation was faster
                 await anyio.to_thread.run_sync(server.close)
@@ -125,10 +127,14 @@ class Conversations:
         return self._servers[key]
 
 
-def _uid(address: PageAddress, name: str) -> str:
-    with suppress(Pro0Error):
+def _uid(address: PageAddress, name: str) -> str | None:
+    """Return the uid of a team, "" for no team, None while it cannot be read."""
+    try:
         return TeamStore(address.home, name).config.read().uid
-    return ""
+    except NotFound:
+        return ""
+    except Pro0Error:
+        return None
 
 
 async def _carry(web: WebSocket, connection: socket.socket) -> None:

@@ -1,5 +1,6 @@
 """What a page does for a home and with the person's word: start teams, follow them, give verdicts on what was shown."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -22,8 +23,10 @@ from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import plan_approval
 from pro0.processes import identify
 from pro0.rpc.lists import Lists
-from pro0.store.paths import STORE
+from pro0.store.paths import CONFIG, STORE
 from pro0.store.teams import Store, TeamStore
+from pro0.web.admission import PageAddress
+from pro0.web.conversations import Conversations
 from pro0.web.home.client import HomeClient
 from pro0.web.home.server import HomeServer
 from pro0.web.home.teams import TEAMS
@@ -252,6 +255,44 @@ def test_a_later_team_of_that_name_shows_nothing_of_the_earlier_one(browser: Bro
     list(old.socket)  # until it is closed
     with pytest.raises(ConnectionClosed):
         old.socket.recv(STUCK)
+
+
+def test_a_team_that_cannot_be_read_for_a_moment_cuts_nobody_off(
+    browser: Browser, another: Another, team: TeamStore
+) -> None:
+    """Another browser that comes just then learns what stands in the way, and the first one goes on."""
+    first = browser.rpc("alpha")
+    assert first.result("task.list.subscribe")["tasks"] == []
+    file = team.paths.team / CONFIG
+    sound = file.read_bytes()
+    file.write_text("{")
+    second = another("all").rpc("alpha")
+    assert second.refused("member.list") == "store_corrupt"
+    file.write_bytes(sound)
+    assert second.result("task.list.subscribe")["tasks"] == []
+    tasks.create(human(team), [Draft(title="told to both")])
+    for wire in (first, second):
+        assert "told to both" in json.dumps(wire.next_notice())
+
+
+def test_a_server_that_nobody_speaks_to_outlasts_a_moment_without_its_team(team: TeamStore) -> None:
+    """5.9: it knows what a browser that comes back has missed."""
+    conversations = Conversations(PageAddress(team.paths.home, 1, frozenset(), frozenset(), ""))
+    file = team.paths.team / CONFIG
+    sound = file.read_bytes()
+
+    async def main() -> None:
+        server = await conversations._server("alpha")
+        file.write_text("{")
+        with conversations._holding(server):
+            pass
+        file.write_bytes(sound)
+        assert await conversations._server("alpha") is server
+
+    try:
+        asyncio.run(main())
+    finally:
+        conversations.close()
 
 
 def test_teams_that_come_and_go_leave_nothing_in_the_page(serve: Callable[..., Server], team: TeamStore) -> None:
