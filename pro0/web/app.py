@@ -1,6 +1,7 @@
 """The application: files of the page, pairing, and one WebSocket for each conversation."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio.to_thread
@@ -15,7 +16,7 @@ from pro0.ops import devices
 from pro0.web.admission import BODY_LIMIT, PAIR, Admission, PageAddress, refused
 from pro0.web.conversations import Conversations
 from pro0.web.files import PageFiles
-from pro0.web.proof import cookie_name
+from pro0.web.proof import Doorkeeper, cookie_name
 from pro0.web.terminals import Terminals
 
 PAGE = Path(__file__).with_name("page")
@@ -25,14 +26,17 @@ A_YEAR = 365 * 24 * 3600
 class Page:
     """Everything that is served for one home."""
 
-    def __init__(self, address: PageAddress) -> None:
+    def __init__(self, address: PageAddress, say: Callable[[str], None]) -> None:
+        """`say` is told what keeps all browsers out."""
         self._address = address
-        self.conversations = Conversations(address)
+        doorkeeper = Doorkeeper(address, say)
+        self.conversations = Conversations(address, doorkeeper)
+        terminals = Terminals(address.home, doorkeeper, self.conversations.admitted)
         routes = [
             Route(PAIR, self._pair, methods=["POST"]),
             WebSocketRoute("/rpc", self.conversations.home),
             WebSocketRoute("/rpc/{team}", self.conversations.team),
-            WebSocketRoute("/terminal/{team}/{member}", Terminals(address, self.conversations.admitted).show),
+            WebSocketRoute("/terminal/{team}/{member}", terminals.show),
             Mount("/", PageFiles(PAGE)),
         ]
         self.app: ASGIApp = Admission(Starlette(routes=routes), address)

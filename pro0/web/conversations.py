@@ -24,7 +24,7 @@ from pro0.web.client import DeviceClient
 from pro0.web.home import starting, teams
 from pro0.web.home.client import HomeClient
 from pro0.web.home.server import HomeServer
-from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
+from pro0.web.proof import FORBIDDEN, PROTOCOL, Doorkeeper
 
 NORMAL = 1000
 """The code of a WebSocket that has said all."""
@@ -39,8 +39,9 @@ HOME_FAMILIES = (teams, starting)
 class Conversations:
     """All conversations of one page."""
 
-    def __init__(self, address: PageAddress) -> None:
+    def __init__(self, address: PageAddress, doorkeeper: Doorkeeper) -> None:
         self._address = address
+        self._doorkeeper = doorkeeper
         self._store = Store(address.home)
         self._servers: dict[tuple[str, str, str], RpcServer] = {}
         """By the name of the team, where its documents are, and its uid."""
@@ -67,8 +68,10 @@ class Conversations:
             server.close()
 
     async def _admit(self, web: WebSocket, name: str, client: Callable[[Device, Lists], RpcClient]) -> None:
-        device = await anyio.to_thread.run_sync(device_of, self._address, web)
-        if device is None or (name and not self._store.team(name).exists()):
+        device = await self._doorkeeper.device_of(web)
+        if device is None:
+            return
+        if name and not self._store.team(name).exists():
             await web.close(FORBIDDEN)
             return
         await web.accept(PROTOCOL)

@@ -27,7 +27,7 @@ ENDING = 3
 
 
 def serve(home: Path, options: ServeOptions, ready: Callable[[str], None], say: Callable[[str], None]) -> None:
-    """Serve until a signal comes; `ready` is told the address, `say` that it is another than before.
+    """Serve until a signal comes; `ready` is told the address, `say` what else the person is to know.
 
     Raises Refused when the page is served already, BadInput for options by which it could not be served.
     """
@@ -39,7 +39,7 @@ def serve(home: Path, options: ServeOptions, ready: Callable[[str], None], say: 
         listener = _listener(home, options, say)
         address = address_of(home, options, listener.getsockname()[1])
         lock.sign(address.url)
-        page = Page(address)
+        page = Page(address, say)
         try:
             _run(page, options, listener, lambda: ready(address.url))
         finally:

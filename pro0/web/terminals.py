@@ -8,6 +8,7 @@ import asyncio
 import json
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import anyio.to_thread
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -17,10 +18,9 @@ from pro0.model.home import Device, Rights
 from pro0.model.ids import HUMAN
 from pro0.ops.context import clock
 from pro0.store.teams import Store, TeamStore
-from pro0.web.admission import PageAddress
 from pro0.web.admitted import Admitted
 from pro0.web.client import require
-from pro0.web.proof import FORBIDDEN, PROTOCOL, device_of
+from pro0.web.proof import FORBIDDEN, PROTOCOL, Doorkeeper
 from pro0.web.screen import LARGEST, BrowserScreen
 from pro0.web.sources import Captured, GuardTerminal, MemberSession, session_of
 
@@ -35,18 +35,21 @@ KEYS_LIMIT = 1 << 14
 class Terminals:
     """All terminals that browsers look at."""
 
-    def __init__(self, address: PageAddress, admitted: Admitted) -> None:
-        self._address = address
+    def __init__(self, home: Path, doorkeeper: Doorkeeper, admitted: Admitted) -> None:
+        self._home = home
+        self._doorkeeper = doorkeeper
         self._admitted = admitted
 
     async def show(self, web: WebSocket) -> None:
         """Show one member's terminal."""
-        device = await anyio.to_thread.run_sync(device_of, self._address, web)
-        if device is None or self._admitted.full:
+        device = await self._doorkeeper.device_of(web)
+        if device is None:
+            return
+        if self._admitted.full:
             await web.close(FORBIDDEN)
             return
         try:
-            team = Store(self._address.home).team(web.path_params["team"])
+            team = Store(self._home).team(web.path_params["team"])
             session = await anyio.to_thread.run_sync(session_of, team, web.path_params["member"])
         except Pro0Error:
             await web.close(FORBIDDEN)

@@ -30,6 +30,7 @@ from pro0.web.conversations import Conversations
 from pro0.web.home.client import HomeClient
 from pro0.web.home.server import HomeServer
 from pro0.web.home.teams import TEAMS
+from pro0.web.proof import Doorkeeper
 from tests.postgres import postgres, require
 from tests.rpc.calling import call
 from tests.teams import human, make_team, member
@@ -277,7 +278,8 @@ def test_a_team_that_cannot_be_read_for_a_moment_cuts_nobody_off(
 
 def test_a_server_that_nobody_speaks_to_outlasts_a_moment_without_its_team(team: TeamStore) -> None:
     """5.9: it knows what a browser that comes back has missed."""
-    conversations = Conversations(PageAddress(team.paths.home, 1, frozenset(), frozenset(), ""))
+    address = PageAddress(team.paths.home, 1, frozenset(), frozenset(), "")
+    conversations = Conversations(address, Doorkeeper(address, print))
     file = team.paths.team / CONFIG
     sound = file.read_bytes()
 

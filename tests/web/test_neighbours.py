@@ -53,7 +53,7 @@ def served(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     monkeypatch.setattr(serve, "is_ours", doorkeeper)
     listener = socket.create_server((LOOPBACK, 0))
     port = listener.getsockname()[1]
-    page = Page(serve.address_of(home, ServeOptions(), port))
+    page = Page(serve.address_of(home, ServeOptions(), port), print)
     settings = {"lifespan": "off", "log_config": None, "ws": "websockets-sansio", "http": serve.OwnedConnection}
     server = uvicorn.Server(uvicorn.Config(page.app, **settings))  # type: ignore[arg-type]
     thread = Thread(target=server.run, args=([listener],))

@@ -11,8 +11,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from pro0.model.task import Draft
 from pro0.ops.tasks import tasks
+from pro0.store.paths import DEVICES
 from pro0.store.teams import TeamStore
-from pro0.web.proof import FORBIDDEN
+from pro0.web.proof import FORBIDDEN, TROUBLE
 from tests.conftest import Result
 from tests.teams import human
 from tests.waiting import STUCK
@@ -129,6 +130,31 @@ def test_a_revoked_device_does_nothing_more(browser: Browser, another: Another, 
     with pytest.raises(InvalidStatus):
         phone.open("/rpc")
     assert [device["name"] for device in browser.rpc().result("device.list")["devices"]] == ["a test"]
+
+
+def test_damaged_devices_are_said_once_and_browsers_are_told_to_try_again(serve: Serve, team: TeamStore) -> None:
+    """Whoever is paired is not told to pair anew; what is open goes on."""
+    server = serve()
+    browser = Browser(server.url)
+    browser.pair()
+    before = browser.rpc("alpha")
+    file = team.paths.home / "web" / DEVICES
+    sound = file.read_bytes()
+    for _ in range(2):
+        file.write_text("{")
+        for path in ("/rpc", "/rpc/alpha", "/terminal/alpha/w1"):
+            with pytest.raises(ConnectionClosed) as closed:
+                browser.open(path).recv(STUCK)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == TROUBLE
+        file.write_bytes(sound)
+        assert before.result("task.list") == browser.rpc("alpha").result("task.list") == []
+    browser.close()
+    code, _, said = server.end()
+    assert code == 0
+    lines = said.splitlines()
+    assert len(lines) == 2, "once for each time"
+    assert all(line.startswith("pro0: no browser is let in: ") and str(file) in line for line in lines)
 
 
 def test_a_revoked_device_is_told_so_and_the_server_says_nothing(serve: Serve, cli: Callable[..., Result]) -> None:

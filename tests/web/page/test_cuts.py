@@ -7,14 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 from pro0.model.task import Draft
-from pro0.store.paths import TASKS
+from pro0.store.paths import DEVICES, TASKS, web
 from pro0.web.admitted import CONNECTIONS
 from tests.engine.crew import Crew
 from tests.waiting import STUCK, wait_until
 from tests.web.browsers import Browser
 from tests.web.conftest import Server
 from tests.web.page.conftest import pairing
-from tests.web.page.pages import Shown
+from tests.web.page.pages import SHOW, Shown
 
 CUT = "for (const socket of globalThis.sockets) socket.close()"
 ANSWERED = "link.held.some(([socket]) => socket.url.endsWith('/rpc/alpha') && socket.readyState === WebSocket.OPEN)"
@@ -91,6 +91,25 @@ def test_a_list_opened_just_as_a_full_server_has_a_place_again_comes(shown: Show
     another.page.evaluate("link.free()")
     expect(another.page.get_by_text("Too many pages are open")).to_have_count(0)
     expect(another.page.get_by_role("status").filter(has_text="event")).to_be_visible()
+    assert not another.troubles
+    another.page.close()
+
+
+def test_a_page_whose_server_is_in_trouble_is_told_so_and_comes_in_by_itself(shown: Shown, alpha: Crew) -> None:
+    """Not that it is unpaired, which would lead nowhere."""
+    file = web(alpha.store.home) / DEVICES
+    sound = file.read_bytes()
+    file.write_text("{")
+    another = Shown(shown.page.context.new_page(), shown.origin, shown.late)
+    try:
+        for screen, heading in (("#/alpha/tree/", "Tasks"), ("#/", "Teams")):
+            another.page.evaluate(SHOW, screen)
+            expect(another.page.get_by_role("heading", name=heading)).to_be_visible()
+            expect(another.page.get_by_text("The server cannot let this page in")).to_be_visible()
+    finally:
+        file.write_bytes(sound)
+    expect(another.page.get_by_text("The server cannot let this page in")).to_have_count(0)
+    expect(another.page.get_by_role("link", name="alpha")).to_be_visible()
     assert not another.troubles
     another.page.close()
 

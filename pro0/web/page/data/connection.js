@@ -5,7 +5,8 @@ import { ask, whenBack } from "./silence.js";
 
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
-const FULL = 1013;
+/** Why the server cuts a page off that it has accepted to tell it so, by the code of the WebSocket. */
+const TURNED_AWAY = { 1013: "full", 1011: "trouble" };
 
 /** An error that a method answered with: `hint` is the next step. */
 export class RpcError extends Error {
@@ -31,8 +32,8 @@ export class Connection {
   constructor(path) {
     this.path = path;
     /**
-     * "connecting", "open", "lost", "refused" while the server is there and does not let this browser in, or "full"
-     * while it lets in no more pages.
+     * "connecting", "open", "lost", "refused" while the server is there and does not let this browser in, "full" while
+     * it lets in no more pages, or "trouble" while it cannot say whether it lets this browser in.
      */
     this.state = signal("connecting");
     /** True while a list that was there cannot be read again: what it shows may be old. */
@@ -54,7 +55,7 @@ export class Connection {
     this.socket = socket;
     socket.onopen = () => this.opened();
     socket.onmessage = ({ data }) => this.receive(JSON.parse(data));
-    socket.onclose = ({ code }) => this.socket === socket && this.lost(code === FULL);
+    socket.onclose = ({ code }) => this.socket === socket && this.lost(TURNED_AWAY[code]);
   }
 
   /** Ask whether the other end is still there. What is no call is refused at once, also while a call is done that takes long. */
@@ -65,15 +66,20 @@ export class Connection {
   opened() {
     this.wait = FIRST_WAIT;
     // A server that is full accepts, and cuts off at once: only an answer shows that it is full no more.
-    if (this.state.value !== "full") this.state.value = "open";
+    if (!this.isTurnedAway) this.state.value = "open";
     for (const subscription of this.subscriptions) this.follow(subscription);
   }
 
-  async lost(full = false) {
+  get isTurnedAway() {
+    return Object.values(TURNED_AWAY).includes(this.state.value);
+  }
+
+  /** @param {string} why the server has turned it away, where it has */
+  async lost(why = "") {
     for (const { reject } of this.calls.values()) reject(new RpcError(CUT));
     this.calls.clear();
     if (this.closed) return;
-    if (full) [this.state.value, this.wait] = ["full", LONGEST_WAIT];
+    if (why) [this.state.value, this.wait] = [why, LONGEST_WAIT];
     else if (this.state.value === "open") this.state.value = "lost";
     else this.state.value = (await reachable()) ? "refused" : "lost";
     if (this.closed) return;
@@ -158,7 +164,7 @@ export class Connection {
 
   receive(message) {
     this.heard += 1;
-    if (this.state.value === "full") this.state.value = "open";
+    if (this.isTurnedAway) this.state.value = "open";
     if (message.id !== undefined) {
       const call = this.calls.get(message.id);
       this.calls.delete(message.id);

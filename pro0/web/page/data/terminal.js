@@ -29,14 +29,12 @@ export class TerminalConnection {
     this.timer = 0;
     const socket = new WebSocket(new URL(this.path, location.href.replace(/^http/, "ws")), protocols());
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => {
-      this.wait = FIRST_WAIT;
-      this.state.value = "open";
-    };
+    socket.onopen = () => (this.state.value = "open");
     // The server begins anew, with a whole screen, and knows nothing of the modes that it told the last time.
     let fresh = true;
     socket.onmessage = ({ data }) => {
       this.heard += 1;
+      this.wait = FIRST_WAIT; // not before: a server in trouble accepts, and cuts off at once
       if (typeof data === "string") return this.told(JSON.parse(data));
       if (fresh) this.screen.write(RESET);
       fresh = false;

@@ -24,6 +24,12 @@ export const tone = (word) => TONE_OF[word] ?? "plain";
 
 export const words = (status) => status.replaceAll("_", " ");
 
+/** Why the server lets this page in later, by the state of the connection. */
+export const TURNED_AWAY = {
+  full: "Too many pages are open: close some.",
+  trouble: "The server cannot let this page in: its terminal says why.",
+};
+
 /** States of a member that has ended. */
 export const ENDED = ["shutdown", "exited", "crashed"];
 

@@ -3,13 +3,14 @@ import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";
+import { TURNED_AWAY } from "../data/words.js";
 import { SCREENS } from "../screens/table.js";
 import { closeDialog, openDialog } from "./dialog.js";
 import { Icon } from "./icons.js";
 import { openPalette } from "./palette.js";
 
 const MOST = 99;
-const CUTS = { lost: "The server cannot be reached.", full: "Too many pages are open: close some." };
+const CUTS = { lost: "The server cannot be reached.", ...TURNED_AWAY };
 
 export function Frame({ children }) {
   const { screen } = route.value;
