@@ -23,6 +23,8 @@ class Admitted:
         self._home = home
         self._open: dict[asyncio.Task[object], str] = {}
         self._watch: asyncio.Task[None] | None = None
+        self._has_newcomer = False
+        """True when somebody has come since the last look, perhaps revoked since its proof was looked up."""
 
     @property
     def full(self) -> bool:
@@ -35,6 +37,7 @@ class Admitted:
         task = asyncio.current_task()
         assert task
         self._open[task] = device.id
+        self._has_newcomer = True
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._look())
         try:
@@ -43,15 +46,15 @@ class Admitted:
             del self._open[task]
 
     async def _look(self) -> None:
-        """Look at the file's state alone while it stays the same."""
+        """Look at the file's state alone while it stays the same, and nobody new has come."""
         seen = None
         while self._open:
             await asyncio.sleep(LOOK)
-            if seen == (now := changed_at(self._home)):
+            if seen == (now := changed_at(self._home)) and not self._has_newcomer:
                 continue
             with suppress(Exception):  # what cannot be read now revokes nobody, and is read at the next look
                 devices = await anyio.to_thread.run_sync(known, self._home)
                 paired = {device.id for device in devices.devices}
                 for task in [task for task, device in self._open.items() if device not in paired]:
                     task.cancel()
-                seen = now
+                seen, self._has_newcomer = now, False

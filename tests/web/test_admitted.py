@@ -49,6 +49,30 @@ def test_a_revoked_device_is_cut_off_though_a_look_failed(
     asyncio.run(main())
 
 
+def test_a_device_that_is_revoked_before_it_is_held_is_cut_off(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """5.10: its proof was good, and a look at the devices fell between the two."""
+    monkeypatch.setattr(admitted, "LOOK", 0.01)
+    stays, revoked = paired(home), paired(home)
+
+    async def main() -> None:
+        open_ones = Admitted(home)
+
+        async def hold(device: Device) -> None:
+            with open_ones.holding(device):
+                await asyncio.sleep(STUCK)
+
+        kept = asyncio.create_task(hold(stays))
+        await asyncio.sleep(10 * admitted.LOOK)
+        devices.revoke(home, revoked.id)
+        await asyncio.sleep(10 * admitted.LOOK)
+        late = asyncio.create_task(hold(revoked))
+        await asyncio.wait([late], timeout=STUCK / 2)
+        assert (late.cancelled(), kept.done()) == (True, False)
+        kept.cancel()
+
+    asyncio.run(main())
+
+
 def paired(home: Path) -> Device:
     device, _ = devices.pair(home, devices.new_code(home, Rights.ALL), "a browser")
     return device
