@@ -2,6 +2,7 @@
 
 import errno
 import re
+import stat
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -54,9 +55,7 @@ def meaning(text: str, path: Path) -> Written:
 def text_of(path: Path) -> str:
     """Return the text of a settings file, "" for a missing one; raises BadInput for unreadable or non-text content."""
     try:
-        if not path.exists():
-            return ""
-        if not path.is_file():
+        if not stat.S_ISREG(path.stat().st_mode):
             raise BadInput(f"the settings {path} are not a regular file")
         with path.open("rb") as stream:
             data = stream.read(SIZE_LIMIT + 1)
@@ -65,9 +64,19 @@ def text_of(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"the settings {path} are not UTF-8 text: {error.reason}") from error
+    except (FileNotFoundError, NotADirectoryError):
+        if link := _dead_link(path):
+            hint = f"bring back what {link} leads to, or remove that link"
+            raise BadInput(f"the settings {path} lead to a file that is not there", hint=hint) from None
+        return ""
     except OSError as error:
         code = errno.errorcode.get(error.errno or 0, "OSError")
         raise BadInput(f"the settings {path} cannot be read: {error.strerror} ({code})") from error
+
+
+def _dead_link(path: Path) -> Path | None:
+    """Return the file or its folder when it is a link that leads nowhere: what is behind it is away, and not unset."""
+    return next((place for place in (path, path.parent) if place.is_symlink() and not place.exists()), None)
 
 
 def _parsed(text: str, path: Path) -> dict[object, object]:

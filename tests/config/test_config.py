@@ -299,6 +299,50 @@ def test_what_is_not_a_regular_file_is_an_error(place: Place) -> None:
         place.load()
 
 
+def dead(link: Path) -> None:
+    link.symlink_to(link.parent / "disk" / "dotfiles" / "pro0.yaml")
+
+
+def below_a_file(link: Path) -> None:
+    link.symlink_to("/etc/passwd/pro0.yaml")
+
+
+def chained(link: Path) -> None:
+    second = link.with_name("second")
+    dead(second)
+    link.symlink_to(second)
+
+
+def circular(link: Path) -> None:
+    link.symlink_to(link)
+
+
+@pytest.mark.parametrize("link", [dead, below_a_file, chained, circular])
+@pytest.mark.parametrize("whose", ["the file", "its folder"])
+@pytest.mark.parametrize("file", [Path("home") / config.USER_FILE, Path("project") / config.PROJECT_FILE], ids=str)
+def test_settings_behind_a_link_that_leads_nowhere_are_not_missing(
+    link: Callable[[Path], None], whose: str, file: Path, tmp_path: Path
+) -> None:
+    """The disk of a person's dotfiles may be away: what they forbid there stays forbidden."""
+    path = tmp_path / file
+    linked = path if whose == "the file" else path.parent
+    linked.parent.mkdir(parents=True, exist_ok=True)
+    link(linked)
+    with pytest.raises(BadInput) as caught:
+        Place(tmp_path).load()
+    assert str(path) in caught.value.message
+    assert link is circular or caught.value.hint
+
+
+def test_settings_in_a_place_that_is_no_folder_are_missing(place: Place) -> None:
+    place.own("")
+    file = place.project / config.PROJECT_FILE
+    file.unlink()
+    file.parent.rmdir()
+    file.parent.write_text("of another program")
+    assert place.load() == Settings()
+
+
 def test_a_variable_without_a_name_sets_nothing(place: Place) -> None:
     """`env =x PROGRAM` makes one; some settings have no variable."""
     assert place.load({"": "scripts"}) == place.load({})

@@ -117,6 +117,19 @@ def test_a_file_behind_a_link_stays_behind_it(path: Path, tmp_path: Path) -> Non
     assert real.read_text() == "bell: false\n"
 
 
+@pytest.mark.parametrize("value", ["false", None], ids=["set", "unset"])
+def test_nothing_is_made_where_a_link_leads_while_that_place_is_away(
+    value: str | None, path: Path, tmp_path: Path
+) -> None:
+    """A new file below a mount point would hide the person's own until somebody unmounts the disk."""
+    path.parent.mkdir()
+    path.symlink_to(tmp_path / "disk" / "dotfiles" / "pro0.yaml")
+    with pytest.raises(BadInput, match="not there"):
+        change(path, "bell", value)
+    assert not (tmp_path / "disk").exists()
+    assert path.is_symlink()
+
+
 def test_changes_at_once_are_all_kept(path: Path) -> None:
     """Also of the first ones, which make the folder; and nothing but the settings is in it afterwards."""
     wanted = {"bell": "false", "maxTeammates": "20", "teammateMode": "tmux", "permissionMode": "ask"}
