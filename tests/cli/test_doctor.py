@@ -108,6 +108,25 @@ def test_a_git_that_knows_too_little_is_named(
     assert (check.verdict, "2.38" in check.mend) == found
 
 
+@pytest.mark.parametrize(
+    ("name", "script", "found"),
+    [
+        ("git", r"printf 'git version 2.40.0 (caf\351)\n'", "git version 2.40.0 (caf\ufffd)"),
+        ("git", r"printf 'd\351fectueux\n' >&2; exit 1", "does not answer"),
+        ("tmux", r'[ "$1" = -V ] && echo tmux 3.4 || { printf "d\351fectueux\n" >&2; exit 1; }', ": d\ufffdfectueux"),
+    ],
+    ids=["a version", "an error", "an error of the server"],
+)
+def test_a_program_that_speaks_no_utf_8_is_shown_all_the_same(
+    name: str, script: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert found in next(check for check in machine() if check.name == name).found
+
+
 def test_a_tmp_that_takes_no_folder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Just the machine that needs a doctor: all checks but that of the server are there."""
 

@@ -53,7 +53,7 @@ def tagged(scratch: Scratch, tag: str) -> bool:
 def output(scratch: Scratch) -> str:
     """Run the team's program and return its output, or its failure."""
     argv = [sys.executable, "-I", PROGRAM, SAMPLE]
-    done = subprocess.run(argv, cwd=scratch.project, capture_output=True, text=True, timeout=LONGEST)
+    done = subprocess.run(argv, cwd=scratch.project, capture_output=True, text=True, errors="replace", timeout=LONGEST)
     return done.stdout if done.returncode == 0 else done.stderr
 
 

@@ -132,7 +132,7 @@ def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Ch
         return Check(name, Health.WARN, "not installed", mend)
     try:
         version = subprocess.run(
-            [path, argument], capture_output=True, text=True, timeout=PATIENCE, check=True
+            [path, argument], capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=True
         ).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
         return Check(name, Health.WARN, f"{path} does not answer: {error}", mend)
@@ -191,7 +191,9 @@ def _iterm2() -> Check:
 
 def _quietly(argv: list[str]) -> None:
     environment = surroundings() | {"TERM": "xterm"}
-    subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    subprocess.run(
+        argv, env=environment, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=True
+    )
 
 
 def _agent(name: str) -> Check:
