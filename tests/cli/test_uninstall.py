@@ -2,23 +2,32 @@
 
 import json
 import os
+import socket
+import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+import click
 import pytest
 from msgspec.structs import replace
 
 from pro0.cli.uninstall import command
 from pro0.engine.cleanup import cleanup
+from pro0.engine.uninstall import traces, uninstall
+from pro0.errors import Refused
 from pro0.model.task import Draft
 from pro0.model.team import StorePointer
-from pro0.ops.context import Context
+from pro0.ops.context import Context, clock
 from pro0.ops.tasks import tasks
 from pro0.rules.words.skill import SKILL
 from pro0.store import paths
 from pro0.store.files import File
 from pro0.store.lease import Lease
+from pro0.store.lock import locked
 from pro0.store.paths import trees_of
+from pro0.store.removal import archive
+from pro0.store.removal import home as whole_home
 from pro0.store.teams import Store
 from pro0.web.running import ServerLock
 from pro0.worktrees.travels import Guest
@@ -388,6 +397,157 @@ def test_it_asks_first(used: Context, pro0: Pro0, home: Path, monkeypatch: pytes
     assert not home.exists()
 
 
+def another_team(used: Context) -> None:
+    make(used.team.paths.home, "two", Path.cwd())
+
+
+def another_task(used: Context) -> None:
+    tasks.create(used, [Draft(title="six weeks of plans")])
+
+
+def another_archive(used: Context) -> None:
+    home = used.team.paths.home
+    tasks.create(make(home, "two", Path.cwd()), [Draft(title="six weeks of plans")])
+    cleanup(Store(home), "two", force=False, show=lambda _: None)
+
+
+def another_worktree(used: Context) -> None:
+    worktree(used, Path.cwd(), "new")
+
+
+def another_skill(_used: Context) -> None:
+    skill = Path(".codex/skills/pro0/SKILL.md")
+    skill.parent.mkdir(parents=True)
+    skill.write_text(SKILL)
+
+
+def one_archive_less(used: Context) -> None:
+    store = Store(used.team.paths.home)
+    store.forget(store.archives()[0])
+
+
+def a_dead_server(_used: Context) -> None:
+    """One of another home, maybe."""
+    path = Path(os.environ["TMUX_TMPDIR"]) / f"tmux-{os.getuid()}" / "pro0-00000000"
+    path.parent.mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+    os.utime(path, (time.time() - 3600, time.time() - 3600))
+
+
+Meanwhile = Callable[[Context], None]
+
+
+@pytest.fixture
+def asked(used: Context, monkeypatch: pytest.MonkeyPatch) -> Callable[[Meanwhile], list[object]]:
+    """Say yes to the question, but only after something has happened; all files as they were then are noted."""
+
+    def say_yes(meanwhile: Meanwhile) -> list[object]:
+        noted = list[object]()
+
+        def confirm(_question: str, **_how: object) -> bool:
+            meanwhile(used)
+            noted.append(all_files())
+            return True
+
+        monkeypatch.setattr(command, "terminal", lambda: True)
+        monkeypatch.setattr(click, "confirm", confirm)
+        return noted
+
+    return say_yes
+
+
+def all_files() -> object:
+    return tree(Path(os.environ["HOME"])), tree(Path(os.environ["PRO0_HOME"])), tree(Path.cwd())
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "named"),
+    [
+        (another_team, "team two"),
+        (another_task, "team alpha with 2 open tasks"),
+        (another_archive, "archive "),
+        (another_worktree, "worktree "),
+        (another_skill, "skill "),
+    ],
+)
+def test_a_yes_counts_for_what_was_shown(
+    meanwhile: Meanwhile, named: str, asked: Callable[[Meanwhile], list[object]], pro0: Pro0, home: Path
+) -> None:
+    """The question may wait for hours in a pane, and the list above it says nothing of what comes then."""
+    noted = asked(meanwhile)
+    refused = pro0("uninstall")
+    assert (refused.code, named in refused.err) == (4, True), refused
+    assert refused.err.endswith("hint: pro0 uninstall --show\n")
+    assert noted == [all_files()]
+    assert pro0("uninstall", "--yes").code == 0
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("meanwhile", [one_archive_less, a_dead_server])
+def test_what_harms_nobody_is_no_reason_to_ask_again(
+    meanwhile: Meanwhile, asked: Callable[[Meanwhile], list[object]], pro0: Pro0, home: Path
+) -> None:
+    noted = asked(meanwhile)
+    done = pro0("uninstall")
+    assert (done.code, home.exists()) == (0, False), done
+    assert noted
+
+
+def test_a_removal_that_was_killed_is_no_news(used: Context, pro0: Pro0, home: Path) -> None:
+    """Its archive comes about when it is finished, which is before the list."""
+    uid = used.team.config.read().uid
+    archive.begin(home, "alpha", uid, clock())
+    used.team.paths.team.rename(home / "teams" / f"{paths.TRASH}alpha.{uid}")
+    assert pro0("uninstall", "--yes").code == 0
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        (another_team, "two was started meanwhile"),
+        (another_archive, "was made meanwhile"),
+        (by_page, "`pro0 web` serves the page of this home"),
+    ],
+)
+def test_what_starts_while_teams_are_removed_keeps_the_home(
+    start: Callable[[Context], Callable[[], object] | None], told: str, used: Context, home: Path
+) -> None:
+    """The tear-downs of their worktrees may take minutes."""
+    ends, files = [], list[dict[str, bytes]]()
+
+    def show(text: str) -> None:
+        if text == "team alpha: removed":
+            ends.append(start(used))
+            files.append(tree(home))
+
+    store = Store(home)
+    with pytest.raises(Refused, match=told):
+        uninstall(store, Path.cwd(), traces(store, Path.cwd()), show)
+    assert files == [tree(home)]
+    if ends[0]:
+        ends[0]()
+    uninstall(store, Path.cwd(), traces(store, Path.cwd()), lambda _: None)
+    assert not home.exists()
+
+
+def test_a_team_that_is_made_while_the_removal_waits_for_the_home_stays(
+    used: Context, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever makes a team has the lock of the home till all of it is there."""
+
+    def after_another(path: Path, why: str) -> AbstractContextManager[int]:
+        another_team(used)
+        return locked(path, why)
+
+    monkeypatch.setattr(whole_home, "locked", after_another)
+    store = Store(home)
+    with pytest.raises(Refused, match="two was started meanwhile"):
+        uninstall(store, Path.cwd(), traces(store, Path.cwd()), lambda _: None)
+    assert store.team("two").config.read().name == "two"
+
+
 def test_a_member_may_not(used: Context, pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seat(used, "w1")
     become(monkeypatch, used, "w1")
@@ -428,8 +588,8 @@ def test_an_entry_of_the_server_is_found(name: str, text: str, command: str | No
     path = person / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    traces = json.loads(pro0("uninstall", "--show", "--json").out)
-    assert [trace["command"] for trace in traces if trace["kind"] == "MCP entry"] == (
+    listed = json.loads(pro0("uninstall", "--show", "--json").out)
+    assert [trace["command"] for trace in listed if trace["kind"] == "MCP entry"] == (
         [] if command is None else [command]
     )
     assert path.read_text() == text

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pro0 import processes
 from pro0.agents import first_prompt
 from pro0.engine import hosts
-from pro0.engine.uninstall import uninstall
+from pro0.engine.uninstall import traces, uninstall
 from pro0.engine.uninstall.in_home import in_home
 from pro0.engine.uninstall.removing import refuse_while_running
 from pro0.errors import EnvironmentMissing, Refused
@@ -25,6 +25,7 @@ from pro0.store import atomic, paths
 from pro0.store.teams import Store
 from tests.agents import placed
 from tests.faults import fail_about, fault_at
+from tests.teams import make_team
 from tests.waiting import STUCK, wait_until
 
 THERE = f"there-{os.getpid()}"
@@ -274,7 +275,7 @@ def test_pro0_is_not_taken_away_below_it(killed: bool, place: Path) -> None:
     if killed:
         kill_guard(report)
     with pytest.raises(Refused, match="bob runs here for another machine") as refused:
-        uninstall(store, Path.cwd(), lambda _: None)
+        uninstall(store, Path.cwd(), [], lambda _: None)
     assert refused.value.hint == (
         f"end it at home: pro0 member shutdown bob -t alpha; or here: pro0 hosted end {THERE}"
     )
@@ -284,6 +285,21 @@ def test_pro0_is_not_taken_away_below_it(killed: bool, place: Path) -> None:
     assert remote.end(place, THERE, STUCK)
     refuse_while_running(store)
     assert [trace.kind for trace in in_home(store)] == ["home"]
+
+
+def test_one_that_starts_while_teams_are_removed_keeps_the_home(place: Path) -> None:
+    store, session = Store(place), Remote(place, THERE)
+    make_team(place)
+
+    def show(text: str) -> None:
+        if text == "team alpha: removed":
+            session.begin(LASTING)
+            up(session)
+
+    with pytest.raises(Refused, match="bob runs here for another machine"):
+        uninstall(store, Path.cwd(), traces(store, Path.cwd()), show)
+    assert session.report()
+    assert remote.end(place, THERE, STUCK)
 
 
 def test_a_folder_that_is_removed_takes_the_session_along(place: Path) -> None:

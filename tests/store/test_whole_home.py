@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import StoreError, Unwritable
+from pro0.errors import Refused, StoreError, Unwritable
 from pro0.store.paths import ASIDE, LOCK, NEW, QUEUE, TRASH, web, worktrees
 from pro0.store.removal import home as whole_home
 from pro0.store.removal import trees
@@ -55,6 +55,19 @@ def test_whoever_waits_for_the_home_is_told_for_what(full: Path, monkeypatch: py
     whole_home.remove(full, SETTINGS)
     assert all("(uninstall, since " in text for text in said)
     assert said
+
+
+def test_a_last_look_under_the_lock_keeps_all(full: Path) -> None:
+    """Others make teams under that lock: what was not there before it was taken may be there then."""
+    before = files(full)
+
+    def look() -> None:
+        assert "(uninstall, since " in (full / LOCK).read_text()
+        raise Refused("another team is there")
+
+    with pytest.raises(Refused, match="another team"):
+        whole_home.remove(full, SETTINGS, look)
+    assert files(full) == before
 
 
 def test_what_others_made_stays_and_is_named(full: Path) -> None:

@@ -6,7 +6,7 @@ from pro0.cli.context import by_terminal, human_only, project_here, store
 from pro0.cli.output import json_option, pairs, say, talk, terminal, write, write_json
 from pro0.engine.uninstall import Trace, TraceFate, by_fate, traces
 from pro0.engine.uninstall import uninstall as take_away
-from pro0.engine.uninstall.removing import refuse_while_running
+from pro0.engine.uninstall.removing import prepare
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
 
 HEADS = {
@@ -28,9 +28,9 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
     list. Entries in the settings of other programs, and the program itself, are named with the command for each.
 
     It is a verdict: without a terminal it is refused, exit 4, also with --yes, unless you let scripts give verdicts.
-    Refused while a team runs, or a session for another machine, and for a team that machines share, exit 4. A worktree
-    with files that are not committed, or with commits that are not merged, stays and is named, exit 7. Nothing is
-    committed, and no branch that is not merged is removed.
+    Refused while a team runs, or a session for another machine, for a team that machines share, and when more would go
+    than the list says, exit 4. A worktree with files that are not committed, or with commits that are not merged, stays
+    and is named, exit 7. Nothing is committed, and no branch that is not merged is removed.
 
     --show --json prints a list of {kind, name, fate, note, command}; fate is removed, kept or yours.
 
@@ -44,7 +44,7 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
         raise BadInput("--json goes with --show", hint="pro0 uninstall --show --json")
     home, project = store(), project_here()
     if not only_show:
-        refuse_while_running(home)
+        prepare(home)
     found_traces = traces(home, project)
     if as_json:
         write_json(found_traces)
@@ -54,7 +54,7 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
     _print(found_traces)
     if only_show or not _agreed(yes=yes):
         return
-    for trace in take_away(home, project, talk()):
+    for trace in take_away(home, project, found_traces, talk()):
         if trace.command:
             say(f"{trace.kind} {trace.name}: {trace.command}")
     write("pro0 is taken away, but for the program itself")

@@ -23,13 +23,16 @@ from pro0.store.teams import Store, TeamStore
 from pro0.worktrees.work import work_in
 
 
-def in_home(store: Store) -> Iterator[Trace]:
-    """Yield the traces in the home; raises Pro0Error for a home that is no folder of this user."""
+def in_home(store: Store, *, leased: bool = False) -> Iterator[Trace]:
+    """Yield the traces in the home; raises Pro0Error for a home that is no folder of this user.
+
+    A lease does not tell whether its team runs while the caller has the `leased` teams itself.
+    """
     store.check()
     if not store.home.exists():
         return
     for name in store.names():
-        yield _team(store, name)
+        yield _team(store, name, leased=leased)
     for guest in guests(store.home):
         yield Trace("session", guest.name, TraceFate.REMOVED, "it runs for another machine: end it first", guest.end)
     for archive in store.archives():
@@ -56,9 +59,9 @@ def served(store: Store) -> bool:
     return health.held(web(store.home) / SERVER_LOCK) is not None
 
 
-def runs(team: TeamStore) -> bool:
+def runs(team: TeamStore, *, leased: bool = False) -> bool:
     """Return True while a lead or a session of a team runs; raises StoreError when its files do not tell."""
-    if team.documents.lease().holder() is not None:
+    if not leased and team.documents.lease().holder() is not None:
         return True
     guards = [guard for state in team.runtime.read().seats if (guard := cleanup.living_guard(team, state))]
     return any(map(processes.alive, guards)) or bool(ownership.of_team(team, team.config.read().uid))
@@ -87,7 +90,7 @@ def _may_be_there(folder: Path) -> bool:
         return True
 
 
-def _team(store: Store, name: str) -> Trace:
+def _team(store: Store, name: str, *, leased: bool) -> Trace:
     try:
         team = store.team(name)
     except Pro0Error as error:
@@ -96,7 +99,7 @@ def _team(store: Store, name: str) -> Trace:
         note = "another machine made it, and this one takes part: leave it first"
         return Trace("team", team.name, TraceFate.KEPT, note, f"pro0 host leave {team.name}")
     try:
-        if runs(team):
+        if runs(team, leased=leased):
             return Trace("team", team.name, TraceFate.REMOVED, "it runs: stop it first", f"pro0 team stop {team.name}")
         cleanup.refuse_if_shared(team)
     except Refused as refused:

@@ -10,7 +10,7 @@ from pro0.engine.outcomes import Show
 from pro0.engine.uninstall.guests import guests
 from pro0.engine.uninstall.in_home import runs, served
 from pro0.engine.uninstall.trace import Trace, TraceFate
-from pro0.engine.uninstall.traces import traces
+from pro0.engine.uninstall.traces import traces, unseen
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.ops.repair import repair_home
 from pro0.ops.work import checkouts
@@ -21,20 +21,29 @@ from pro0.store.removal import trees
 from pro0.store.teams import Store
 
 _OUTSIDE = frozenset({"skill", "completion", "socket", "cache"})
+_LOOK = "pro0 uninstall --show"
 
 
-def uninstall(store: Store, here: Path, show: Show) -> list[Trace]:
-    """Remove every trace of pro0, and return those left to the person.
+def uninstall(store: Store, here: Path, shown: list[Trace], show: Show) -> list[Trace]:
+    """Remove the traces of pro0 that were shown, and return those left to the person.
 
-    Raises Refused, and changes nothing, while anything of the home runs; StoreError, with every team still there, for a
-    begun removal that cannot be finished; and Kept, at the end, for work that stays.
+    Raises Refused, and changes nothing, while anything of the home runs or more is there than was shown; StoreError,
+    with every team still there, for a begun removal that cannot be finished; and Kept, at the end, for work that stays.
+    What starts while teams are removed is refused too, and then the rest of the home stays.
     """
-    refuse_while_running(store)
-    store.sweep()  # one that waits for its database must not stop it half way
-    all_traces = traces(store, here)
-    kept = _home(store, show) if store.home.exists() else []
+    prepare(store)
+    with ExitStack() as leases:
+        names = store.names()
+        for name in names:
+            leases.enter_context(_resting(store, name))
+        all_traces = traces(store, here, leased=True)
+        new_traces = unseen(all_traces, shown)
+        _refuse_new(new_traces)
+        kept = _teams(store, names, show)
+    if store.home.exists():
+        kept += [place for place in _home(store, shown, show) if place not in kept]
     for trace in all_traces:
-        if trace.fate is TraceFate.REMOVED and trace.kind in _OUTSIDE:
+        if trace.fate is TraceFate.REMOVED and trace.kind in _OUTSIDE and trace not in new_traces:
             _remove(trace)
             show(f"{trace.kind} {trace.name}: removed")
     kept += [trace.name for trace in all_traces if trace.fate is TraceFate.KEPT and trace.kind == "branch"]
@@ -42,6 +51,12 @@ def uninstall(store: Store, here: Path, show: Show) -> list[Trace]:
         hint = "it holds work: merge it or take it away yourself"
         raise Kept(f"pro0 is taken away; not merged, so kept: {', '.join(kept)}", hint=hint)
     return [trace for trace in all_traces if trace.fate is not TraceFate.REMOVED]
+
+
+def prepare(store: Store) -> None:
+    """Refuse while anything runs, and finish begun removals: one may leave an archive, or wait for its database."""
+    refuse_while_running(store)
+    store.sweep()
 
 
 def refuse_while_running(store: Store) -> None:
@@ -62,6 +77,13 @@ def refuse_while_running(store: Store) -> None:
     for team in map(store.team, store.names()):
         cleanup.refuse_if_joined(team)
         cleanup.refuse_if_shared(team)
+    _refuse_guests_and_page(store)
+    if left := repair_home.left_over(store):
+        text = f"processes of {', '.join(left)} are left"
+        raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint="end them: pro0 doctor --repair --yes")
+
+
+def _refuse_guests_and_page(store: Store) -> None:
     if guest := next(guests(store.home), None):
         raise Refused(
             f"{guest.name} runs here for another machine", code=ErrorCode.LIVE_SESSIONS, hint=f"end it {guest.end}"
@@ -69,9 +91,14 @@ def refuse_while_running(store: Store) -> None:
     if served(store):
         text, hint = "`pro0 web` serves the page of this home", "end it with Ctrl+C where it runs"
         raise Refused(text, code=ErrorCode.IN_USE, hint=hint)
-    if left := repair_home.left_over(store):
-        text = f"processes of {', '.join(left)} are left"
-        raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint="end them: pro0 doctor --repair --yes")
+
+
+def _refuse_new(new_traces: list[Trace]) -> None:
+    """Raise Refused for what was not shown, but for sockets: others' servers die at any time, and theirs may stay."""
+    if new := next((trace for trace in new_traces if trace.kind != "socket"), None):
+        now = f" {new.note}" if new.note else ""
+        text = f"{new.kind} {new.name}{now} has come or changed since the list was shown; nothing is removed"
+        raise Refused(text, code=ErrorCode.CONFLICT, hint=_LOOK)
 
 
 def _runs(store: Store, name: str) -> bool:
@@ -80,26 +107,36 @@ def _runs(store: Store, name: str) -> bool:
         return runs(team)
 
 
-def _home(store: Store, show: Show) -> list[str]:
-    """Remove the home with its teams, and return the work that stays: worktrees and branches."""
+def _teams(store: Store, names: list[str], show: Show) -> list[str]:
+    """Remove teams whose leases the caller has, and return the work that stays: worktrees and branches."""
     kept = list[str]()
-    with ExitStack() as leases:
-        for name in store.names():
-            leases.enter_context(_resting(store, name))
-        for name in store.names():
-            kept += cleanup.remove(store, store.team(name), force=False, show=show, keep=False, save=False)
-            show(f"team {name}: removed")
+    for name in names:
+        kept += cleanup.remove(store, store.team(name), force=False, show=show, keep=False, save=False)
+        show(f"team {name}: removed")
+    return kept
+
+
+def _home(store: Store, shown: list[Trace], show: Show) -> list[str]:
+    """Remove the home, which has no team any more, and return the work that stays."""
+    kept = list[str]()
     store.sweep()
+    _refuse_guests_and_page(store)  # what a guest works in would go before the last look
     for folder in list(checkouts.left_over(store)):
         kept += [path for path in checkouts.clear(folder, None, show, save=False) if path not in kept]
     kept += guests_code.clear(store.home, show)
-    if store.names():
-        raise Refused(
-            f"{store.names()[0]} was started meanwhile", code=ErrorCode.CONFLICT, hint="pro0 uninstall --show"
-        )
-    gone = whole_home.remove(store.home, USER_FILE)
+    gone = whole_home.remove(store.home, USER_FILE, lambda: _refuse_latecomers(store, shown))
     show(f"home {store.home}: {'removed' if gone else 'removed but for what stays in it'}")
     return kept
+
+
+def _refuse_latecomers(store: Store, shown: list[Trace]) -> None:
+    """Raise Refused for what came while teams were removed, which may take minutes; the caller locks the home."""
+    if names := store.names():
+        raise Refused(f"{names[0]} was started meanwhile", code=ErrorCode.CONFLICT, hint=_LOOK)
+    known = {trace.name for trace in shown if trace.kind == "archive"}
+    if new := [archive for archive in store.archives() if str(archive.path) not in known]:
+        raise Refused(f"the archive {new[0].path} was made meanwhile", code=ErrorCode.CONFLICT, hint=_LOOK)
+    _refuse_guests_and_page(store)
 
 
 @contextmanager

@@ -9,13 +9,26 @@ from pro0.engine.uninstall.trace import Trace, TraceFate
 from pro0.store.teams import Store
 
 
-def traces(store: Store, here: Path) -> list[Trace]:
-    """Return what pro0 has put into its home, the person's folders, the known projects and the one here."""
-    of_home = list(in_home(store))
+def traces(store: Store, here: Path, *, leased: bool = False) -> list[Trace]:
+    """Return what pro0 has put into its home, the person's folders, the known projects and the one here.
+
+    `leased` tells that the caller has the leases of all teams.
+    """
+    of_home = list(in_home(store, leased=leased))
     folders = sorted({*projects(store), here})
     return [*of_home, *outside(store, Path.home(), folders, os.environ)]
+
+
+def unseen(all_traces: list[Trace], shown: list[Trace]) -> list[Trace]:
+    """Return what would be removed and was not shown as that; a team also when it holds other work than was shown."""
+    seen = {_identity(trace) for trace in shown if trace.fate is TraceFate.REMOVED}
+    return [trace for trace in all_traces if trace.fate is TraceFate.REMOVED and _identity(trace) not in seen]
 
 
 def by_fate(all_traces: list[Trace]) -> dict[TraceFate, list[Trace]]:
     """Return the traces by what becomes of them."""
     return {fate: [trace for trace in all_traces if trace.fate is fate] for fate in TraceFate}
+
+
+def _identity(trace: Trace) -> tuple[str, str, str]:
+    return trace.kind, trace.name, trace.note if trace.kind == "team" else ""

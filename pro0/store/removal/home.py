@@ -1,6 +1,6 @@
 """The removal of a whole home: pro0's files go, all other files stay."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -41,13 +41,15 @@ def foreign(home: Path) -> Iterator[Path]:
     yield from health.foreign(*(path for path in trees.entries(home) if path.name != WORKTREES))
 
 
-def remove(home: Path, settings: str) -> bool:
+def remove(home: Path, settings: str, look: Callable[[], None] = lambda: None) -> bool:
     """Remove what is pro0's, under the home's lock, and return True when the home is gone; no team is there any more.
 
+    `look` comes first under the lock, and raises for what must stay: others make teams under that lock.
     Worktrees and the repositories of guests are removed one by one before it: the folder of those that stay, stays.
     """
     try:
         with locked(home, "uninstall"):
+            look()
             spared = {*others(home, settings), home / LOCK}
             for path in trees.entries(home):
                 if path.name in (WORKTREES, CODE):
