@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import click
 import pytest
 from msgspec.structs import replace
 
 from pro0 import resources
+from pro0.cli.doctor import repairs
 from pro0.cli.doctor.checks import Health, machine
 from pro0.errors import StoreError
 from pro0.model.caller import THE_HUMAN
@@ -460,6 +462,45 @@ def test_left_over_processes(
     assert len(repaired(pro0, "--yes")) == 2
     assert (ours.wait(STUCK), gone.wait(STUCK)) == (-signal.SIGTERM, -signal.SIGTERM)
     assert all(process.poll() is None for process in bystanders)
+
+
+def pids_left(store: Store) -> set[int]:
+    return {process.pid for group in repair_home.left_over(store).values() for process in group}
+
+
+def test_a_yes_ends_the_processes_that_were_counted(
+    pro0: Pro0, home: Path, team: Context, start: Starting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what their sessions have started since, but no session that came while the question waited."""
+    uid = team.team.config.read().uid
+    tag = {"PRO0_HOME": str(home), "PRO0_TEAM": "alpha", "PRO0_TEAM_UID": uid}
+    gone = {"PRO0_HOME": str(home), "PRO0_TEAM": "gone", "PRO0_TEAM_UID": "another"}
+
+    def left(of: dict[str, str], session: str) -> subprocess.Popen[bytes]:
+        process = start(of | {"PRO0_INCARNATION": session})
+        if sys.platform == "linux":
+            resource.prlimit(process.pid, resource.RLIMIT_RTTIME, (mark.mark_of(session), -1))
+        return process
+
+    def confirm(question: str, **_how: object) -> bool:
+        asked.append(question)
+        ended.append(left(tag, "inc-1"))
+        living.extend([left(tag, "inc-2"), left(gone, "inc-3")])
+        new = {process.pid for process in (*ended, *living)}
+        wait_until(lambda: new <= pids_left(store), 5, "all of them are left over")
+        return True
+
+    asked, living, store = list[str](), list[subprocess.Popen[bytes]](), Store(home)
+    stop(team)
+    ended = [left(tag, "inc-1")]
+    wait_until(lambda: bool(repair_home.left_over(store)), 5, "the first one is named")
+    monkeypatch.setattr(repairs, "terminal", lambda: True)
+    monkeypatch.setattr(click, "confirm", confirm)
+    done = pro0("doctor", "--repair")
+    assert asked == ["end 1 processes of alpha, which is stopped or gone?"]
+    assert [process.poll() for process in living] == [None, None], done
+    assert [process.wait(STUCK) for process in ended] == [-signal.SIGTERM, -signal.SIGTERM]
+    assert "ended 2 processes" in done.out
 
 
 def test_sockets_of_dead_servers(pro0: Pro0, home: Path, team: Context) -> None:

@@ -60,7 +60,7 @@ def _processes(store: Store, team: str | None, done: Done, *, yes: bool) -> None
     )
     if yes or (terminal() and click.confirm(question, err=True)):
         grace = config.load(store.home, None, os.environ, {}).end_grace_seconds
-        repair_home.end_left_over(store, grace, done.repaired.append, team)
+        repair_home.end_left_over(store, teams, grace, done.repaired.append)
 
 
 def _trying(step: Callable[[], None]) -> None:

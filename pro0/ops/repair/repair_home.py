@@ -4,7 +4,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from pro0.model.runtime import Phase, Process
 from pro0.model.team import Wish
 from pro0.ops import ownership
 from pro0.ops.context import clock
+from pro0.ops.identity import INCARNATION
 from pro0.ops.repair.evidence import carriers, opened, readable
 from pro0.processes import table
 from pro0.processes.arguments import arguments
@@ -106,12 +107,30 @@ def _is_there(path: Path, pid: int) -> bool:
     return os.path.lexists(path) or os.path.lexists(f"/proc/{pid}/root{path}")
 
 
-def end_left_over(store: Store, grace: float, say: Say, only: str | None = None) -> None:
-    """End those processes: TERM, `grace` seconds, KILL."""
-    for name, leftovers in left_over(store, only).items():
-        stubborn = processes.end(lambda name=name: left_over(store, name).get(name, []), grace)  # type: ignore[misc]
+def end_left_over(store: Store, shown: Mapping[str, Collection[Process]], grace: float, say: Say) -> None:
+    """End these processes of teams, and what their sessions have started since: TERM, `grace` seconds, KILL.
+
+    A team that runs again keeps its processes.
+    """
+    for name, group in shown.items():
+        _end(store, name, group, grace, say)
+
+
+def _end(store: Store, name: str, group: Collection[Process], grace: float, say: Say) -> None:
+    sessions = {_session(process) for process in group} - {""}
+
+    def left() -> list[Process]:
+        leftovers = left_over(store, name).get(name, [])
+        return [process for process in leftovers if process in group or _session(process) in sessions]
+
+    if found := left():
+        stubborn = processes.end(left, grace)
         stubborn_text = f"; {len(stubborn)} cannot be ended" if stubborn else ""
-        say(f"{name}: ended {len(leftovers)} processes of a team that is stopped or gone{stubborn_text}")
+        say(f"{name}: ended {len(found)} processes of a team that is stopped or gone{stubborn_text}")
+
+
+def _session(process: Process) -> str:
+    return processes.variables(process, (INCARNATION,)).get(INCARNATION, "")
 
 
 def left_sockets(store: Store) -> list[Path]:
