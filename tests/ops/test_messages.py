@@ -194,3 +194,19 @@ def test_a_mailbox_that_was_mended_with_losses_needs_the_person_until_they_have_
     assert need.why
     needs.mark_seen(context, need.command.split()[-1])
     assert not [need for need in needs.list_needs(context) if need.kind is NeedKind.LOSSES]
+
+
+def test_a_wrong_number_in_a_sealed_file_costs_that_message_alone(team: TeamStore) -> None:
+    """Behaviour 3.4."""
+    for number in range(1, 206):
+        messages.send(member(team, "w1"), "human", f"letter {number}")
+    path = team.mailbox("human").sealed(1).path
+    path.write_bytes(path.read_bytes().replace(b'"seq": 50,', b'"seq": 950,'))
+    said: list[str] = []
+    repair_mail.repair_mailbox(human(team), "human", said.append)
+    assert said[0].endswith("kept: 204 messages; lost: message 50")
+    received = [letter.message for letter in messages.inbox(human(team))]
+    assert [one.content for one in received if one.from_ == "w1"] == [f"letter {n}" for n in range(1, 206) if n != 50]
+    assert received[49].content.startswith("message 50 of this mailbox cannot be read any more")
+    assert received[-1].content.startswith("the next message here has the number 951, since")
+    assert messages.send(member(team, "w1"), "human", "one more").seq == 951

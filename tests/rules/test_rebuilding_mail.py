@@ -3,10 +3,13 @@
 from itertools import count
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pro0.model.message import HandOver, Message, MessageType
 from pro0.rules.mail import HEAD_COUNT
+from pro0.rules.repair import soundness
 from pro0.rules.repair.rebuilding_mail import Pieces, Rebuilt, rebuilt
 from tests.rules.building import T0, at
 
@@ -134,3 +137,40 @@ def test_notices_that_came_lately_are_known_by_what_is_there() -> None:
     most = letters(*range(1, HEAD_COUNT + 2))
     found = made(segments={1: most[:100]}, head=most[100:], next_seq=HEAD_COUNT + 2).head
     assert found.delivered == tuple(one.id for one in most[1:])
+
+
+@st.composite
+def mailboxes(draw: st.DrawFn) -> tuple[list[list[int]], int]:
+    """Return the numbers in each part of a mailbox, the head last, and the place of one message among all."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    numbers = count(1)
+    return [[next(numbers) for _ in range(size)] for size in sizes], draw(st.integers(0, sum(sizes) - 1))
+
+
+@given(mailboxes(), st.integers(-1, 40) | st.just(950), st.booleans())
+def test_one_wrong_number_costs_no_other_message(
+    drawn: tuple[list[list[int]], int], wrong: int, knows_next: bool
+) -> None:
+    """Behaviour 3.4."""
+    parts, place = drawn
+    true = [number for part in parts for number in part]
+    shown = iter([wrong if at == place else number for at, number in enumerate(true)])
+    made_of = [tuple(replace(letters(number)[0], seq=next(shown)) for number in part) for part in parts]
+    next_seq = true[-1] + 1 if knows_next else None
+    pieces = Pieces(
+        agent_id="w1", head=made_of[-1], segments=dict(enumerate(made_of[:-1], 1)), next_seq=next_seq, acked=0
+    )
+    found = rebuilt(pieces, at(9), map("n{}".format, count(1)).__next__)
+    kept = [one for part in (*found.segments.values(), found.head.messages) for one in part]
+    assert {f"m{number}" for number in true if number != true[place]} <= {one.id for one in kept}
+    numbers = [one.seq for one in kept]
+    assert numbers == sorted(set(numbers))
+    assert max(*numbers, wrong) < found.head.next_seq
+    assert not list(soundness.mailbox(found.head, [*found.segments.values()]))
+    for start, end in found.lost:
+        assert set(range(start, end + 1)).isdisjoint(number for number in true if number != true[place])
+
+
+def test_messages_out_of_order_are_put_in_order() -> None:
+    found = made(6, 5, 4, next_seq=7, segments={1: letters(2, 3, 1)})
+    assert seqs(found) == {1: [(n, f"m{n}") for n in (1, 2, 3)], 0: [(n, f"m{n}") for n in (4, 5, 6)]}

@@ -112,8 +112,10 @@ def _pieces(
     segments = {}
     for number, part in state.segments.items():
         segments[number] = part.messages if part else _salvaged(parts[number], lost)
-    # The highest seq in any trace keeps new messages from reusing a lost one's number.
-    mentioned = [int(seq) for source in (bad, *parts.values()) for seq in _SEQ.findall(source.data)]
+    # The highest seq in any trace keeps new messages from reusing a lost one's number. Readable files need no trace.
+    unreadable = [parts[number] for number, part in state.segments.items() if not part]
+    unreadable += [] if state.head else [bad]
+    mentioned = [int(seq) for source in unreadable for seq in _SEQ.findall(source.data)]
     mentioned += [_number(event["seq"]) for event in events(context.team) if _was_sent(event, box.agent_id)]
     return (
         Pieces(
@@ -151,7 +153,8 @@ def _write_segments(context: Context, folder: int, state: MailboxState, mailbox:
 
 
 def _tell(box: Box, bad: Bad, moved: list[str], mailbox: Rebuilt, lost: list[str], say: Callable[[str], None]) -> str:
-    count = len(mailbox.head.messages) + sum(map(len, mailbox.segments.values())) - len(mailbox.lost)
+    everything = [message for part in (*mailbox.segments.values(), mailbox.head.messages) for message in part]
+    count = sum(not message.id.startswith(soundness.NOTE) for message in everything)
     ranges = [f"message {start}" if start == end else f"messages {start} to {end}" for start, end in mailbox.lost]
     losses = ", ".join([*ranges, *lost])
     lost_text = f"; lost: {losses}" if losses else ""

@@ -1,7 +1,9 @@
 """A mailbox is rebuilt from all readable messages, with a note in the place of each lost range."""
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import accumulate
 
 import msgspec
 from msgspec.structs import replace
@@ -38,9 +40,11 @@ class Rebuilt(msgspec.Struct, frozen=True):
 
 def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt:
     """Rebuild the mailbox with every message once and in order. No seq is given twice."""
-    segments, before = _in_order(pieces.segments)
-    head = _after(before, pieces.head)
-    next_seq = _next_seq(pieces, before, head)
+    *sealed, head = _in_order(pieces)
+    segments = dict(enumerate(sealed, 1))
+    sure = _next_seq(pieces, (*sealed, head))
+    given = (message.seq for part in (*pieces.segments.values(), pieces.head) for message in part)
+    next_seq = max(sure, 1 + max(given, default=0))
     lost: list[tuple[int, int]] = []
 
     def noted(messages: Iterable[Message], previous: int, until: int | None) -> tuple[Message, ...]:
@@ -49,12 +53,12 @@ def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt
         for message in messages:
             if message.seq > previous + 1 and not message.id.startswith(NOTE):
                 lost.append((previous + 1, message.seq - 1))
-                filled.append(_note(pieces.agent_id, *lost[-1], now, new_id()))
+                filled.append(_lost_note(pieces.agent_id, *lost[-1], now, new_id()))
             filled.append(message)
             previous = message.seq
         if until is not None and until > previous + 1:
             lost.append((previous + 1, until - 1))
-            filled.append(_note(pieces.agent_id, *lost[-1], now, new_id()))
+            filled.append(_lost_note(pieces.agent_id, *lost[-1], now, new_id()))
         return tuple(filled)
 
     whole: dict[int, tuple[Message, ...]] = {}
@@ -62,32 +66,64 @@ def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt
     for number, messages in segments.items():
         # An unreadable segment gets one note, up to the next readable message.
         following = [m.seq for later in range(number + 1, len(segments) + 1) for m in segments[later]]
-        until = None if messages else min((*following, *(m.seq for m in head), next_seq))
+        until = None if messages else min((*following, *(m.seq for m in head), sure))
         if part := noted(messages, previous, until):
             whole[len(whole) + 1] = part
             previous = part[-1].seq
-    messages = noted(_after(previous, head), previous, next_seq)
+    messages = noted(head, previous, sure)
+    if next_seq > sure:  # a message that dropped out had this number, and perhaps it was right
+        text = f"the next message here has the number {next_seq}, since a number of this mailbox was out of place"
+        messages = (*messages, _note(pieces.agent_id, next_seq - 1, text, now, new_id()))
     return Rebuilt(_head(pieces, whole, messages, next_seq), whole, lost)
 
 
-def _in_order(parts: Mapping[int, tuple[Message, ...]]) -> tuple[dict[int, tuple[Message, ...]], int]:
-    """Return all segments up to the last, without repeated messages, and the newest sealed seq."""
-    before, segments = 0, dict[int, tuple[Message, ...]]()
-    for number in range(1, max(parts, default=0) + 1):
-        segments[number] = _after(before, parts.get(number, ()))
-        before = segments[number][-1].seq if segments[number] else before
-    return segments, before
+def _in_order(pieces: Pieces) -> list[tuple[Message, ...]]:
+    """Return all segments up to the last and then the head, without repeated and misplaced messages.
+
+    A number that breaks the order of the parts is wrong: its message drops out, so that no other does.
+    """
+    numbers = range(1, max(pieces.segments, default=0) + 1)
+    parts = [*(pieces.segments.get(number, ()) for number in numbers), pieces.head]
+    listed = [(part, message) for part, messages in enumerate(parts) for message in messages if message.seq > 0]
+    kept = [dict[int, Message]() for _ in parts]
+    for part, message in map(listed.__getitem__, _rising([message.seq for _, message in listed])):
+        kept[part][message.seq] = message
+    newest = max((seq for by_seq in kept for seq in by_seq), default=0)
+    end = newest + 1 if pieces.next_seq is None else pieces.next_seq
+    after = [*accumulate((max(by_seq, default=0) for by_seq in kept), max, initial=0)]
+    until = [*accumulate((min(by_seq, default=end) for by_seq in reversed(kept)), min, initial=end)][::-1]
+    for part, message in listed:  # within its part a message out of order has a place of its own
+        if after[part] < message.seq < until[part + 1]:
+            kept[part].setdefault(message.seq, message)
+    return [tuple(by_seq[seq] for seq in sorted(by_seq)) for by_seq in kept]
 
 
-def _after(seq: int, messages: Iterable[Message]) -> tuple[Message, ...]:
-    unique = {message.seq: message for message in messages if message.seq > seq}
-    return tuple(unique[number] for number in sorted(unique))
+def _rising(numbers: Sequence[int]) -> list[int]:
+    """Return the places of a longest row of rising numbers, in order; of equal ones, the one next to its forerunner."""
+    ends, lowest = list[int](), list[int]()  # of the rows of each length: the place and the number of the lowest end
+    previous: list[int | None] = []
+    for place, number in enumerate(numbers):
+        length = bisect_left(lowest, number)
+        previous.append(ends[length - 1] if length else None)
+        if length == len(ends):
+            ends.append(place)
+            lowest.append(number)
+            continue
+        before = previous[ends[length]]
+        if number < lowest[length] or number > (0 if before is None else numbers[before]) + 1:
+            ends[length], lowest[length] = place, number
+    row, at = list[int](), ends[-1] if ends else None
+    while at is not None:
+        row.append(at)
+        at = previous[at]
+    return row[::-1]
 
 
-def _next_seq(pieces: Pieces, before: int, head: tuple[Message, ...]) -> int:
+def _next_seq(pieces: Pieces, kept: Iterable[tuple[Message, ...]]) -> int:
     """Return a seq above every mentioned one. A lost nextSeq becomes one above every possible seq."""
     handed = pieces.handed.seq if pieces.handed else 0
-    highest = max(before, handed, pieces.acked or 0, pieces.highest, *(message.seq for message in head))
+    seqs = (message.seq for part in kept for message in part)
+    highest = max(handed, pieces.acked or 0, pieces.highest, *seqs)
     if pieces.next_seq is not None and pieces.next_seq > highest:
         return pieces.next_seq
     return highest + HEAD_COUNT + 2 if pieces.next_seq is None else highest + 1
@@ -115,14 +151,19 @@ def _head(
     )
 
 
-def _note(agent_id: str, start: int, end: int, now: datetime, id: str) -> Message:
+def _lost_note(agent_id: str, start: int, end: int, now: datetime, id: str) -> Message:
     numbers = f"message {start}" if start == end else f"messages {start} to {end}"
+    text = f"{numbers} of this mailbox cannot be read any more; what is left is in the file that was moved aside"
+    return _note(agent_id, end, text, now, id)
+
+
+def _note(agent_id: str, seq: int, text: str, now: datetime, id: str) -> Message:
     return Message(
         id=f"{NOTE}{id}",
-        seq=end,
+        seq=seq,
         from_=LEAD,
         to=agent_id,
         type=MessageType.NOTIFICATION,
-        content=f"{numbers} of this mailbox cannot be read any more; what is left is in the file that was moved aside",
+        content=text,
         timestamp=now,
     )
