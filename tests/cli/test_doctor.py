@@ -232,13 +232,18 @@ def test_cycles_are_named_with_a_way_out(pro0: Pro0, team: Context) -> None:
     assert not [row for row in rows(pro0) if "wait for each other" in row["what"]]
 
 
+def claimed(team: Context, incarnation: str) -> None:
+    """Let a session of w1 have claimed the only task."""
+    with team.team.tasks.change("test") as change:
+        claim = Claim(agent_id="w1", incarnation=incarnation, epoch=1, claimed_at=clock())
+        task = replace(change.value.tasks[0], status="in_progress", claim=claim, assignee="w1")
+        change.value = replace(change.value, tasks=(task,))
+
+
 def test_claims_of_dead_sessions_are_given_back(pro0: Pro0, team: Context) -> None:
     """Rulings 2.11: only of a session that is proved dead, and where no lead is there to do it."""
     pro0("task", "create", "one")
-    with team.team.tasks.change("test") as change:
-        claim = Claim(agent_id="w1", incarnation="long-gone", epoch=1, claimed_at=clock())
-        task = replace(change.value.tasks[0], status="in_progress", claim=claim, assignee="w1")
-        change.value = replace(change.value, tasks=(task,))
+    claimed(team, "long-gone")
     assert any("claimed by a session of w1" in row["what"] for row in rows(pro0))
     assert any("pending again" in text for text in repaired(pro0))
     assert team.team.tasks.read().tasks[0].claim is None
@@ -625,16 +630,38 @@ def test_a_hook_whose_program_is_missing_is_named(command: str, missing: str, pr
     assert [row["what"] for row in found] == ([f"{missing} is not there: {command}"] if missing else [])
 
 
+ELSEWHERE = "0f8b5f0e-5c2b-4d0e-9a43-1f2f4f3b7a10"
+
+
+def run_elsewhere(team: Context) -> None:
+    """Let another machine run a session of w1, as far as the store knows."""
+    hosted = Hosted(
+        agent_id="w1", incarnation=ELSEWHERE, there="t-1", host="h", ssh="ssh", team="alpha", project="/", argv=("x",)
+    )
+    File(team.team.paths.sessions, team.team.paths.hosted(ELSEWHERE), Hosted).create(hosted)
+
+
 def test_what_another_machine_runs_is_no_damaged_report(pro0: Pro0, team: Context) -> None:
     """Its record keeps the session's claims until that machine has said that it is over."""
-    store, incarnation = team.team, "0f8b5f0e-5c2b-4d0e-9a43-1f2f4f3b7a10"
-    hosted = Hosted(
-        agent_id="w1", incarnation=incarnation, there="t-1", host="h", ssh="ssh", team="alpha", project="/", argv=("x",)
-    )
-    File(store.paths.sessions, store.paths.hosted(incarnation), Hosted).create(hosted)
+    run_elsewhere(team)
     before = [row for row in rows(pro0) if row["state"] == "fail"]
     assert repaired(pro0) == []
-    assert (before, store.elsewhere()) == ([], [incarnation])
+    assert (before, team.team.elsewhere()) == ([], [ELSEWHERE])
+
+
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["running", "stopped"])
+def test_what_another_machine_may_run_keeps_its_claims(is_stopped: bool, pro0: Pro0, team: Context) -> None:
+    """Behaviour 3.32: only that machine's own word ends the session, or the person's."""
+    pro0("task", "create", "one")
+    claimed(team, ELSEWHERE)
+    run_elsewhere(team)
+    if is_stopped:
+        stop(team)
+    assert not [row for row in rows(pro0) if "claimed by a session" in row["what"]]
+    assert not [text for text in repaired(pro0) if "pending again" in text]
+    assert [task.claim and task.claim.incarnation for task in team.team.tasks.read().tasks] == [ELSEWHERE]
+    team.team.drop_hosted(ELSEWHERE)
+    assert any("pending again" in text for text in repaired(pro0))
 
 
 def test_a_document_that_is_gone_is_not_made_of_what_an_earlier_repair_replaced(pro0: Pro0, team: Context) -> None:

@@ -122,7 +122,7 @@ def _unsound(team: TeamStore) -> Iterator[Finding]:
         members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in desired.seats)}
         yield from (_with_team(finding, team.name) for finding in soundness.tasks(listed, members))
     if listed and not led:
-        for task in soundness.stale_claims(listed, () if stopped(team) else living(runtime)):
+        for task in soundness.stale_claims(listed, living(team, runtime, over=stopped(team))):
             yield Finding(f"{task.id} is claimed by a session of {task.assignee} that is over", REPAIR)
 
 

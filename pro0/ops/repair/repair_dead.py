@@ -15,6 +15,7 @@ from pro0.rules.repair import soundness
 from pro0.store import health
 from pro0.store.files import File
 from pro0.store.mending import trouble
+from pro0.store.teams import TeamStore
 
 
 def record_dead(work: RepairWork) -> None:
@@ -25,7 +26,7 @@ def record_dead(work: RepairWork) -> None:
         return
     # A stopped team should have no living session; _is_dead still confirms each one.
     over = runtime.phase is Phase.STOPPED and desired.wish is Wish.STOP
-    for task in soundness.stale_claims(listed, () if over else living(runtime)):
+    for task in soundness.stale_claims(listed, living(team, runtime, over=over)):
         if task.claim and _is_dead(work, task.claim.incarnation):
             _give_back(work, task)
     gone = {
@@ -43,9 +44,13 @@ def record_dead(work: RepairWork) -> None:
         work.say(f"{team.name}: {len(gone)} sessions that were recorded as alive are recorded as ended")
 
 
-def living(runtime: Runtime) -> set[str]:
-    """Return the sessions possibly alive: not recorded as ended, and without a guard known to be dead."""
-    return {s.incarnation for s in runtime.seats if s.state not in ENDED and (not s.guard or processes.alive(s.guard))}
+def living(team: TeamStore, runtime: Runtime, *, over: bool) -> set[str]:
+    """Return the sessions possibly alive: without a word that they ended or a guard known to be dead, or elsewhere.
+
+    Of a team that is `over` none is alive here. Of a session elsewhere only the machine there knows the end.
+    """
+    here = [] if over else [state for state in runtime.seats if state.state not in ENDED]
+    return {*team.elsewhere(), *(s.incarnation for s in here if not s.guard or processes.alive(s.guard))}
 
 
 def _give_back(work: RepairWork, task: Task) -> None:
@@ -57,8 +62,10 @@ def _give_back(work: RepairWork, task: Task) -> None:
 
 
 def _is_dead(work: RepairWork, incarnation: str) -> bool:
-    """Return True when nothing of a session lives: no guard, and no process with its tag."""
+    """Return True when nothing of a session lives: no guard, no process with its tag, and nothing elsewhere."""
     team = work.context.team
+    if incarnation in team.elsewhere():
+        return False
     report = certain(File(team.paths.sessions, team.paths.report(incarnation), Report)) if incarnation else None
     runtime = certain(team.runtime)
     guards = [report.guard] if report else []
