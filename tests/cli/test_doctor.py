@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,15 +24,17 @@ from msgspec.structs import replace
 from pro0 import resources
 from pro0.cli.doctor import repairs
 from pro0.cli.doctor.checks import Health, machine
-from pro0.errors import StoreError
+from pro0.errors import NotFound, StoreError
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Hosted, Phase
 from pro0.model.task import Claim
 from pro0.model.team import PermissionMode, Wish
 from pro0.ops.context import Context, clock, in_process, new_id
-from pro0.ops.repair import evidence, repair_home
+from pro0.ops.repair import evidence, repair, repair_home
+from pro0.ops.repair.document import Repairs
 from pro0.ops.team import costs, teams
 from pro0.processes import mark
+from pro0.store import atomic, queue
 from pro0.store.files import File
 from pro0.store.lease import Lease
 from pro0.store.teams import Store
@@ -298,6 +301,38 @@ def test_one_team_only(pro0: Pro0, home: Path, team: Context, tmp_path: Path) ->
     assert team.team.tasks.path.read_bytes() == b"{"
     assert pro0("doctor", "-t", "nobody").code == 3
     assert pro0("doctor", "-t", "../x").code == 2
+
+
+def test_a_team_that_is_removed_before_its_turn_is_not_brought_back(
+    pro0: Pro0, home: Path, team: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behaviour 3.10: the teams are listed once, and a repair takes its time."""
+    beta = make(home, "beta", tmp_path / "elsewhere")
+    mend = repair.repair
+
+    def removing(context: Context, project: str) -> Repairs:
+        if beta.team.exists():
+            Store(home).discard("beta", beta.team.config.read().uid)
+        return mend(context, project)
+
+    monkeypatch.setattr(repair, "repair", removing)
+    assert "cannot repair: there is no team beta" in pro0("doctor", "--repair").err
+    assert Store(home).names() == ["alpha"]
+    assert not [path for path in home.rglob("*") if path.name == "beta"]
+
+
+def test_a_team_that_is_removed_while_its_folders_are_made_is_not_brought_back(home: Path, team: Context) -> None:
+    """Behaviour 3.10."""
+    shutil.rmtree(team.team.paths.tasks)
+    with ThreadPoolExecutor() as pool:
+        with Store(home).changing("test"), atomic.folder(home) as folder:
+            repairing = pool.submit(repair.repair, team, "/project")
+            wait_until(lambda: queue.waited_for(folder), 10, "the repair waits for the home's lock")
+            shutil.rmtree(team.team.paths.mailboxes)
+            shutil.rmtree(team.team.paths.team)
+        with pytest.raises(NotFound, match="there is no team alpha"):
+            repairing.result()
+    assert not [path for path in home.rglob("*") if path.name == "alpha"]
 
 
 @pytest.mark.parametrize("repair", [(), ("--repair",)], ids=["look", "repair"])

@@ -26,6 +26,7 @@ from pro0.rules.tasks import archive
 from pro0.store import health
 from pro0.store.files import File, make_folder, translate
 from pro0.store.mending import MENDABLE, Bad, move_aside, remnant, trouble
+from pro0.store.teams import Store
 
 MOST_PAGES = 1000
 """The most history files repaired for one task; a larger count cannot be right."""
@@ -63,11 +64,14 @@ def _under_the_lease(work: RepairWork) -> None:
 
 def _ground(work: RepairWork) -> None:
     """Make missing folders, free the places of locks, tighten modes; all other repairs need this."""
-    paths, now = work.context.team.paths, work.context.now()
-    for folder in (paths.team, paths.tasks, paths.mailboxes, paths.sessions, paths.logs):
-        if not folder.exists() and not folder.is_symlink():
-            make_folder(folder)
-            work.say(f"{folder} was missing: made it")
+    paths, now = work.context.team.require().paths, work.context.now()
+    folders = (paths.tasks, paths.mailboxes, paths.sessions, paths.logs)
+    if missing := [folder for folder in folders if not folder.exists() and not folder.is_symlink()]:
+        with Store(paths.home).changing(f"repair team {paths.name}"):
+            work.context.team.require()  # a removal has the same lock, and no repair brings its team back
+            for folder in missing:
+                make_folder(folder)
+                work.say(f"{folder} was missing: made it")
     tops = (paths.team, paths.tasks, paths.mailboxes)
     for lock in list(health.odd_locks(paths.team, *tops)):
         if moved := move_aside(lock, now):
