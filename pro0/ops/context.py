@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from pro0.errors import BadInput, ErrorCode, Refused, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model import ids
 from pro0.model.caller import THE_HUMAN, THE_LEAD, Caller, Who
 from pro0.model.ids import LEAD
@@ -30,7 +30,8 @@ from pro0.store.teams import TeamStore
 P = ParamSpec("P")
 R = TypeVar("R")
 
-
+UNUSABLE = (StoreError, EnvironmentMissing, NotFound)
+"""Errors of a document out of use: that of the disk or of damage, of a link in its place, of its missing folder."""
 Vouch = Callable[[Path, Callable[[], Path], str], None]
 """A check of a person's verdict: takes home, project and act; raises Refused unless a person gives it."""
 
@@ -138,10 +139,10 @@ def operation(
 
 @contextmanager
 def already(done: str) -> Iterator[None]:
-    """Add the change already made to a StoreError raised after it."""
+    """Add the change already made to an error of UNUSABLE raised after it."""
     try:
         yield
-    except StoreError as error:
+    except UNUSABLE as error:
         raise type(error)(f"partly done: {done}; {error.message}", code=error.code, hint=error.hint) from error
 
 

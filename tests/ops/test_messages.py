@@ -1,12 +1,13 @@
 """Messages through the operations (AC-68 to AC-71, rulings 3.4, 3.8)."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from pro0.errors import BadInput, NotFound, Pro0Error, Refused
+from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError
 from pro0.model.message import BODY_LIMIT, MessageType
 from pro0.model.need import NeedKind
 from pro0.model.runtime import State
@@ -107,6 +108,35 @@ def test_a_broadcast_reaches_who_lives_and_not_the_sender(team: TeamStore) -> No
     set_state(team, "w3", State.EXITED)
     assert [message.to for message in messages.broadcast(member(team, "w1"), "all")] == ["w2"]
     assert [message.to for message in messages.broadcast(human(team), "all")] == ["w1", "w2"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "told"),
+    [
+        (lambda head: head.write_bytes(b"{"), StoreError, "messages.json"),
+        (lambda head: head.rename(head.with_name("elsewhere")), Pro0Error, "w1"),
+        (lambda head: head.parent.rename(head.parents[2] / "elsewhere"), NotFound, "w1 is not there"),
+        (lambda head: linked(head.parent), EnvironmentMissing, "w1 is a symbolic link"),
+        (lambda head: linked(head), EnvironmentMissing, "messages.json is a symbolic link"),
+    ],
+    ids=["broken", "without its file", "missing", "linked", "with a linked file"],
+)
+def test_a_mailbox_that_takes_no_broadcast_keeps_it_from_no_other(
+    team: TeamStore, damage: Callable[[Path], object], error: type[Pro0Error], told: str
+) -> None:
+    damage(team.mailbox("w1").head.path)
+    with pytest.raises(error) as raised:
+        messages.broadcast(human(team), "all")
+    assert raised.value.message.startswith("partly done: sent to w2, w3; ")
+    assert told in raised.value.message
+    assert [got(member(team, name)) for name in ("w2", "w3")] == [[("all", False)]] * 2
+
+
+def linked(path: Path) -> None:
+    """Let a symbolic link stand in the place of something, and lead to it."""
+    aside = path.with_name("elsewhere")
+    path.rename(aside)
+    path.symlink_to(aside)
 
 
 def test_mail_of_a_killed_session_is_given_again(team: TeamStore) -> None:

@@ -13,7 +13,7 @@ from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
 from pro0.model.task import TaskList
 from pro0.model.team import Wanted
-from pro0.ops.context import Context, already, operation
+from pro0.ops.context import UNUSABLE, Context, already, operation
 from pro0.ops.seats import led, roster
 from pro0.rules import text
 from pro0.rules.mail import HANDED_BYTES, news, unread_up_to
@@ -68,7 +68,7 @@ def broadcast(context: Context, content: str) -> list[Message]:
             )
             try:
                 messages.append(context.team.mailbox(seat.agent_id).post(notice, context.now))
-            except StoreError as error:
+            except UNUSABLE as error:
                 failed.append(error)
     context.team.log_event(context.now(), sender, "message.broadcast", recipients=len(messages))
     if failed:
