@@ -59,6 +59,11 @@ def task_id(text: str) -> str:
     return f"task-{match[1]}"
 
 
+def is_task_id(text: str) -> bool:
+    """Say whether a text is the whole id of a task, as its folder is called."""
+    return text.startswith("task-") and bool(_TASK.fullmatch(text))
+
+
 def task_number(id: str) -> int:
     """Return the number in a task id, for sorting."""
     return int(id.removeprefix("task-"))

@@ -699,6 +699,17 @@ def test_what_another_machine_may_run_keeps_its_claims(is_stopped: bool, pro0: P
     assert any("pending again" in text for text in repaired(pro0))
 
 
+@pytest.mark.parametrize("name", ["task-²", "task-1٣", "task-x", "task-0", "task-1\udcff"], ids=ascii)
+def test_a_folder_that_is_no_tasks_is_left_alone(name: str, pro0: Pro0, team: Context) -> None:
+    """A folder of the person's beside those of tasks, of any name that the system takes."""
+    (team.team.paths.tasks / name).mkdir(0o700)
+    assert not [row for row in rows(pro0) if row["state"] == "fail"]
+    team.team.tasks.path.write_bytes(b"{")
+    [told] = repaired(pro0)
+    assert told.endswith("kept: 0 tasks")
+    assert (team.team.paths.tasks / name).is_dir()
+
+
 def test_a_document_that_is_gone_is_not_made_of_what_an_earlier_repair_replaced(pro0: Pro0, team: Context) -> None:
     """A deleted task stays deleted, and what was done is not done again: what is gone is named."""
     for name in ("one", "two", "three"):

@@ -134,7 +134,7 @@ def test_lost_tasks_are_named_in_order() -> None:
 def test_known_tasks_are_those_that_were_neither_deleted_nor_called_lost() -> None:
     made = [{"event": "task.create", "task": f"task-{number}"} for number in (1, 2, 3)]
     over = [{"event": "task.delete", "task": "task-1"}, {"event": "task.lost", "task": "task-2"}, {"event": "free"}]
-    odd = ["task-007", "task-0", "task-x", "notes", ""]
+    odd = ["task-007", "task-0", "task-x", "task-²", "task-٣", "notes", ""]
     assert rebuilding.known_tasks([*made, *over], ["task-2", "task-9", *odd]) == {"task-3", "task-9"}
 
 

@@ -146,7 +146,7 @@ def _with_team(finding: Finding, name: str) -> Finding:
 
 
 def _remarked(team: TeamStore) -> Iterator[str]:
-    yield from (name for name in team.documents.tasks.folders() if name.startswith("task-"))
+    yield from filter(ids.is_task_id, team.documents.tasks.folders())
 
 
 def _addresses(team: TeamStore) -> list[str]:

@@ -1,7 +1,6 @@
 """Evidence about an unreadable document of a team, from its other files and its processes."""
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,8 +19,6 @@ from pro0.store.mending import T
 from pro0.store.paths import DOCUMENT, EVENTS, HOME_VARIABLE, HOSTED, LAUNCH
 from pro0.store.removal import trees
 from pro0.store.teams import Store, TeamStore
-
-_TASK = re.compile(rb'"task-(\d{1,9})"')
 
 
 def gather(context: Context, project: str) -> TeamFacts:
@@ -122,5 +119,5 @@ def _living_uid(team: TeamStore) -> str:
 def _highest_task(team: TeamStore, logged: tuple[Mapping[str, str], ...]) -> int:
     mentioned = [event.get("task", "") for event in logged]
     mentioned += team.documents.tasks.folders()
-    numbers = [ids.task_number(id) for id in mentioned if _TASK.fullmatch(f'"{id}"'.encode())]
+    numbers = [ids.task_number(id) for id in mentioned if ids.is_task_id(id)]
     return max(numbers, default=0)

@@ -31,7 +31,6 @@ from pro0.store.teams import Store
 MOST_PAGES = 1000
 """The most history files repaired for one task; a larger count cannot be right."""
 _OWN_ID = re.compile(rb'"id"\s*:\s*"(task-[1-9]\d{0,8})"')
-_TASK = re.compile(r"task-[1-9]\d{0,8}")
 
 
 @operation("team.repair", HUMAN_ONLY)
@@ -171,7 +170,7 @@ def _remarks(work: RepairWork) -> None:
     _histories(work)
     team = work.context.team
     for name in team.documents.tasks.folders():
-        if _TASK.fullmatch(name):
+        if ids.is_task_id(name):
             mend_plainly(work, team.comments(name))
 
 

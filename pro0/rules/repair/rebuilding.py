@@ -218,7 +218,8 @@ def _failed(task: Task, why: str) -> Task:
 
 def _number(id: str) -> int:
     digits = id.removeprefix("task-")
-    return int(digits) if digits.isdigit() and len(digits) < 10 and id.startswith("task-") else 0
+    is_number = digits.isascii() and digits.isdigit() and len(digits) < 10
+    return int(digits) if is_number and id.startswith("task-") else 0
 
 
 def _by_agent(objects: Iterable[S]) -> dict[str, S]:
