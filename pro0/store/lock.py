@@ -122,7 +122,7 @@ def replaced(folder: int, name: str, descriptor: int) -> bool:
 
 def sign(descriptor: int, why: str) -> None:
     """Write the holder's name into a held lock file, for waiters to read."""
-    text = f"pid {os.getpid()} ({why}, since {time.strftime('%H:%M:%S')})".encode()
+    text = f"pid {os.getpid()} ({why}, since {time.strftime('%H:%M:%S')})".encode(errors="replace")
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, text, 0)
 

@@ -395,6 +395,14 @@ def test_whatever_stands_in_a_lock_file_can_be_told(tmp_path: Path, written: byt
         assert lock.holder(file.fileno()) == told
 
 
+def test_a_name_that_is_no_text_is_told_all_the_same(tmp_path: Path) -> None:
+    """A shell hands over any bytes, as in the name of a role."""
+    with locked(tmp_path, "remove role a\udcffb") as folder:
+        told = os.open(LOCK, os.O_RDONLY, dir_fd=folder)
+        assert "(remove role a?b, since " in lock.holder(told)
+        os.close(told)
+
+
 def test_a_name_is_written_over_a_longer_one(tmp_path: Path) -> None:
     with (tmp_path / "lock").open("wb+") as file:
         for why in ("a much longer reason than the next", "short"):
