@@ -5,14 +5,15 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import psycopg
@@ -412,7 +413,26 @@ def test_a_watch_is_told_of_its_own_places_alone(home: Path, url: str, monkeypat
         watch.close()
 
 
-def test_a_watch_outlives_its_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def many_files_open() -> Iterator[None]:
+    """Let the next descriptors be beyond the 1024 that `select` knows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 2048 else max(soft, 2048), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY)]
+    try:
+        while opened[-1] <= 1024:
+            opened.append(os.dup(opened[0]))
+        yield
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("beside", [nullcontext, many_files_open], ids=["few files", "many files"])
+def test_a_watch_outlives_its_server(
+    home: Path, monkeypatch: pytest.MonkeyPatch, beside: Callable[[], AbstractContextManager[None]]
+) -> None:
     """And that this process has too many files open to reach it."""
     monkeypatch.setattr(listening, "_AGAIN", 0.02)
     tries: list[DatabaseServer] = []
@@ -425,7 +445,7 @@ def test_a_watch_outlives_its_server(home: Path, monkeypatch: pytest.MonkeyPatch
         return connect(server)
 
     monkeypatch.setattr(DatabaseServer, "connect", counted)
-    with postgres() as own:
+    with postgres() as own, beside():
         team = team_at(home, own.url(), "w1")
         watch = team.documents.watch([team.mailbox("w1").place], r".*\.json")
         try:

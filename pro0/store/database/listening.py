@@ -70,4 +70,6 @@ class DatabaseWatch(Watch):
 
 def _waits(descriptor: int, seconds: float) -> bool:
     """Return True when a descriptor is readable within some seconds."""
-    return bool(select.select([descriptor], [], [], seconds)[0])
+    poll = select.poll()  # a descriptor may be beyond those that `select` knows
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
