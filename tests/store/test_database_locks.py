@@ -9,14 +9,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pro0.errors import ErrorCode, StoreError
+from pro0.errors import ErrorCode, StoreError, Unwritable
 from pro0.store.database import server as server_module
 from pro0.store.database.lease import lease_key
 from pro0.store.database.place import channel_of
 from pro0.store.database.server import DatabaseServer, PlaceLock, lock_of, server_of, whole_lock_of
 from pro0.store.places.promises import Documents
 from tests.postgres import Postgres
-from tests.store.test_database import plain_role, send, team_at
+from tests.store.test_database import cutting, plain_role, send, team_at
 from tests.teams import make_team
 from tests.waiting import STUCK, wait_until
 
@@ -135,6 +135,22 @@ def test_a_holder_that_is_no_pro0_is_given_up(home: Path, url: str, monkeypatch:
         stranger.execute("select pg_advisory_xact_lock(%s)", (PLACE.key,))
         with pytest.raises(StoreError, match="is held by an unknown process; gave up"):
             hold(database, PLACE, 0)
+
+
+def test_a_waiter_that_is_cut_off_as_its_time_is_up_is_told(
+    home: Path, server: Postgres, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team_at(home, url)
+    monkeypatch.setattr(server_module, "PATIENCE", 0.2)
+    with (
+        cutting(server) as proxy,
+        closing(DatabaseServer(url)) as database,
+        closing(DatabaseServer(server.url(server.latest, str(proxy.at)))) as cut_off,
+        database.act(PLACE, "the store", "hold it"),
+    ):
+        proxy.cut_at = b"rollback"
+        with pytest.raises(Unwritable, match=r"^cannot use the store: "):
+            hold(cut_off, PLACE, 0)
 
 
 def test_a_holder_that_has_yet_to_note_its_time_is_not_given_up(

@@ -128,7 +128,8 @@ class DatabaseServer:
                     ClientCursor(session.connection).execute(schema.BEGIN, values)
                 return
             except LockHeld:
-                session.connection.execute("rollback")
+                with translated(subject):
+                    session.connection.execute("rollback")
                 self._raise_if_held(session, lock.key, subject, "ExclusiveLock", "ShareLock")
                 self._raise_if_held(session, lock.whole, subject, "ExclusiveLock")
 
