@@ -15,11 +15,12 @@ from functools import lru_cache
 
 from pro0.terminals.backgrounds import Backgrounds
 from pro0.terminals.emulator import Cursor
+from pro0.terminals.links import Links
 
 _OUT_OF_SPACE, _NO_VALUE = -3, -4
 _PLAIN, _VT = 0, 1
 _WRITE_PTY, _IMAGES, _MOST_BYTES, _MOST_LINES = 1, 15, 27, 28
-_COLUMNS, _LINES, _CURSOR_X, _CURSOR_Y, _CURSOR_VISIBLE, _TITLE, _MODE = 1, 2, 3, 4, 7, 12, 37
+_COLUMNS, _LINES, _CURSOR_X, _CURSOR_Y, _CURSOR_VISIBLE, _TITLE, _MODE, _GROUND = 1, 2, 3, 4, 7, 12, 37, 38
 _CELL = (8, 16)
 """Pixels of a cell, used only in reports of sizes in pixels."""
 _CELL_BYTES = 17
@@ -104,11 +105,13 @@ class Ghostty:
         self._remember(columns)
         self._room = ctypes.create_string_buffer(_ROOM)
         self._backgrounds = Backgrounds(self._library, self._terminal)
+        self._links = Links(self._is_text)
         self._modified_keys, self._last = 0, b""
 
     def feed(self, data: bytes) -> None:
-        """Take in the program's output."""
-        self._library.ghostty_terminal_vt_write(self._terminal, data, len(data))
+        """Take in the program's output, all but its links."""
+        for piece in self._links.voided(data):
+            self._library.ghostty_terminal_vt_write(self._terminal, piece, len(piece))
         output = self._last + data
         for asked in _MODIFIED_KEYS.finditer(output):  # the library does not tell it
             self._modified_keys = int(asked[1] or 0)
@@ -166,6 +169,10 @@ class Ghostty:
         """Free the memory; the terminal is unusable afterwards."""
         self._backgrounds.close()
         self._library.ghostty_terminal_free(self._terminal)
+
+    def _is_text(self) -> bool:
+        """Return True when the output so far ends outside of any sequence."""
+        return bool(self._number(_GROUND, ctypes.c_bool))
 
     def _set(self, option: int, value: object) -> None:
         _done(self._library.ghostty_terminal_set(self._terminal, option, value), f"option {option}")
