@@ -70,6 +70,14 @@ def test_the_last_message_and_what_was_used(agent: str) -> None:
     assert signals.read(said.message, "") == signals.Signal(signals.Tag.COMPLETE)
 
 
+@pytest.mark.parametrize("agent", TURNING)
+def test_half_a_character_in_the_last_message_costs_neither_the_signal_nor_the_counts(agent: str) -> None:
+    """A program in JavaScript writes the half of an emoji that it has cut as an escape."""
+    said = heard(agent, recorded(agent).replace(b"It is done.", rb"It is done. \ud83d"))
+    assert said.message == "It is done. \ufffd\n<promise>COMPLETE</promise>"
+    assert (said.usage, said.failure) == (USED[agent], "")
+
+
 @pytest.mark.parametrize("agent", FAILED)
 def test_a_turn_that_failed_says_why(agent: str) -> None:
     """AC-32: pi exits with 0 then"""
