@@ -12,10 +12,13 @@ LABELS = 50
 TITLE_LIMIT = 1024
 REASON_LIMIT = 16 * 1024
 TEXT_LIMIT = 256 * 1024
+SAID_LIMIT = 64 * 1024
+"""The most bytes kept of what a program says for itself, for nobody is there to shorten it."""
 LAST_LINES = 3
 LAST_LENGTH = 300
 """The most lines and characters of a program's last words."""
 
+_LEFT_OUT = "\n…\n"
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -29,6 +32,16 @@ def checked(text: str, noun: str, limit: int = TEXT_LIMIT) -> str:
     if size > limit:
         raise BadInput(f"the {noun} has {size} bytes, more than {limit}", hint="put it in a file and name the file")
     return text
+
+
+def within(text: str, limit: int = SAID_LIMIT) -> str:
+    """Return a text as at most `limit` bytes of valid UTF-8: of a longer one its beginning and its end."""
+    data = text.encode(errors="replace")
+    if len(data) <= limit:
+        return data.decode()
+    half = (limit - len(_LEFT_OUT.encode())) // 2
+    beginning, end = data[:half].decode(errors="ignore"), data[-half:].decode(errors="ignore")
+    return f"{beginning}{_LEFT_OUT}{end}"
 
 
 def title(text: str) -> str:

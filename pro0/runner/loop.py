@@ -18,6 +18,7 @@ from pro0.rules.runs.running import Course, Rest, RunEnd, Take, budget, choose, 
 from pro0.rules.runs.turn_prompt import prompt
 from pro0.rules.screens.rate_limits import named_zone
 from pro0.rules.tasks.acts import Act
+from pro0.rules.text import within
 from pro0.runner.account import Account
 from pro0.runner.orders import Orders
 from pro0.runner.tell import Teller
@@ -199,6 +200,7 @@ class Runner:
 
         Returns the reason when a check blocks the act, empty otherwise.
         """
+        step = replace(step, text=within(step.text))  # a refusal of a long text would never pass
         while step.act:
             try:
                 self._carry_out(task.id, step)

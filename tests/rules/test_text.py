@@ -27,6 +27,19 @@ def test_text_is_kept_as_it_is_or_refused(value: str) -> None:
         assert text.checked(value, "message") == value
 
 
+@given(st.text(st.characters(exclude_categories=()), max_size=60), st.integers(9, 60))
+def test_what_a_program_says_is_kept_whole_or_cut_in_its_middle(value: str, limit: int) -> None:
+    kept = text.within(value, limit)
+    assert len(text.checked(kept, "text").encode()) <= limit
+    whole = value.encode(errors="replace").decode()
+    if len(whole.encode()) <= limit:
+        assert kept == whole
+    else:
+        beginning, _, end = kept.partition("\n…\n") if "\n…\n" not in whole else ("", "", "")
+        assert whole.startswith(beginning)
+        assert whole.endswith(end)
+
+
 @pytest.mark.parametrize("bad", ["", "  ", "a\nb", "a\rb", "x" * 1025])
 def test_a_title_is_one_short_line(bad: str) -> None:
     with pytest.raises(BadInput):

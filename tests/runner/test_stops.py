@@ -1,6 +1,7 @@
 """Who hears of a run that stops before its work is done: not only the terminal that has asked for it."""
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from pro0.model.run import RunOptions
 from pro0.model.task import Awaiting, Draft
 from pro0.ops.tasks import tasks
 from pro0.ops.team import costs, status
+from pro0.rules.tasks.acts import Act
+from pro0.rules.text import SAID_LIMIT
 from pro0.runner.loop import Runner
+from pro0.runner.orders import Orders
 from pro0.store.paths import EVENTS
 from pro0.store.teams import TeamStore
 from tests.teams import human, make_team, own_session
@@ -64,6 +68,36 @@ def test_lead_and_person_hear_once_of_a_run_that_stops_short(what: str, home: Pa
     assert "1 unread notice" in [need.what for need in status.status(human(team)).attention], "for which a bell rings"
     events = map(json.loads, (team.paths.team / EVENTS).read_text().splitlines())
     assert [event["why"] for event in events if event["event"] == "run.stop"] == [said.partition(": ")[2]]
+
+
+LONG = "B" + "x" * 300 * 1024 + "E"
+"""More than a task's text or a message may have."""
+FAILS: dict[str, object] = {"is_error": True, "result": LONG}
+SAYS: dict[str, tuple[RunOptions, dict[str, object], Act, str]] = {
+    "a failure": (RUN, FAILS, Act.RELEASE, "the agent failed: B"),
+    "a failure with auto": (replace(RUN, auto=True), FAILS, Act.FAIL, "the agent failed: B"),
+    "a signal": (RUN, {"result": f"<promise>INPUT_NEEDED: {LONG}</promise>"}, Act.HAND_OFF, "B"),
+}
+
+
+@pytest.mark.parametrize("what", SAYS)
+def test_what_is_too_long_to_be_kept_holds_no_run_up(
+    what: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its beginning and its end are kept."""
+    options, says, act, beginning = SAYS[what]
+    (said := tmp_path / "said").write_text(json.dumps({"type": "result", **says}))
+    (program := tmp_path / "bin" / "claude").parent.mkdir()
+    program.write_text(f"#!/bin/sh\nexec cat {said}\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    waits = count(1)
+    monkeypatch.setattr(Orders, "wait", lambda *_: next(waits) < 100 or pytest.fail("the run waits for ever"))
+    team = run(home, OPEN, replace(options, agent="claude"))
+    last = tasks.show(human(team), "1").history[-1]
+    assert (last.act, last.text[: len(beginning)], last.text[-1]) == (act, beginning, "E")
+    assert 60000 < len(last.text.encode()) <= SAID_LIMIT
+    assert all(len(message) < 70000 for message in told(team))
 
 
 @pytest.mark.parametrize("what", WELL)

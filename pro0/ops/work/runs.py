@@ -24,6 +24,7 @@ from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
 from pro0.rules.tasks import changes
 from pro0.rules.tasks.acts import GRANTS
+from pro0.rules.text import within
 
 
 def start(context: Context, options: RunOptions, draft: SeatDraft, limit: int) -> Seat:
@@ -82,7 +83,7 @@ def counted(context: Context, id: str, usage: Usage, cost: float) -> Task:
 @operation("run.stop", frozenset({Who.MEMBER}))
 def stopped(context: Context, why: str) -> None:
     """Tell lead and human, once, that the caller's run has stopped short, and why (behaviour 3.8)."""
-    runner, team = context.caller, context.team.require()
+    runner, team, why = context.caller, context.team.require(), within(why)
     text = f"{runner.agent_id} has stopped: {why}"
     with team.wanted.change("tell how a run has stopped") as change:
         owed = tuple(
