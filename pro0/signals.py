@@ -1,8 +1,8 @@
-"""Signals that ask this process to end, held back for a moment."""
+"""Signals that ask this process to end: held back for a moment, or heard once."""
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -23,3 +23,28 @@ def held_back() -> Iterator[None]:
             signal.signal(number, handler)
         if came:
             handlers[signal.Signals(came[0])](came[0], None)
+
+
+@contextmanager
+def interrupted_once() -> Iterator[Callable[[], None]]:
+    """Hear the first SIGINT alone, and none once the yielded function is called: what follows is not cut short.
+
+    A program that is started meanwhile hears its own, since none is ignored.
+    """
+    before = signal.getsignal(signal.SIGINT)
+
+    def deaf() -> None:
+        signal.signal(signal.SIGINT, lambda _number, _frame: None)
+
+    def first(_number: int, _frame: object) -> None:
+        deaf()  # here, so that a second one cannot come in between
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield lambda: None
+        return
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield deaf
+    finally:
+        signal.signal(signal.SIGINT, before)

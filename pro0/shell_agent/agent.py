@@ -14,7 +14,7 @@ from pro0.ops.tasks import tasks
 from pro0.ops.team.mail_reader import MailReader
 from pro0.ops.work import claims
 from pro0.ops.work.claims import NOT_NOW, OVER
-from pro0.shell_agent.command import Command, carry_out, how
+from pro0.shell_agent.command import Command, carried_out, how
 from pro0.store.watch import Watch
 
 
@@ -97,8 +97,8 @@ class ShellAgent:
         self._ran = task.epoch
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}"
         command = Command(task.id, task.run or "", task.parent or "", task.timeout, tag, self._grace)
-        ending = carry_out(command, self._agent_output, watch, lambda: self._look(task), self._poll)
-        self._report(task, ending)
+        with carried_out(command, self._agent_output, watch, lambda: self._look(task), self._poll) as ending:
+            self._report(task, ending)
 
     def _go_by(self, task: Task) -> None:
         """Complete a task with no command left to run; fail one with neither a command nor subtasks."""

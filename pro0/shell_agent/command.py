@@ -1,12 +1,14 @@
 """A task's command: run it in its member's terminal, and say how it ended."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from pro0.agent_output import AgentOutput
 from pro0.children import ChangeSource, Ending, Running
 from pro0.ops.team.members import task_identity
+from pro0.signals import interrupted_once
 
 
 class Command(NamedTuple):
@@ -20,29 +22,44 @@ class Command(NamedTuple):
     grace: float
 
 
-def carry_out(
+@contextmanager
+def carried_out(
     command: Command, agent_output: AgentOutput, watch: ChangeSource, look: Callable[[], str], poll: float
-) -> Ending:
-    """Run a command to its end, and end what it left running.
+) -> Iterator[Ending]:
+    """Run a command to its end, end what it left running, and yield how it ended, to be reported.
 
-    `look` returns why to end it, empty for no reason; it is called at changes, and every `poll` seconds.
+    `look` returns why to end it, empty for no reason; it is called at changes, and every `poll` seconds. The first
+    Ctrl+C ends it too. No other one cuts that short, nor the report: a command without one would run again.
     """
-    agent_output.say(f"$ {command.line}")
-    environment = os.environ | task_identity(command.task_id, command.parent)
-    running = Running(("/bin/sh", "-c", command.line), environment, command.tag, command.grace)
-    try:
+    with interrupted_once() as deaf:
+        agent_output.say(f"$ {command.line}")
+        environment = os.environ | task_identity(command.task_id, command.parent)
+        running = Running(("/bin/sh", "-c", command.line), environment, command.tag, command.grace)
         try:
-            running.start()
-        except OSError as error:
-            return Ending(127, "", f"cannot be started: {error.strerror}")
-        ending = running.follow(command.timeout, watch, agent_output.pass_on, look, poll)
-    except KeyboardInterrupt:  # the command may be at work before `start` has returned
-        ending = running.end("interrupted in its pane", agent_output.pass_on)
-    if ending.left and not ending.why:
-        agent_output.say(f"{command.task_id}: ended what its command left running ({ending.left})")
-    if ending.kept:
-        agent_output.say(f"{command.task_id}: {ending.goes_on}")
-    return ending
+            ending = _followed(running, command.timeout, agent_output, watch, look, poll)
+        except KeyboardInterrupt:  # the command may be at work before `start` has returned
+            ending = running.end("interrupted in its pane", agent_output.pass_on)
+        deaf()
+        if ending.left and not ending.why:
+            agent_output.say(f"{command.task_id}: ended what its command left running ({ending.left})")
+        if ending.kept:
+            agent_output.say(f"{command.task_id}: {ending.goes_on}")
+        yield ending
+
+
+def _followed(
+    running: Running,
+    limit: float | None,
+    agent_output: AgentOutput,
+    watch: ChangeSource,
+    look: Callable[[], str],
+    poll: float,
+) -> Ending:
+    try:
+        running.start()
+    except OSError as error:
+        return Ending(127, "", f"cannot be started: {error.strerror}")
+    return running.follow(limit, watch, agent_output.pass_on, look, poll)
 
 
 def how(ending: Ending) -> str:

@@ -19,7 +19,7 @@ from pro0.errors import BadInput, ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.message import MessageType
 from pro0.model.runtime import State
 from pro0.ops.work.claims import TAKEN_AWAY
-from pro0.shell_agent.command import Command, carry_out, how
+from pro0.shell_agent.command import Command, carried_out, how
 
 IDLE_LOOK, BUSY_LOOK = 60.0, 10.0
 """Seconds between two looks without a line, when idle and at work."""
@@ -148,8 +148,8 @@ class ShellAgentElsewhere:
         tag = f"{task['claim']['incarnation']}:{id}:{task['epoch']}"  # one that no other team's member has
         command = Command(id, task["run"], task.get("parent") or "", task.get("timeout"), tag, self._grace)
         self._why = ""
-        ending = carry_out(command, self._agent_output, self._typed, lambda: self._look(task), BUSY_LOOK)
-        self._report(id, ending)
+        with carried_out(command, self._agent_output, self._typed, lambda: self._look(task), BUSY_LOOK) as ending:
+            self._report(id, ending)
 
     def _look(self, task: dict[str, Any]) -> str:
         """Begin a look at home, which may be out of reach; return what the last one said against the work."""

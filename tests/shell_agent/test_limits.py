@@ -122,6 +122,36 @@ def test_an_interrupt_in_its_pane_ends_the_work_not_the_agent(desk: Desk) -> Non
     assert desk.settled(desk.give("echo on")).result == "on"
 
 
+def test_a_second_interrupt_does_not_cut_the_end_of_the_work_short(desk: Desk) -> None:
+    """Else the agent would be gone, and the command would run again."""
+    id = desk.give("trap 'touch asked' TERM; touch begun; while :; do sleep 0.05; done")
+    process = desk.start()
+    wait_until((desk.folder / "begun").exists, PATIENCE, "it has begun")
+    os.kill(process.pid, signal.SIGINT)
+    wait_until((desk.folder / "asked").exists, PATIENCE, "it was asked to end")
+    os.kill(process.pid, signal.SIGINT)
+    failed = desk.settled(id)
+    assert failed.closed_reason.startswith("interrupted in its pane")
+    assert desk.settled(desk.give("echo on")).result == "on"
+
+
+def test_an_interrupt_costs_no_outcome_that_cannot_be_stored_yet(desk: Desk) -> None:
+    id = desk.give("touch begun; until test -e go; do sleep 0.05; done; sleep 300 & echo precious")
+    process = desk.start()
+    wait_until((desk.folder / "begun").exists, PATIENCE, "it has begun")
+    good = desk.team.tasks.path.read_bytes()
+    desk.team.tasks.path.write_bytes(b"{ broken")
+    desk.says(State.ERROR)
+    (desk.folder / "go").touch()
+    desk.shows("ended what its command left running")
+    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.poll() is None
+    desk.team.tasks.path.write_bytes(good)
+    assert desk.settled(id).result == "precious"
+    assert desk.settled(desk.give("echo on")).result == "on"
+
+
 @pytest.mark.parametrize("step", ["processes.identify", "children.os.set_blocking"])
 def test_an_interrupt_while_its_command_starts_ends_the_work_too(desk: Desk, step: str) -> None:
     """Found by a busy machine: the command ran, and its agent had not been given the processor since."""
