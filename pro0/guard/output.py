@@ -22,7 +22,7 @@ def last_output(terminal: "AgentTerminal | None") -> str:
     if terminal:
         output = terminal.last_output(LINES, PATIENCE).encode(errors="replace")
     elif os.environ.get("TMUX_PANE"):
-        output = _of_pane(os.environ.get("TMUX", "").partition(",")[0], os.environ["TMUX_PANE"])
+        output = _of_pane(os.environ.get("TMUX", "").rsplit(",", 2)[0], os.environ["TMUX_PANE"])
     else:
         output = _of_log()
     return output.strip()[-LENGTH:].decode(errors="replace")

@@ -67,3 +67,16 @@ def test_a_tmux_that_does_not_tell_keeps_no_end(
     assert (report.state, report.exit.code, report.exit.output) == (State.CRASHED, 3, "")
     assert guard.wait(STUCK) == 3
     wait_until(lambda: session.tagged() == [], STUCK, "nobody is left")
+
+
+def test_a_pane_is_asked_for_at_its_own_server_whatever_its_socket_is_called(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "tmux"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "$2"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMUX", "/s,1,2/default,7,0")
+    monkeypatch.setenv("TMUX_PANE", "%0")
+    assert output_of(session, "exit 3") == "/s,1,2/default"

@@ -12,6 +12,7 @@ from pro0.sessions.backend import Opening, Place
 from pro0.sessions.starting import check, surroundings
 from pro0.sessions.tmux.pasting import UNTOUCHED
 from pro0.sessions.tmux.script import PaneRow, at_least, block, line, literal, ours, rows, word
+from pro0.sessions.tmux.socket import SurroundingTmux
 from pro0.sessions.tmux.windows import arrange, bring_up
 from tests.waiting import STUCK
 
@@ -148,6 +149,12 @@ def test_a_handle_that_cannot_be_a_pane_is_refused(changed: dict[str, str]) -> N
 @pytest.mark.parametrize("text", ["", "%1", "%1 2 3", "%1 x 5 99 0 @0 $0 80 24 - - - - team:/s", "no server running"])
 def test_what_is_not_a_pane_is_passed_over(text: str) -> None:
     assert rows([text]) == {}
+
+
+@pytest.mark.parametrize("socket", ["/tmp/tmux-0/default", "/tmp/a,b/default", "/tmp/a,1,2/default"])
+def test_the_surrounding_tmux_is_known_whatever_its_socket_is_called(socket: str) -> None:
+    surrounding = SurroundingTmux(f"{socket},1234,5")
+    assert (surrounding.socket, surrounding.server_pid, surrounding.session) == (socket, "1234", "$5")
 
 
 def test_a_pane_is_read_with_odd_names() -> None:

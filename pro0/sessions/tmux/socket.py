@@ -14,8 +14,7 @@ class SurroundingTmux:
     """The person's surrounding tmux, from the value of TMUX: "socket,server pid,session number"."""
 
     def __init__(self, value: str) -> None:
-        self.socket, _, rest = value.partition(",")
-        self.server_pid, _, session = rest.partition(",")
+        self.socket, self.server_pid, session = (*value.rsplit(",", 2), "", "")[:3]
         self.session = f"${session}"
 
 
