@@ -1,5 +1,6 @@
 """Shift and the arrows in a team's windows, borders, focus: typed into a terminal that shows the team."""
 
+import shlex
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ class WatchedSession:
         self.handles = self.tmux.open(self.place, openings)
         self.inner = ("tmux", "-S", self.handles[0].socket)
         self.outer = ("tmux", "-L", f"outer-{uuid.uuid4().hex[:8]}", "-f", "/dev/null")
-        attach = f"env -u TMUX {' '.join(self.tmux.attach_command(self.place, self.handles))}"
+        attach = f"env -u TMUX {shlex.join(self.tmux.attach_command(self.place, self.handles))}"
         subprocess.run([*self.outer, "new-session", "-d", "-x", "120", "-y", "40", attach], check=True)
         wait_until(lambda: "w1" in self.drawn(), 20, "the team is shown")  # a client that begins may lose a key
 

@@ -17,7 +17,7 @@ from pro0.errors import BadInput, EnvironmentMissing, Refused
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
 from pro0.sessions.tmux import server as tmux_server
-from pro0.sessions.tmux.script import Command
+from pro0.sessions.tmux.script import Command, line
 from pro0.sessions.tmux.windows import Group, bring_up
 from tests.contracts.elsewhere import SCROLLS, left_on_a_screen
 from tests.contracts.stages import STAGES, InsideStage, TmuxStage, incarnations
@@ -254,13 +254,18 @@ def test_a_team_comes_up_in_one_call_of_tmux(home: Path, tmp_path: Path, monkeyp
     stage.leave()
 
 
+ATTACH = ("attach-session", "-t", "=team")
+
+
 def test_the_command_to_watch_fits_the_terminal(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It needs neither libtmux nor tmux, and works inside that tmux, inside another, and outside of any."""
     own = STAGES["tmux"](tmp_path)
     assert isinstance(own, TmuxStage)
     handle = Handle(backend="tmux", incarnation="i", socket=own.socket, pane="%3")
     theirs = Handle(backend="tmux", incarnation="i", socket="/s", pane="%3")
-    attach = ("tmux", "-S", own.socket, "attach-session", "-t", "=team")
+    renamed = "#{&&:#{!=:#{session_name},},#{!=:#{session_name},team}}"
+    to_pane, to_team = line(("select-window", "-t", "%3"), ("attach-session", "-t", "%3")), line(ATTACH)
+    attach = ("tmux", "-S", own.socket, "if-shell", "-F", "-t", "%3", renamed, to_pane, to_team)
     assert own.backend.attach_command(own.place, [handle]) == attach
     outside = ("tmux", "-S", "/s", "select-window", "-t", "%3", ";", "attach-session", "-t", "%3")
     assert own.backend.attach_command(own.place, [theirs]) == outside
@@ -277,6 +282,29 @@ def test_a_person_who_attaches_sees_the_team(terminal: TmuxStage, monkeypatch: p
     with a_terminal_running(command):
         wait_until(lambda: terminal.tmux(*clients) == "team pro0-team", SECONDS, "somebody watches the team")
         assert terminal.tmux("display-message", "-p", "-t", "=team:", "#{@pro0_window}") == terminal.place.uid
+
+
+@pytest.mark.parametrize("what", ["untouched", "renamed to mine", "renamed to 0", "its pane is gone"])
+def test_a_person_attaches_to_the_teams_own_server_whatever_became_of_its_session(
+    home: Path, tmp_path: Path, what: str
+) -> None:
+    """In the window that was shown there last, unless it was renamed."""
+    stage = STAGES["tmux"](tmp_path)
+    assert isinstance(stage, TmuxStage)
+    try:
+        handles = stage.open(2)
+        stage.tmux("new-window", "-t", "=team:", "-n", "theirs", "sleep 600")
+        session, window = "team", "theirs"
+        if what.startswith("renamed"):
+            session, window = what.rpartition(" ")[2], "pro0-team"
+            stage.tmux("rename-session", "-t", "=team", session)
+        elif what == "its pane is gone":
+            stage.backend.close(handles[0])
+        with a_terminal_running(stage.backend.attach_command(stage.place, handles)):
+            clients = ("list-clients", "-F", "#{session_name} #{window_name}")
+            wait_until(lambda: stage.tmux(*clients) == f"{session} {window}", SECONDS, f"{session} is watched")
+    finally:
+        stage.tmux("kill-server")
 
 
 def test_a_person_inside_that_tmux_switches_to_the_team(

@@ -2,7 +2,6 @@
 
 import io
 import os
-import shlex
 import shutil
 import sys
 import time
@@ -130,12 +129,9 @@ def attach(team: str | None) -> None:
 
     context = here(team)
     if not terminal():
-        argv = attaching.command(context.team)
-        raise EnvironmentMissing(
-            "attaching needs a terminal",
-            code=ErrorCode.NO_TERMINAL,
-            hint=f"in one: {shlex.join(argv)}",
-        )
+        attaching.command(context.team)  # a team without panes is refused first
+        hint = f"in one: pro0 team attach -t {context.team.name}"
+        raise EnvironmentMissing("attaching needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
     attaching.show(context)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
+from pro0.sessions.tmux.script import Command, line
 
 
 class SurroundingTmux:
@@ -54,10 +55,27 @@ def watch(place: Place, handle: Handle) -> tuple[str, ...]:
         return ("tmux", "-S", handle.socket, "switch-client", "-t", handle.pane)
     # tmux refuses to attach from inside another tmux, unless TMUX is not set.
     tmux = ("env", "-u", "TMUX", "tmux") if surrounding else ("tmux",)
-    if handle.socket == own_socket(place):
-        return (*tmux, "-S", handle.socket, "attach-session", "-t", f"={place.team}")
     pane = ("-t", handle.pane)
-    return (*tmux, "-S", handle.socket, "select-window", *pane, ";", "attach-session", *pane)
+    to_pane: tuple[Command, Command] = (("select-window", *pane), ("attach-session", *pane))
+    if handle.socket == own_socket(place):
+        to_team: Command = ("attach-session", "-t", f"={place.team}")
+        return (
+            *tmux,
+            "-S",
+            handle.socket,
+            "if-shell",
+            "-F",
+            *pane,
+            _renamed(place.team),
+            line(*to_pane),
+            line(to_team),
+        )
+    return (*tmux, "-S", handle.socket, *to_pane[0], ";", *to_pane[1])
+
+
+def _renamed(team: str) -> str:
+    """Return the condition "a person has renamed the session of this pane"; a pane that is gone has none."""
+    return f"#{{&&:#{{!=:#{{session_name}},}},#{{!=:#{{session_name}},{team}}}}}"
 
 
 def listening(path: str) -> bool:
