@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from pro0.model.runtime import Handle
 from pro0.model.screen import Screen
+from pro0.rules.screens.escapes import Style, painted
 from tests.contracts.stages import TmuxStage
 from tests.waiting import STUCK, wait_until
 
@@ -35,6 +36,23 @@ def test_screens_are_seen_with_title_style_and_cursor(terminal: TmuxStage, panes
     assert screen.cursor == (0, 2)
     assert "\x1b[1m\x1b[31mred" in screen.styled[0].replace("38;5;1", "31")
     assert not list(terminal.folder.rglob("renamed"))
+
+
+LINES = r"""printf '\033[1;31mred\nred too\033[0m\n\033(0lqk\nx x\033(B plain x\n\n\033[2mdim\n\ndim too\033[0m\n'
+cat"""
+
+
+def test_a_screen_is_seen_whole_and_each_row_with_its_own_styles(terminal: TmuxStage) -> None:
+    """A browser draws each row by itself, and a row that is missing moves the cursor."""
+    handle = terminal.start([terminal.opening("/bin/sh", "-c", LINES)])[0]
+    terminal.shows(handle, "dim too")
+    screen = seen(terminal, handle)
+    assert len(screen.rows) == len(screen.styled) == int(terminal.tmux("display-message", "-p", "#{pane_height}"))
+    assert screen.rows[:9] == ("red", "red too", "┌─┐", "│ │ plain x", "", "dim", "", "dim too", "")
+    assert screen.cursor == (0, 8)
+    styles = [cells[0].style if cells else Style() for cells in (next(painted([row])) for row in screen.styled)]
+    assert [style.dim for style in styles[:9]] == [False] * 5 + [True, False, True, False]
+    assert [style.colour[-1:] for style in styles[:3]] == ["1", "1", ""]
 
 
 def test_a_pane_that_is_not_ours_is_not_looked_at(terminal: TmuxStage, panes: tuple[Handle, ...]) -> None:

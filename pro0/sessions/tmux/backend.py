@@ -19,6 +19,7 @@ from pro0.model.screen import Screen
 from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.starting import check, elsewhere
 from pro0.sessions.tmux import socket as tmux_socket
+from pro0.sessions.tmux.captured import capture, screens
 from pro0.sessions.tmux.keys import LIST, bindings, releases
 from pro0.sessions.tmux.pasting import paste, typed
 from pro0.sessions.tmux.persons import persons_prefix, prefix, terminal_type
@@ -29,7 +30,6 @@ from pro0.sessions.tmux.script import (
     Made,
     PaneRow,
     block,
-    capture,
     held,
     line,
     literal,
@@ -37,7 +37,6 @@ from pro0.sessions.tmux.script import (
     marked,
     ours,
     rows,
-    screens,
 )
 from pro0.sessions.tmux.windows import arrange, bring_up
 

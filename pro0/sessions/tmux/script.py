@@ -8,7 +8,6 @@ import msgspec
 
 from pro0.errors import ErrorCode, Refused
 from pro0.model.runtime import Handle
-from pro0.model.screen import Screen
 from pro0.sessions.starting import is_incarnation
 
 TAG = "@pro0"
@@ -34,7 +33,6 @@ TITLE = "@pro0_title"
 
 Command = tuple[str, ...]
 
-_STYLE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 _UNSAFE = re.compile(rb"[^A-Za-z0-9@%+=:,./_-]")
 _LATEST = 60
 """Seconds after the earliest counted time; activity later than this is not counted."""
@@ -170,32 +168,6 @@ def made_panes(lines: Iterable[str]) -> dict[str, Made]:
     """Return the panes made by a script, by pane id, in order."""
     fields = (line.split(" ") for line in lines if line.startswith("made "))
     return {pane: Made(pane, int(pid), int(server_pid), start) for _, pane, pid, server_pid, start in fields}
-
-
-def capture(handle: Handle, mark: str) -> str:
-    """Return the line to print a pane's screen below a head; nobody in the pane can know the `mark`."""
-    head = f"{mark} {handle.incarnation} #{{cursor_x}} #{{cursor_y}} #{{pane_width}} #{{pane_title}}"
-    return line(("display-message", "-p", "-t", handle.pane, head), ("capture-pane", "-p", "-e", "-t", handle.pane))
-
-
-def screens(lines: Iterable[str], mark: str) -> dict[str, Screen]:
-    """Return the screens printed by `shown`, by incarnation."""
-    heads: dict[str, str] = {}
-    styled: dict[str, list[str]] = {}
-    current = ""
-    for text in lines:
-        if text.startswith(f"{mark} "):
-            current = text.split(" ")[1]
-            heads[current], styled[current] = text, []
-        elif current:
-            styled[current].append(text)
-    return {incarnation: _screen(head, styled[incarnation]) for incarnation, head in heads.items()}
-
-
-def _screen(head: str, styled: list[str]) -> Screen:
-    _, _, column, row, width, title = head.split(" ", 5)
-    rows = tuple(_STYLE.sub("", text).rstrip() for text in styled)
-    return Screen(rows=rows, title=title, styled=tuple(styled), cursor=(int(column), int(row)), columns=int(width))
 
 
 def _row(text: str) -> PaneRow | None:
