@@ -123,7 +123,7 @@ def _connected(handle: Handle) -> Connection:
 def _put(handle: Handle, kind: bytes, text: str, looked: float | None) -> bool:
     try:
         with _connected(handle) as terminal:
-            wish = {"text": text, "quiet": math.ceil(1000 * quiet(looked))}
+            wish = {"text": text, "quiet": min(math.ceil(1000 * quiet(looked)), protocol.LIMIT)}
             return bool(terminal.ask(kind, json.dumps(wish).encode(), protocol.TAKEN).get("taken"))
     except Silent as error:
         raise Refused(f"the session {handle.incarnation} is gone: {error}", code=ErrorCode.BACKEND_STALE) from None

@@ -99,6 +99,17 @@ def test_a_person_who_types_is_left_alone_until_they_rest(stage: Stage) -> None:
         wait_until(lambda: record() == b"half \x1b", SECONDS, "the key arrives")
 
 
+def test_who_types_now_is_left_alone_however_old_the_look_is(stage: Stage) -> None:
+    handle, record = stage.recorder()
+    with person(stage, handle) as types:
+        types("half ")
+        wait_until(lambda: record() == b"half ", SECONDS, "it arrives")
+        for seconds in (70, 4000):
+            assert not stage.backend.press(handle, "Enter", time.monotonic() - seconds)
+            assert not stage.backend.nudge(handle, LINE, looked=time.monotonic() - seconds)
+        assert record() == b"half "
+
+
 def test_a_person_who_types_elsewhere_holds_nothing_up(stage: Stage) -> None:
     handle, record = stage.recorder()
     other, typed = stage.recorder()
@@ -148,7 +159,7 @@ def test_nobody_has_typed_at_a_time_that_is_yet_to_come(home: Path, tmp_path: Pa
         with at_a_terminal(stage, handle) as types:
             types("x")
             for now, told in ((time.time(), "1"), (time.time() - 86400, "")):
-                shown = stage.tmux("display-message", "-p", "-t", handle.pane, typed_since(handle.pane, now - 9))
+                shown = stage.tmux("display-message", "-p", "-t", handle.pane, typed_since(handle.pane, now - 9, now))
                 assert shown == told
     finally:
         stage.leave()

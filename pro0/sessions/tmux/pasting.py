@@ -18,7 +18,8 @@ def paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
 
     The server does nothing else during one line, so no key of a person comes between check and paste.
     """
-    typed = typed_since(handle.pane, time.time() - quiet(looked))
+    now = time.time()
+    typed = typed_since(handle.pane, now - quiet(looked), now)
     return _unless(f"#{{||:{_BLOCKED},{typed}}}", handle, _put_in(handle, text, how))
 
 

@@ -35,7 +35,7 @@ Command = tuple[str, ...]
 
 _UNSAFE = re.compile(rb"[^A-Za-z0-9@%+=:,./_-]")
 _LATEST = 60
-"""Seconds after the earliest counted time; activity later than this is not counted."""
+"""Seconds from now; activity later than this is not counted."""
 _PANE = re.compile(r"%[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 
@@ -66,21 +66,21 @@ def at_least(major: int, minor: int, version: str = "#{version}") -> str:
     return f"#{{m/r:^(next-)?({minors}|{majors}),{version}}}"
 
 
-def typed_since(pane: str, since: float) -> str:
+def typed_since(pane: str, since: float, now: float) -> str:
     """Return the condition "a person has typed in a pane since this time", in whole seconds of this machine's clock.
 
     A person's keys go to the active pane of the attached session, or to all panes of a synchronised window; those of
     a browser to a pane of their own, which notes the time.
-    A time long after it comes from a clock set back since, and does not count.
+    A time long after `now` comes from a clock set back since, and does not count.
     """
-    recently = f"#{{&&:#{{session_attached}},{_between('session_activity', since)}}}"
+    recently = f"#{{&&:#{{session_attached}},{_between('session_activity', since, now)}}}"
     pane_active = f"#{{&&:#{{==:#{{pane_id}},{pane}}},{recently}}}"
     attached = f"#{{?pane_synchronized,#{{S:#{{?{recently},1,}}}},#{{S:#{{?{pane_active},1,}}}}}}"
-    return f"#{{?{_between(TYPED, since)},1,{attached}}}"
+    return f"#{{?{_between(TYPED, since, now)},1,{attached}}}"
 
 
-def _between(moment: str, since: float) -> str:
-    return f"#{{&&:#{{>=:#{{{moment}}},{int(since)}}},#{{<=:#{{{moment}}},{int(since) + _LATEST}}}}}"
+def _between(moment: str, since: float, now: float) -> str:
+    return f"#{{&&:#{{>=:#{{{moment}}},{int(since)}}},#{{<=:#{{{moment}}},{int(now) + _LATEST}}}}}"
 
 
 def literal(text: str) -> str:
