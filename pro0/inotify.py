@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 MODIFIED, MOVED_FROM, MOVED_TO, CREATED, DELETED = 0x02, 0x40, 0x80, 0x100, 0x200
-OVERFLOW, ONLY_FOLDERS, IS_FOLDER = 0x4000, 0x01000000, 0x40000000
+OVERFLOW, WATCH_GONE, ONLY_FOLDERS, IS_FOLDER = 0x4000, 0x8000, 0x01000000, 0x40000000
 PAUSE = 0.05
 """Seconds from a change to its report: a burst costs one wake-up, and a file that is written in two steps is whole."""
 _CHANGE = MODIFIED | MOVED_FROM | MOVED_TO | CREATED | DELETED
@@ -73,6 +73,8 @@ class Inotify:
                 names = None
             elif names is not None:
                 names.append(name)
+            if what & WATCH_GONE:
+                self._folders.pop(watch, None)
             if what & IS_FOLDER and what & (CREATED | MOVED_TO) and watch in self._folders:
                 names = self._found(os.path.join(self._folders[watch], name), names)  # noqa: PTH118
         return names

@@ -216,6 +216,24 @@ def test_a_folder_that_goes_and_comes_back_is_looked_at(watching: Watch, folder:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a library looks")
+def test_a_folder_that_is_gone_is_forgotten(folder: Path) -> None:
+    """A lead works for weeks, and each session has a folder."""
+    changes = inotify.Inotify([str(folder)])
+    news, known = iter(changes), sorted(changes._folders.values())
+    for number in range(3):
+        (new := folder / f"new-{number}" / "below").mkdir(parents=True)
+        while str(new) not in changes._folders.values():
+            next(news)
+        new.rmdir()
+        new.parent.rmdir()
+        while any(path.startswith(str(new.parent)) for path in changes._folders.values()):
+            assert select.select([changes._descriptor], [], [], 1)[0], "it is told, and still known"
+            next(news)
+    assert sorted(changes._folders.values()) == known
+    changes.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a library looks")
 def test_an_idle_watch_never_wakes(watching: Watch) -> None:
     """Its thread sleeps in the kernel: what the kernel counts of its wake-ups stays the same while another's grows."""
     status = Path(f"/proc/self/task/{watching._watching.thread.native_id}/status")
