@@ -1,5 +1,6 @@
 """Git, run in one folder: what stands around it does not lead it elsewhere, and its complaints are one clear line."""
 
+import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -55,6 +56,17 @@ def test_without_room_for_scratch_files_it_is_said_where(
     with pytest.raises(Unwritable, match=rf"^no scratch file can be written in {tmp_path}/full: ") as raised:
         act(Git(project))
     assert raised.value.hint == "free some space there, or name another folder in TMPDIR"
+
+
+def test_a_folder_in_the_place_of_a_list_is_not_left_open(project: Path) -> None:
+    """Git takes it for no list."""
+    exclude = project / ".git" / "info" / "exclude"
+    exclude.unlink(missing_ok=True)
+    exclude.mkdir(parents=True)
+    before = len(os.listdir("/dev/fd"))
+    with Git(project).apart() as apart:
+        apart.run("status")
+    assert len(os.listdir("/dev/fd")) == before
 
 
 def test_any_name_of_a_folder_is_read(project: Path, tmp_path: Path) -> None:

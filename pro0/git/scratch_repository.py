@@ -52,7 +52,11 @@ def _form(plain: Mapping[str, str]) -> str:
 
 def _take(source: Path, target: Path) -> None:
     """Add a list to another, if it is a regular file."""
-    with suppress(OSError), open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+    # By its opener: `open` leaves a descriptor that it is given open when that is a folder's.
+    with (
+        suppress(OSError),
+        open(source, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as stream,
+    ):
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             with target.open("ab") as copy:
                 copy.write(stream.read(_NOTES))

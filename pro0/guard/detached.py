@@ -28,6 +28,9 @@ def start(argv: list[str], cwd: str, env: dict[str, str], errors: str) -> None:
         middle = os.fork()
         if not middle:
             _be_the_middle(argv, cwd, env, errors, held, release)
+    except OSError:
+        os.close(release)
+        raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(held)

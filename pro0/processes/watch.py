@@ -103,7 +103,11 @@ if sys.platform == "linux":
         def __init__(self) -> None:
             self._epoll = select.epoll()
             self._bell = _Bell()
-            self._epoll.register(self._bell.listen, select.EPOLLIN)
+            try:
+                self._epoll.register(self._bell.listen, select.EPOLLIN)
+            except OSError:  # each user has a limit of what is watched
+                self._bell.close()
+                raise
 
         def fileno(self) -> int:
             return self._epoll.fileno()
@@ -113,7 +117,11 @@ if sys.platform == "linux":
                 key = pidfd.open_process(pid)
             except ProcessLookupError:
                 return None
-            self._epoll.register(key, select.EPOLLIN)
+            try:
+                self._epoll.register(key, select.EPOLLIN)
+            except BaseException:
+                os.close(key)
+                raise
             return key
 
         def remove(self, key: int) -> None:

@@ -30,21 +30,18 @@ WORKERS = 4
 LAST = 2.0
 """Seconds at most for what is under way when the lead ends."""
 
-Finished = Callable[[], None]
-
 
 @contextmanager
 def serving(team: TeamStore) -> Iterator[None]:
     """Serve a team's socket while its lead works; a lead without one leads all the same."""
     path = team.paths.team / SOCKET
     try:
-        listener = listening(path)
-    except OSError as error:
+        server = RpcServer(TeamStore(team.paths.home, team.name), listening(path))
+        server.start()
+    except (OSError, RuntimeError) as error:
         Log(team).write("trouble", why=f"no socket for other programs: {error}")
         yield
         return
-    server = RpcServer(TeamStore(team.paths.home, team.name), listener)
-    server.start()
     try:
         yield
     finally:
@@ -65,7 +62,7 @@ class RpcServer:
         self._lists = Lists(lambda: self._version)
         self._turned_away: list[socket.socket] = []
         self._workers = JobThreads(WORKERS)
-        self._finished: deque[Finished] = deque()
+        self._finished: deque[Callable[[], None]] = deque()
         self._bell = Bell()
         self._watch: Watch | None = None
         self._looks = LifeSigns()
@@ -74,8 +71,14 @@ class RpcServer:
         self._thread = threading.Thread(target=self._run, name="rpc", daemon=True)
 
     def start(self) -> None:
-        """Begin to serve."""
-        self._thread.start()
+        """Begin to serve; raises RuntimeError without a free thread."""
+        try:
+            self._thread.start()
+        except RuntimeError:
+            self._bell.close()
+            if self._listener:
+                self._listener.close()
+            raise
 
     def adopt(self, connection: socket.socket, client: Callable[[Lists], RpcClient]) -> None:
         """Serve a connection whose client another surface knows already."""
@@ -172,8 +175,7 @@ class RpcServer:
             return
         try:
             if len(self._connections) >= CONNECTIONS:
-                error_text = f"{CONNECTIONS} clients are connected"
-                raise Refused(error_text, code=ErrorCode.TOO_MANY, hint="close one of them")
+                raise Refused(f"{CONNECTIONS} clients are connected", code=ErrorCode.TOO_MANY, hint="close one of them")
             self._connections[connection] = RpcConnection(connection, client_at(connection, self._team, self._lists))
         except (Pro0Error, OSError) as error:
             refusal = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")
@@ -260,7 +262,7 @@ class RpcServer:
         if self._is_gone():
             self._finish(connection.end)
 
-    def _finish(self, act: Finished) -> None:
+    def _finish(self, act: Callable[[], None]) -> None:
         self._finished.append(act)
         self._bell.ring()
 

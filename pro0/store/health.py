@@ -5,7 +5,7 @@ import re
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -194,18 +194,21 @@ def crash(errors: Path) -> str:
 def flock_works(folder: Path) -> str:
     """Return the reason locks fail on this file system, or ""; the test locks the folder itself."""
     try:
-        owner, rival = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for _ in range(2))
+        with _open(folder) as owner, _open(folder) as rival:
+            if not lock_descriptor(owner, blocking=False):
+                return ""  # somebody else runs this test now and holds the lock alone
+            return "two have the same lock" if lock_descriptor(rival, blocking=False) else ""
     except OSError as error:
         return str(error.strerror)
+
+
+@contextmanager
+def _open(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        if not lock_descriptor(owner, blocking=False):
-            return ""  # somebody else runs this test now and holds the lock alone
-        return "two have the same lock" if lock_descriptor(rival, blocking=False) else ""
-    except OSError as error:
-        return str(error.strerror)
+        yield descriptor
     finally:
-        os.close(owner)
-        os.close(rival)
+        os.close(descriptor)
 
 
 def tighten(entry: Loose) -> None:

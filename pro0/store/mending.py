@@ -154,5 +154,8 @@ def _unused(folder: int, name: str) -> str:
 def _bytes(folder: int, name: str) -> bytes:
     """Return a regular file's bytes up to the limit; raises OSError, for an unreachable file is not a lost one."""
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)  # a folder is no file for `fdopen`, which would leave it open
+        return b""
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(SIZE_LIMIT) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        return file.read(SIZE_LIMIT)

@@ -80,7 +80,7 @@ class Watch:
 
 
 class _Watching:
-    """One thread for all watches of the same folders; none where a folder is missing or the system has no watch left.
+    """One thread for all watches of the same folders; none where a folder is missing or the system has no room.
 
     Then whoever watches finds changes when it looks by itself.
     """
@@ -90,9 +90,14 @@ class _Watching:
         self.watches: list[Watch] = []
         self.thread = threading.Thread(target=self._run, daemon=True)
         self._changes: _Changes | None = None
-        with suppress(OSError):
+        with suppress(OSError):  # a folder is missing, or no watch is left
             self._changes = _Changes(map(str, folders))
-            self.thread.start()
+        if self._changes:
+            try:
+                self.thread.start()
+            except RuntimeError:  # no thread is left
+                self._changes.close()
+                self._changes = None
 
     def leave(self, watch: Watch) -> None:
         """Tell this one no more; the last one ends the thread."""

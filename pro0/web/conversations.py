@@ -125,8 +125,9 @@ class Conversations:
             if server := self._servers.pop(other, None):  # none when another conversation was faster
                 await anyio.to_thread.run_sync(server.close)
         if key not in self._servers:
-            self._servers[key] = RpcServer(team) if team else HomeServer(self._address.home)
-            self._servers[key].start()
+            server = RpcServer(team) if team else HomeServer(self._address.home)
+            server.start()  # one without a thread would answer nobody
+            self._servers[key] = server
         return self._servers[key]
 
 

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
 
 from pro0.engine.opening.early import AWAITS, EarlyLead
 from pro0.engine.opening.launch import ensure_lead, leads
+from pro0.errors import EnvironmentMissing
 from pro0.ops import ownership
 from pro0.store.teams import Store, TeamStore
 from tests.conftest import Result
@@ -74,6 +76,15 @@ def test_it_ends_with_its_starter(home: Path) -> None:
         wait_until(lambda: early_ones(home), STUCK, "it is there")
         starter.kill()
     wait_until(lambda: not early_ones(home), STUCK, "it is gone")
+
+
+def test_one_that_cannot_be_started_leaves_nothing_open(alpha: Crew) -> None:
+    """The system refuses a variable that is as long as this."""
+    before = len(os.listdir("/dev/fd"))
+    with pytest.raises(EnvironmentMissing, match="the lead of alpha cannot be started: Argument list too long") as told:
+        EarlyLead(alpha.team, {**os.environ, "LONG": "x" * (1 << 20)}, "headless")
+    assert told.value.hint
+    assert len(os.listdir("/dev/fd")) == before
 
 
 def test_one_that_was_killed_before_the_word_is_replaced(alpha: Crew, home: Path) -> None:

@@ -1,5 +1,6 @@
 """A lead that a guard starts: no child of the guard, with nothing of it, and whatever is in the way is said."""
 
+import errno
 import json
 import os
 import stat
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from pro0.guard import detached
+from tests.faults import fail_with, fault_at
 from tests.waiting import STUCK, wait_until
 
 START = """
@@ -109,6 +112,14 @@ def test_what_cannot_be_started_is_said_in_its_log(tmp_path: Path, what: str) ->
     assert all(line.startswith("pro0 guard: the lead cannot be started: ") for line in lines)
     assert all(line.endswith(why) for line in lines)
     assert stat.S_IMODE(errors.stat().st_mode) == 0o600
+
+
+def test_a_system_without_room_for_another_process_leaves_nothing_open(tmp_path: Path) -> None:
+    """The guard tries again, and may do so as often as it likes."""
+    before = len(os.listdir("/dev/fd"))
+    with fault_at(1, fail_with(errno.EAGAIN), ("fork",)), pytest.raises(BlockingIOError):
+        detached.start([sys.executable, "-c", ""], str(tmp_path), {}, str(tmp_path / "errors"))
+    assert len(os.listdir("/dev/fd")) == before
 
 
 @pytest.mark.parametrize("kind", ["a link", "a pipe", "a folder", "nowhere"])

@@ -1,8 +1,10 @@
 """Waiting for the ends of processes on a descriptor."""
 
+import errno
 import os
 import select
 import subprocess
+import sys
 from collections.abc import Iterator
 
 import msgspec
@@ -94,6 +96,28 @@ def test_no_descriptor_stays_open(children: list["subprocess.Popen[bytes]"]) -> 
         children[0].kill()
         wait_until(watch.ended, 30, "told")
         watch.discard(identity(children[1]))
+    assert len(os.listdir("/dev/fd")) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no descriptor for each process")
+def test_what_the_kernel_does_not_watch_leaves_no_descriptor_open(
+    children: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has a limit of watches for each user: whoever has none left tries again and again."""
+    before = len(os.listdir("/dev/fd"))
+    with processes.ExitWatch() as watch:
+        watch._queue._epoll.close()
+        with pytest.raises(ValueError, match="closed"):
+            watch.add(identity(children[0]))
+    assert len(os.listdir("/dev/fd")) == before
+
+    class Full:
+        def register(self, _descriptor: int, _events: int) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(select, "epoll", Full)
+    with pytest.raises(OSError, match="No space"):
+        processes.ExitWatch()
     assert len(os.listdir("/dev/fd")) == before
 
 

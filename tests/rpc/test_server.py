@@ -1,6 +1,7 @@
 """The socket of a lead: whose it is, who speaks there, and clients that are slow, hostile or gone."""
 
 import errno
+import gc
 import json
 import os
 import random
@@ -28,7 +29,7 @@ from pro0.rpc.client import RpcClient
 from pro0.rpc.place import CONNECTIONS
 from pro0.rpc.server import WORKERS, RpcServer, serving
 from pro0.rpc.subscriptions import CHAT, LIMIT, TOPICS
-from pro0.store.paths import SOCKET
+from pro0.store.paths import LEAD_LOG, SOCKET
 from pro0.store.places.documents import Files
 from pro0.store.teams import TeamStore
 from pro0.store.watch import Watch
@@ -606,6 +607,20 @@ def test_a_server_that_ends_answers_what_is_under_way(team: TeamStore) -> None:
     heard = [*wire.rest()]
     wire.close()
     assert [one["result"]["title"] for one in heard if "result" in one] == ["x"]
+
+
+def test_a_lead_without_a_thread_to_serve_with_leads_all_the_same(team: TeamStore) -> None:
+    """The system has no room for a stack of this size; only the log stays open, and says why nobody is served."""
+    gc.collect()
+    descriptors, size = psutil.Process().num_fds(), threading.stack_size(1 << 45)
+    try:
+        with serving(team), pytest.raises(OSError, match="refused"):
+            Wire(team.paths.team / SOCKET)
+    finally:
+        threading.stack_size(size)
+    assert "no socket for other programs: can't start new thread" in (team.paths.logs / LEAD_LOG).read_text()
+    gc.collect()
+    assert psutil.Process().num_fds() <= descriptors + 1
 
 
 def test_servers_that_ended_leave_no_descriptor_and_no_thread(team: TeamStore) -> None:

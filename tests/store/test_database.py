@@ -413,6 +413,18 @@ def test_a_watch_is_told_of_its_own_places_alone(home: Path, url: str, monkeypat
         watch.close()
 
 
+def test_a_watch_without_a_thread_leaves_nothing_open(home: Path, url: str) -> None:
+    """The system has no room for a stack of this size; whoever watches tries again, as without a descriptor."""
+    team = team_at(home, url, "w1")
+    before, size = len(os.listdir("/dev/fd")), threading.stack_size(1 << 45)
+    try:
+        with pytest.raises(OSError, match="can't start new thread"):
+            team.documents.watch([team.mailbox("w1").place], r".*\.json")
+    finally:
+        threading.stack_size(size)
+    assert len(os.listdir("/dev/fd")) == before
+
+
 @contextmanager
 def many_files_open() -> Iterator[None]:
     """Let the next descriptors be beyond the 1024 that `select` knows."""

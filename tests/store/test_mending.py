@@ -111,6 +111,16 @@ def test_of_a_missing_file_what_was_moved_aside_and_not_replaced(tmp_path: Path)
     assert (tmp_path / f"{FIRST}-2-2").read_bytes() == b"second"
 
 
+def test_a_folder_that_was_moved_aside_and_not_replaced_holds_nothing(tmp_path: Path) -> None:
+    """It was in the place of the document; a repair that was killed left none, and the next one makes it."""
+    before = len(os.listdir("/dev/fd"))
+    (tmp_path / f"{NAME}{MOVED}20260102T030405Z").mkdir()
+    assert mending.remnant(document(tmp_path)) == Bad(b"", 0, "missing")
+    assert mend(tmp_path)
+    assert document(tmp_path).read().next_id == SOUND.next_id
+    assert len(os.listdir("/dev/fd")) == before
+
+
 def test_no_more_is_read_than_is_ever_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mending, "SIZE_LIMIT", 100)
     bad(tmp_path, "bytes", b"x" * 500)

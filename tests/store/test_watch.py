@@ -4,6 +4,7 @@ import errno
 import os
 import select
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -263,6 +264,21 @@ def test_lost_changes_may_be_changes_of_any_file(folder: Path) -> None:
     for file in files:
         os.close(file)
     changes.close()
+
+
+def test_without_a_thread_nobody_is_told_and_nothing_stays_open(folder: Path) -> None:
+    """The system has no room for a stack of this size, as it has none for any at its limit of threads."""
+    before, size = len(os.listdir("/dev/fd")), threading.stack_size(1 << 45)
+    try:
+        made = Watch([folder], ".*")
+    finally:
+        threading.stack_size(size)
+    (folder / "tasks.json").write_text("x")
+    assert not made.drain()
+    made.close()
+    assert len(os.listdir("/dev/fd")) == before
+    again = looking(folder)  # with room for a thread, the next one looks
+    again.close()
 
 
 def test_without_a_watch_of_the_system_nobody_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

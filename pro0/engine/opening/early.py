@@ -11,7 +11,7 @@ from types import TracebackType
 
 from pro0 import resources
 from pro0.engine.opening.environment import lead_environment
-from pro0.engine.opening.launch import errors_of
+from pro0.engine.opening.launch import errors_of, not_started
 from pro0.store.teams import Store, TeamStore
 
 AWAITS = "PRO0_AWAITS_TEAM"
@@ -23,20 +23,16 @@ class EarlyLead:
     """Such a lead, from its starter's side; a context manager, at whose end a lead without the word is gone."""
 
     def __init__(self, team: TeamStore, environment: Mapping[str, str], mode: str) -> None:
-        """Start it; `environment` is what the team keeps of its starter's, `mode` what it asks for."""
-        readable, self._writable = os.pipe()
+        """Start it; `environment` is what the team keeps of its starter's, `mode` what it asks for.
+
+        Raises EnvironmentMissing when it cannot be started.
+        """
         try:
-            self._process = subprocess.Popen(
-                resources.lead_argv(team.name),
-                stdin=readable,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={**lead_environment(environment, str(team.paths.home)), AWAITS: mode},
-                start_new_session=True,
+            self._process, self._writable = _started(
+                resources.lead_argv(team.name), {**lead_environment(environment, str(team.paths.home)), AWAITS: mode}
             )
-        finally:
-            os.close(readable)
+        except OSError as error:
+            raise not_started(team, error, "try again: nothing was made") from error
         self._leads = False
 
     def __enter__(self) -> "EarlyLead":
@@ -58,6 +54,27 @@ class EarlyLead:
             return None
         self._leads = True
         return self._process
+
+
+def _started(argv: tuple[str, ...], environment: Mapping[str, str]) -> "tuple[subprocess.Popen[bytes], int]":
+    """Start a program, and return it with the other end of its standard input; after an OSError nothing is open."""
+    readable, writable = os.pipe()
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=readable,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env=environment,
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(writable)
+        raise
+    finally:
+        os.close(readable)
+    return process, writable
 
 
 def has_word(store: Store, name: str, mode: str) -> bool:

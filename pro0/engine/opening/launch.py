@@ -111,10 +111,14 @@ def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     except OSError as error:
-        message = f"the lead of {team.name} cannot be started: {error.strerror or error}"
-        raise EnvironmentMissing(message, hint=f"try again: pro0 team resume -t {team.name}") from error
+        raise not_started(team, error, f"try again: pro0 team resume -t {team.name}") from error
     finally:
         os.close(errors)
+
+
+def not_started(team: TeamStore, error: OSError, hint: str) -> EnvironmentMissing:
+    """Return what is said of a lead whose process cannot be started."""
+    return EnvironmentMissing(f"the lead of {team.name} cannot be started: {error.strerror or error}", hint=hint)
 
 
 def errors_of(team: TeamStore) -> int:

@@ -1,5 +1,6 @@
 """Wake up when a document in a database changes: the server tells of it, and a thread makes a descriptor readable."""
 
+import errno
 import os
 import select
 import threading
@@ -25,6 +26,7 @@ class DatabaseWatch(Watch):
     """Report changes of documents in some places, and of files in some folders, until `close`."""
 
     def __init__(self, team: TeamRows, places: Iterable[Rows], folders: Iterable[Path], names: str) -> None:
+        """Raises OSError when the system has no room for it."""
         super().__init__(folders, names)
         self._team = team
         self._starts = tuple(place.key() for place in places)
@@ -34,12 +36,19 @@ class DatabaseWatch(Watch):
             super().close()  # whoever has no descriptor left tries again and again
             raise
         self._thread = threading.Thread(target=self._run, name="listen", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._let_go()
+            raise OSError(errno.EAGAIN, str(error)) from error  # as without a descriptor
 
     def close(self) -> None:
         """End the report and the thread."""
         os.write(self._stopping, b"x")
         self._thread.join()
+        self._let_go()
+
+    def _let_go(self) -> None:
         super().close()
         os.close(self._stop)
         os.close(self._stopping)
