@@ -19,6 +19,7 @@ from pro0.store import atomic
 from pro0.store.files import translated
 from pro0.store.lock import holder
 from pro0.store.paths import ARCHIVES, ASIDE, LAUNCH, LEASE, LOCK, NEW, TRASH
+from pro0.store.places.folder import unusable
 from pro0.store.removal import archive, trees
 from pro0.store.root import SESSIONS, TEAMS
 
@@ -153,22 +154,40 @@ def odd_locks(home: Path, *tops: Path) -> Iterator[Path]:
 
 
 def held(path: Path) -> Held | None:
-    """Return a lock's holder, or None when it is free; a missing lock file is not made."""
+    """Return a lock's holder, or None when it is free; a missing lock file is not made.
+
+    Raises StoreError while that cannot be seen: unknown is never "nobody".
+    """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or lock_descriptor(descriptor, blocking=False):
+        descriptor = _opened(path)
+        if descriptor is None:
             return None
-        by, since = holder(descriptor), os.fstat(descriptor).st_mtime
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode) or lock_descriptor(descriptor, blocking=False):
+                return None
+            by, since = holder(descriptor), os.fstat(descriptor).st_mtime
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise unusable(error, path) from error
     number = _PID.search(by)
     pid = int(number[1]) if number and len(number[1]) < 10 else 0
     return Held(path, _holder_text(by, since), pid, bool(pid) and processes.stopped(pid))
+
+
+def _opened(path: Path) -> int | None:
+    """Open a lock file, if only for reading; None where nothing is that anybody could hold."""
+    failure = OSError()
+    for access in (os.O_RDWR, os.O_RDONLY):  # NFS locks no file that is open for reading alone
+        try:
+            return os.open(path, access | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            failure = error
+    if stat.S_ISREG(path.lstat().st_mode):
+        raise failure
+    return None
 
 
 def _holder_text(by: str, since: float) -> str:

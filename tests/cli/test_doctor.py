@@ -37,10 +37,11 @@ from pro0.processes import mark
 from pro0.store import atomic, queue
 from pro0.store.files import File
 from pro0.store.lease import Lease
+from pro0.store.paths import LEASE
 from pro0.store.teams import Store
 from tests.cli.broken import files, world
 from tests.cli.conftest import Pro0, become, make, seat, tree
-from tests.faults import KILLS, Call, Fault, Shim, count, fail_with, fault_at, in_child
+from tests.faults import KILLS, Call, Fault, Shim, count, fail_about, fail_with, fault_at, in_child
 from tests.waiting import STUCK, wait_until
 
 CHANGING = ("write", "fsync", "rename", "link", "unlink", "mkdir", "ftruncate", "pwrite")
@@ -443,6 +444,34 @@ def test_a_question_to_the_disk_that_fails_makes_no_team_seem_gone(
                 assert not look()
             stray.mkdir(mode=0o700, exist_ok=True)
             assert tree(home) == before, calls[number - 1]
+
+
+def test_a_lease_that_cannot_be_looked_at_makes_no_lead_seem_gone(
+    pro0: Pro0, home: Path, team: Context, start: Starting
+) -> None:
+    """The doctor says what it cannot see, and nothing that is wrong; no process of that team is a left-over one."""
+    tag = {"PRO0_HOME": str(home), "PRO0_TEAM": "alpha", "PRO0_TEAM_UID": team.team.config.read().uid}
+    mark.put_on("inc-1")
+    try:
+        start(tag | {"PRO0_INCARNATION": "inc-1"})
+    finally:
+        mark.take_off()
+    wait_until(lambda: bool(evidence.carriers(home)), 5, "the process is seen")
+    path, lease = team.team.paths.team / LEASE, Lease(team.team.paths.team)
+    assert lease.take("lead")
+    try:
+        for is_stopped in (False, True):
+            if is_stopped:
+                stop(team)
+            with fault_at(None, fail_about(str(path), errno.EACCES), ("open",)):
+                found = rows(pro0)
+                with suppress(StoreError):
+                    assert not repair_home.left_over(Store(home))
+            told = [row["name"] for row in found if row["what"] == f"cannot use {path}: Permission denied (EACCES)"]
+            assert {"locks", "team alpha"} <= {*told} <= {"locks", "team alpha", "processes"}
+            assert not [row for row in found if "nobody holds" in row["what"] or "lead is gone" in row["what"]]
+    finally:
+        lease.drop()
 
 
 def fail_below(top: Path) -> Fault:

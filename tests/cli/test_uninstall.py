@@ -1,5 +1,6 @@
 """`pro0 uninstall`: everything that pro0 put anywhere is listed and taken away; work, and others' files, stay."""
 
+import errno
 import json
 import os
 import socket
@@ -25,7 +26,7 @@ from pro0.store import paths
 from pro0.store.files import File
 from pro0.store.lease import Lease
 from pro0.store.lock import locked
-from pro0.store.paths import trees_of
+from pro0.store.paths import SERVER_LOCK, trees_of
 from pro0.store.removal import archive
 from pro0.store.removal import home as whole_home
 from pro0.store.teams import Store
@@ -33,6 +34,7 @@ from pro0.web.running import ServerLock
 from pro0.worktrees.travels import Guest
 from tests.cli.conftest import Pro0, become, make, seat, tree
 from tests.conftest import Result
+from tests.faults import fail_about, fault_at
 from tests.repositories import commit, git, repository_in
 from tests.sharing import founded, joined
 
@@ -259,6 +261,19 @@ def test_nothing_is_removed_while_something_runs(
     assert refused.code == 4, refused
     assert [part in refused.err for part in running] == [True, True]
     assert (tree(person), tree(home)) == before
+
+
+def test_nothing_is_removed_while_nobody_knows_whether_the_page_is_served(
+    used: Context, pro0: Pro0, home: Path, person: Path
+) -> None:
+    end, before = by_page(used), (tree(person), tree(home))
+    try:
+        with fault_at(None, fail_about(str(paths.web(home) / SERVER_LOCK), errno.EMFILE), ("open",)):
+            refused = pro0("uninstall", "--yes")
+        assert (refused.code, "Too many open files" in refused.err) == (5, True), refused
+        assert (tree(person), tree(home)) == before
+    finally:
+        end()
 
 
 @pytest.mark.parametrize(

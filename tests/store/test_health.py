@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import signal
+import socket
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -355,14 +356,44 @@ def test_what_is_no_lock_is_held_by_nobody(home: Path, tmp_path: Path) -> None:
     (home / LOCK).unlink()
     os.mkfifo(home / LOCK)
     assert health.held(home / LOCK) is None
+    (home / LOCK).unlink()
+    (home / LOCK).mkdir()
+    assert health.held(home / LOCK) is None
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(home / "socket"))
+    assert health.held(home / "socket") is None
+    assert health.held(other / LOCK) is None
 
 
-def test_a_look_that_fails_finds_nobody(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("call", ["open", "fstat", "pread"])
+def test_a_lock_that_cannot_be_looked_at_is_not_free(home: Path, call: str, code: int) -> None:
+    """Unknown is never "nobody": whoever asks acts where nobody is."""
+    path, before = put(home / LOCK), len(os.listdir("/dev/fd"))
+    with path.open() as file:
+        assert lock_descriptor(file.fileno(), blocking=False)
+        with fault_at(None, fail_with(code), (call,)), pytest.raises(StoreError) as told:
+            health.held(path)
+    assert told.value.message == f"cannot use {path}: {os.strerror(code)} ({errno.errorcode[code]})"
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_lock_that_may_not_be_written_is_looked_at(home: Path) -> None:
+    """As on a file system that can only be read by now."""
+    path = put(home / LOCK)
+    for by in (None, health.Held(path, "an unknown process", 0, False)):
+        with path.open() as file, fault_at(1, fail_with(errno.EROFS), ("open",)):
+            assert by is None or lock_descriptor(file.fileno(), blocking=False)
+            assert health.held(path) == by
+
+
+def test_where_there_are_no_locks_nothing_is_known(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_descriptor: int, *, blocking: bool) -> bool:
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(health, "lock_descriptor", fail)
-    assert health.held(put(home / LOCK)) is None
+    with pytest.raises(StoreError, match="No locks available"):
+        health.held(put(home / LOCK))
     assert health.flock_works(home) == "No locks available"
 
 

@@ -119,17 +119,19 @@ def _links(*tops: Path) -> Iterator[Check]:
 def _locks(folder: Path, *tops: Path) -> Iterator[Check]:
     for path in health.odd_locks(folder, *tops):
         yield Check("locks", Health.FAIL, f"{path} is no regular file, so that nobody can lock it", REPAIR)
-    held = [lock for path in health.locks(folder, *tops) if (lock := health.held(path))]
-    for lock in held:
-        if lock.stopped:
-            mend = f"let it go on: kill -CONT {lock.pid}, or end it: kill -KILL {lock.pid}"
-            yield Check(
-                "locks", Health.WARN, f"{lock.path} is held by pid {lock.pid}, which is stopped: {lock.by}", mend
-            )
-        else:
-            yield Check("locks", Health.OK, f"{lock.path} is held by {lock.by}")
-    if not held:
-        yield Check("locks", Health.OK, "nobody holds one")
+    held = [check for path in health.locks(folder, *tops) for check in told("locks", _held(path))]
+    yield from held or [Check("locks", Health.OK, "nobody holds one")]
+
+
+def _held(path: Path) -> Iterator[Check]:
+    """Tell who holds a lock."""
+    if (lock := health.held(path)) is None:
+        return
+    if lock.stopped:
+        mend = f"let it go on: kill -CONT {lock.pid}, or end it: kill -KILL {lock.pid}"
+        yield Check("locks", Health.WARN, f"{lock.path} is held by pid {lock.pid}, which is stopped: {lock.by}", mend)
+    else:
+        yield Check("locks", Health.OK, f"{lock.path} is held by {lock.by}")
 
 
 def _leftovers(store: Store, tops: Iterable[Path], team: str | None) -> Iterator[Check]:

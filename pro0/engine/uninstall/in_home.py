@@ -55,7 +55,7 @@ def in_home(store: Store, *, leased: bool = False) -> Iterator[Trace]:
 
 
 def served(store: Store) -> bool:
-    """Return True while a process serves the page of the home."""
+    """Return True while a process serves the page of the home; raises StoreError when that cannot be seen."""
     return health.held(web(store.home) / SERVER_LOCK) is not None
 
 

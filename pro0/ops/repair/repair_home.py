@@ -153,7 +153,10 @@ def remove_sockets(store: Store, say: Say) -> None:
 
 
 def stopped(team: TeamStore) -> bool:
-    """Return True when a team was told to stop, has stopped, and has no lead; False for an unreadable team."""
+    """Return True when a team was told to stop, has stopped, and has no lead; False for an unreadable team.
+
+    Raises StoreError while nobody can see whether it has a lead.
+    """
     runtime, desired = readable(team.runtime), readable(team.wanted)
     over = runtime is not None and desired is not None and runtime.phase is Phase.STOPPED and desired.wish is Wish.STOP
     return over and health.held(team.paths.team / LEASE) is None
