@@ -3,7 +3,8 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 from pro0 import ssh
 from pro0.engine.background.backlog import marked
@@ -34,17 +35,45 @@ def end(hosted: Hosted) -> None:
     raise EnvironmentMissing(f"{hosted.host}: {last_line[0]}", code=ErrorCode.UNREACHED)
 
 
-def end_all(team: TeamStore) -> None:
-    """End what machines still run for dead sessions; raises Refused for the first that does not say it is over."""
-    refusal: Refused | None = None
-    for hosted in team.all_hosted():
+class Attempts:
+    """Does one thing after the other, whatever fails, and tells the first error at the end."""
+
+    def __init__(self) -> None:
+        self._first: Pro0Error | OSError | None = None
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Note an error instead of raising it."""
         try:
-            end(hosted)
-            team.drop_hosted(hosted.incarnation)
-        except EnvironmentMissing as error:
-            refusal = refusal or unreached(hosted, error.message)
-    if refusal:
-        raise refusal
+            yield
+        except (Pro0Error, OSError) as error:
+            self._first = self._first or error
+
+    def require(self) -> None:
+        """Raise the first error."""
+        if self._first:
+            raise self._first
+
+
+def end_all(team: TeamStore) -> None:
+    """End what machines still run for dead sessions.
+
+    Raises the first error once all are asked: Refused for a machine that does not say it is over.
+    """
+    attempts = Attempts()
+    for incarnation in team.elsewhere():
+        with attempts.going_on():
+            if hosted := team.hosted(incarnation):
+                _end_proven(team, hosted)
+    attempts.require()
+
+
+def _end_proven(team: TeamStore, hosted: Hosted) -> None:
+    try:
+        end(hosted)
+    except EnvironmentMissing as error:
+        raise unreached(hosted, error.message) from error
+    team.drop_hosted(hosted.incarnation)
 
 
 def unreached(hosted: Hosted, why: str = "") -> Refused:

@@ -26,7 +26,7 @@ from pro0.engine.outcomes import Show
 from pro0.engine.places import backend_of, display_here, place_of
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, KeepsNoTeam, NotFound, Refused, StoreError, Unwritable
 from pro0.model import ids
-from pro0.model.runtime import Report
+from pro0.model.runtime import Process, Report
 from pro0.model.team import Share
 from pro0.ops import ownership
 from pro0.ops.context import Context, new_id
@@ -166,13 +166,24 @@ def end_all(team: TeamStore) -> None:
     """End every session of this machine, when the team is gone or this machine has been given up.
 
     The documents may be gone too, so the sessions are those that files of this machine name. One whose report is
-    damaged has its tag on its processes.
+    damaged has its tag on its processes. Whatever cannot be read, all that can be ended is, and then the first error is
+    raised.
     """
-    uid = _uid(team)
-    guards, grace = [report.guard for report in evidence.reports(team) if _lives(team, report)], end_grace(team)
+    attempts, guards, grace = hosts.Attempts(), list[Process](), float(Settings().end_grace_seconds)
+    with attempts.going_on():
+        for _, file in evidence.report_files(team):
+            with attempts.going_on():
+                if (report := evidence.certain(file)) and _lives(team, report):
+                    guards.append(report.guard)
+    with attempts.going_on():
+        grace = end_grace(team)
     end_guards(guards, grace)
-    end_processes(lambda: living_processes(team, uid, guards), grace)
-    hosts.end_all(team)
+    with attempts.going_on():
+        uid = _uid(team)
+        end_processes(lambda: living_processes(team, uid, guards), grace)
+    with attempts.going_on():
+        hosts.end_all(team)
+    attempts.require()
 
 
 def _only_team(store: Store, url: str) -> str:

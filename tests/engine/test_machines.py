@@ -1,11 +1,12 @@
 """How a machine begins and ends to take part in a team that another one has made (issue 19, build 5)."""
 
+import errno
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 import psycopg
@@ -13,11 +14,20 @@ import pytest
 from msgspec.structs import replace
 
 from pro0 import processes
-from pro0.config import Settings
-from pro0.engine import force, loop, machines
+from pro0.config import USER_FILE, Settings
+from pro0.engine import force, hosts, loop, machines
 from pro0.engine.cleanup import cleanup
 from pro0.engine.room import Room
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError, Unwritable
+from pro0.errors import (
+    BadInput,
+    EnvironmentMissing,
+    ErrorCode,
+    NotFound,
+    Pro0Error,
+    Refused,
+    StoreError,
+    Unwritable,
+)
 from pro0.model.caller import THE_HUMAN
 from pro0.model.runtime import Hosted, Process, State
 from pro0.model.task import Draft, Status
@@ -32,6 +42,7 @@ from pro0.store.files import File
 from pro0.store.lease import Lease
 from pro0.store.teams import Store, TeamStore
 from tests.engine.crew import Crew
+from tests.faults import fail_about, fault_at
 from tests.postgres import Postgres
 from tests.sharing import founded, joined, led, pointer_of, seated
 from tests.store.test_database import plain_role
@@ -410,6 +421,59 @@ def test_what_cannot_be_ended_is_named(alpha: TeamStore, two: JoinedCrew, monkey
     assert refused.value.code == ErrorCode.LIVE_SESSIONS
     assert two.store.names() == [alpha.name]
     assert not processes.alive(guard)
+
+
+LISTING = ("listdir", "scandir")
+
+
+@pytest.mark.parametrize("what", ["folder", "report", "settings", "another machine's"])
+def test_what_cannot_be_read_keeps_nobody_else_alive(
+    alpha: TeamStore, two: JoinedCrew, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that can be ended is, and then the error is told."""
+    alive = [*at_work(two, "w2"), *at_work(two, "w3")]
+    two.leads[0].kill()
+    two.leads[0].wait()
+    reports = sorted(path.name for path in two.team.paths.sessions.glob("*.json"))
+    fault: AbstractContextManager[object] = nullcontext()
+    if what == "folder":
+        fault = fault_at(None, fail_about(str(two.team.paths.sessions), errno.EIO), LISTING)
+    elif what == "report":
+        fault = fault_at(None, fail_about(reports[0], errno.EIO), ("open",))
+    elif what == "settings":
+        monkeypatch.delenv("PRO0_END_GRACE_SECONDS")
+        (two.store.home / USER_FILE).write_text("{")
+    else:
+        (two.team.paths.sessions / two.team.paths.hosted("inc-1")).write_text("{")
+    with fault, pytest.raises(Pro0Error, match=r"EIO|corrupt|not YAML"):
+        machines.end_all(two.team)
+    wait_until(lambda: not any(map(processes.alive, alive)), STUCK, "all are ended")
+
+
+def test_a_machine_that_does_not_answer_keeps_no_session_of_another_alive(alpha: TeamStore, tmp_path: Path) -> None:
+    there, ssh = joined(alpha, "two"), tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\necho asked >>{tmp_path / 'asked'}\necho '{{}}'\n")
+    ssh.chmod(0o755)
+    (there.paths.sessions / there.paths.hosted("inc-1")).write_text("{")
+    for incarnation, program in (("inc-2", "false"), ("inc-3", str(ssh))):
+        hosted = Hosted(
+            agent_id="w2",
+            incarnation=incarnation,
+            there="t-1",
+            host="h",
+            ssh=program,
+            team="a",
+            project="/",
+            argv=("x",),
+        )
+        File(there.paths.sessions, there.paths.hosted(incarnation), Hosted).create(hosted)
+    with pytest.raises(StoreError, match="inc-1"):
+        hosts.end_all(there)
+    assert (tmp_path / "asked").read_text() == "asked\n"
+    assert there.elsewhere() == ["inc-1", "inc-2"]
+    (there.paths.sessions / there.paths.hosted("inc-1")).unlink()
+    with pytest.raises(Refused, match="w2 may still run on h"):
+        hosts.end_all(there)
 
 
 @pytest.mark.parametrize("how", ["dropped", "made anew", "of another team"])
