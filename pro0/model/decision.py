@@ -94,7 +94,7 @@ class Person(msgspec.Struct, frozen=True):
     mail: tuple[Message, ...] = ()
     older: int = 0
     troubles: tuple[Trouble, ...] = ()
-    requests: tuple[PermissionRequest, ...] = ()
+    requests: tuple[PermissionRequest, ...] | None = ()
     left_alone: bool = False
     announced: tuple[str, ...] = ()
     """The announcements that are recorded, by their keys."""

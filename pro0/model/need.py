@@ -180,8 +180,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     older: int = 0
     """How many more are unread in sealed parts of the mailboxes."""
     troubles: tuple[Trouble, ...] = ()
-    requests: tuple[PermissionRequest, ...] = ()
-    """The requests for permission without an answer."""
+    requests: tuple[PermissionRequest, ...] | None = ()
+    """The requests for permission without an answer, None while their file is damaged."""
     past: tuple[PermissionRequest, ...] = ()
     """Those that take no answer any more, as far as they are kept."""
     spent: float | None = 0.0

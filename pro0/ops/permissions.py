@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 
 from pro0 import processes
-from pro0.errors import BadInput, ErrorCode, Refused, TimedOut
+from pro0.errors import BadInput, ErrorCode, Pro0Error, Refused, TimedOut
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, Who
 from pro0.model.need import (
     INPUT_LIMIT,
@@ -25,6 +25,7 @@ PATIENCE = 15.0
 PAUSE = 0.05
 """Seconds between two looks whether it has."""
 _SESSIONS = frozenset({Who.MEMBER, Who.LEAD_AGENT})
+_DAMAGED = frozenset({ErrorCode.STORE_CORRUPT, ErrorCode.UNSAFE_PATH, ErrorCode.NEWER_SCHEMA})
 
 
 @operation("permission.ask", _SESSIONS)
@@ -98,6 +99,21 @@ def waiting_and_past(team: TeamStore) -> tuple[tuple[PermissionRequest, ...], tu
     document = team.permissions.read()
     requests = tuple(entry for entry in permissions.unanswered(document) if not is_unheard(entry, team.machine))
     return requests, tuple(entry for entry in document.requests if entry not in requests)
+
+
+def known(
+    team: TeamStore,
+) -> tuple[tuple[PermissionRequest, ...] | None, tuple[PermissionRequest, ...]]:
+    """Return what `waiting_and_past` does, None and no others while their file is damaged.
+
+    An error of the disk is raised, since it may pass.
+    """
+    try:
+        return waiting_and_past(team)
+    except Pro0Error as error:
+        if error.code not in _DAMAGED:
+            raise
+    return None, ()
 
 
 def is_unheard(request: PermissionRequest, machine: str) -> bool:

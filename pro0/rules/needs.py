@@ -48,6 +48,7 @@ def needs(picture: Picture) -> tuple[Need, ...]:
     unsorted = [
         *_left_alone(picture),
         *_of_members(picture),
+        *_unread_requests(picture),
         *of_tasks(picture, board),
         *of_archive(picture.tasks.archived),
         *untaken(picture, board),
@@ -139,7 +140,7 @@ def _answerable(need: Need, state: SeatState, picture: Picture) -> Need:
     """
     if need.kind is not NeedKind.PERMISSION:
         return need
-    own = [entry for entry in picture.requests if entry.incarnation == state.incarnation]
+    own = [entry for entry in picture.requests or () if entry.incarnation == state.incarnation]
     if later := permissions.later_in_wait(own, picture.past, state):
         need = replace(need, id=f"{need.id}:{later.id}")
     if not own:
@@ -149,6 +150,12 @@ def _answerable(need: Need, state: SeatState, picture: Picture) -> Need:
     sentence = f"{request.agent_id} waits for a permission: {request.tool}{_with(about)}"
     command, look = f"pro0 member answer {request.id} allow", f"pro0 member answer {request.id}"
     return replace(need, what=sentence, why=about, command=command, look=look, request=request.id)
+
+
+def _unread_requests(picture: Picture) -> Iterator[Need]:
+    if picture.requests is None:
+        sentence = "permissions.json cannot be read: an agent may wait for a permission that is not shown"
+        yield need_of(NeedKind.PERMISSION, "permissions", sentence, "pro0 doctor", None)
 
 
 def _restart(agent_id: str) -> str:

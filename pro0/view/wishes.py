@@ -102,8 +102,9 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
         return ViewRequest("seen", item.need.command.rpartition(" ")[2])
     if item.need and kind is NeedKind.PERMISSION and item.need.request:
         return _permission(name, item.need)
-    if kind in (NeedKind.PERMISSION, NeedKind.DIALOG) or (
-        item.part == "members" and item.look in ("waiting", "dialog")
+    if item.member and (
+        kind in (NeedKind.PERMISSION, NeedKind.DIALOG)
+        or (item.part == "members" and item.look in ("waiting", "dialog"))
     ):
         return ViewRequest("view", item.member)
     if name == "a" and item.member and item.part == "messages":

@@ -14,12 +14,16 @@ from pathlib import Path
 import click
 import pytest
 
+from pro0.model.task import Draft
+from pro0.ops import permissions
 from pro0.ops.context import Context
+from pro0.ops.tasks import tasks
 from tests.cli.broken import BREAKS, LOSSLESS, MAY_BE_MISSING, SENT, files, world
 from tests.cli.conftest import Pro0, make, tree
 from tests.cli.conftest import commands as program
 from tests.conftest import let_scripts
 from tests.crash.lanes import SOAK, TEST, a_few, counted
+from tests.teams import ASKED, member
 
 TASKS = "task list|task show 1|task ready|task blocked|task query|task next|task tree|team wait|task create x"
 TASKS += "|task claim 2|task complete 2|task fail 2|task release 1|task update 1 --title x"
@@ -255,6 +259,26 @@ def test_a_newer_file_is_said_to_be_newer(pro0: Pro0, team: Context) -> None:
     called = pro0("task", "create", "x", "--json")
     assert called.code == 5
     assert '"code":"newer_schema"' in called.err
+
+
+@pytest.mark.parametrize("way", [way for way in BREAKS if way not in (*SOME_CUTS, "missing")])
+def test_requests_that_cannot_be_read_are_one_need_among_the_others(way: str, pro0: Pro0, team: Context) -> None:
+    """Behaviour 3.27: an agent may wait, so the person is told, and of all else too."""
+    failed = tasks.create(team, [Draft(title="x")])[0].id
+    tasks.claim(team, failed)
+    tasks.fail(team, failed, "no")
+    w1 = team.team.runtime.read().seats[0]
+    permissions.ask(member(team.team, "w1", w1.incarnation), ASKED)
+    before = [need["subject"] for need in json.loads(pro0("needs", "--json").out)]
+    BREAKS[way](team.team.permissions.path)
+    told = json.loads(pro0("needs", "--json").out)
+    assert [need["subject"] for need in told] == ["permissions", *before]
+    assert (told[0]["kind"], told[0]["command"]) == ("permission", "pro0 doctor")
+    assert "permissions.json cannot be read" in pro0("team", "status").out
+    assert pro0("member", "list").code == 0
+    assert pro0("member", "answer", "x").code in (5, 6)
+    assert pro0("doctor", "--repair").code == 0
+    assert "permissions.json cannot be read" not in pro0("needs").out
 
 
 def test_other_teams_work_beside_a_corrupt_one(pro0: Pro0, home: Path, team: Context, tmp_path: Path) -> None:

@@ -152,3 +152,16 @@ def test_a_cost_that_cannot_be_read_starts_nobody(alpha: Crew) -> None:
     wait_until(lambda: alpha.team.runtime.read().seats, PATIENCE, "it is started")
     alpha.reaches("w1", State.IDLE)
     assert heard(told) == [id]
+
+
+def test_requests_that_cannot_be_read_are_announced_beside_all_else(alpha: Crew) -> None:
+    """An agent may wait for an answer: this is one need, and it keeps no other from being told."""
+    told = settings(alpha)
+    alpha.lead()
+    alpha.spawn("w1", PROGRAM)
+    alpha.team.permissions.path.write_bytes(b"{")
+    [id] = there(alpha, NeedKind.PERMISSION)
+    wait_until(lambda: heard(told) == [id], PATIENCE, "it is told")
+    kill(alpha.report("prog").guard)
+    alpha.reaches("prog", State.CRASHED)
+    wait_until(lambda: heard(told) == [id, *there(alpha, NeedKind.CRASH)], PATIENCE, "so is what comes after")

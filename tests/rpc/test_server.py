@@ -430,6 +430,21 @@ class TestSubscribers:
         assert (over["operation"], over["needId"]) == ("delete", asked["need"]["id"])
         needs.result("need.list.unsubscribe", {"id": asked["id"]})
 
+    def test_requests_that_cannot_be_read_hold_up_no_list(self, connect: Connect, team: TeamStore) -> None:
+        """They are a need themselves, and members are told of as ever."""
+        members, needs = connect(), connect()
+        members.result("member.list.subscribe")
+        needs.result("need.list.subscribe")
+        team.permissions.path.write_bytes(b"{")
+        asked = needs.told()
+        assert (asked["operation"], asked["need"]["command"]) == ("create", "pro0 doctor")
+        assert asked["need"]["what"].startswith("permissions.json cannot be read")
+        set_state(team, "w1", State.WORKING)
+        assert members.told()["member"]["state"] == "working"
+        team.permissions.path.unlink()
+        over = needs.told()
+        assert (over["operation"], over["needId"]) == ("delete", asked["need"]["id"])
+
     def test_a_client_has_so_many_subscriptions(self, connect: Connect) -> None:
         wire = connect()
         ids = [subscribed(wire, topic)["id"] for topic in (TOPICS * LIMIT)[:LIMIT]]

@@ -382,12 +382,13 @@ ASKS = replace(NEEDS[0], request="3f9a01c2be77", why="make build")
         (replace(ASKS, why="/a/b …"), "r", Prompt("deny", ASKS.request, "refuse it to w2, since")),
         (replace(ASKS, why="/a/b …"), "a", "Space shows all of it; then: "),
         (NEEDS[0], "a", ViewRequest("view", "w2")),
+        (replace(NEEDS[0], member="", subject="permissions"), "a", "what answers it: pro0 act"),
     ],
 )
 def test_a_permission_is_answered_here_where_all_of_it_is_seen(
     need: Need, key: str, wish: ViewRequest | Prompt | str
 ) -> None:
-    item = Item(WAITS, need.id, (need.what,), "w2", need=need)
+    item = Item(WAITS, need.id, (need.what,), need.member, need=need)
     got = asked(key, item, TWO)
     if isinstance(wish, str):
         assert isinstance(got, ViewRequest)

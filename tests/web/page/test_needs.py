@@ -44,6 +44,19 @@ def test_who_has_crashed_is_started_again_as_it_was(shown: Shown, alpha: Crew, r
     alpha.shut_down(name, force=True)
 
 
+def test_requests_that_cannot_be_read_are_told_with_what_to_do(shown: Shown, alpha: Crew) -> None:
+    """No button helps there, and all else goes on."""
+    path = alpha.team.permissions.path
+    before = path.read_bytes() if path.exists() else b""
+    shown.go("needs")
+    path.write_bytes(b"{")
+    card = card_of(shown, "permission", "permissions.json cannot be read")
+    expect(card.get_by_text("On the command line: pro0 doctor")).to_be_visible()
+    expect(card.get_by_role("button")).to_have_count(0)
+    path.write_bytes(before) if before else path.unlink()
+    shown.over(card)
+
+
 def seat_of(alpha: Crew, name: str) -> Seat:
     [seat] = [seat for seat in alpha.team.wanted.read().seats if seat.agent_id == name]
     return seat

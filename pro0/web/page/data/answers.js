@@ -63,7 +63,7 @@ const PERMISSION = [
 
 /** The answers to a need, the usual one first; of a permission those that its agent takes. */
 export function answersOf(need, request) {
-  if (need.subject === "archive") return [];
+  if (need.subject === "archive" || (need.kind === "permission" && !need.member)) return [];
   if (need.kind === "permission" && need.request) return PERMISSION.filter(({ choice }) => !choice || request.choices.includes(choice));
   return ANSWERS[need.kind] ?? [];
 }
