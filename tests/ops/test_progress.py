@@ -12,8 +12,10 @@ from pro0.model.runtime import Failure, Phase, Process, State
 from pro0.model.task import Awaiting, Draft, Kind, Policy, Status
 from pro0.model.team import Seat
 from pro0.model.usage import SessionUsage
+from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import costs, teams
+from pro0.ops.team.needs import list_needs
 from pro0.ops.team.progress import WorkState, progress
 from pro0.store.teams import TeamStore
 from tests.sharing import founded, joined, seated
@@ -130,6 +132,55 @@ def test_work_stands_once_nothing_can_move_by_itself(
     end(team)
     stand = progress(human(team))
     assert (stand.moving, stand.outcome) == (False, WorkState.WAITS)
+
+
+def asked_of_the_person(team: TeamStore) -> None:
+    tasks.create(human(team), [Draft(title="publish")])
+    gates.await_human(human(team), "1", Awaiting.INPUT, "which version?")
+
+
+def failed(team: TeamStore) -> None:
+    tasks.create(human(team), [Draft(title="build")])
+    tasks.claim(human(team), "1")
+    tasks.fail(human(team), "1", "no disk")
+
+
+def written_to_the_person(team: TeamStore) -> None:
+    messages.send(member(team, "w1"), "human", "red or blue?")
+
+
+@pytest.mark.parametrize("prepare", [asked_of_the_person, failed, written_to_the_person])
+def test_what_needs_the_person_is_named_in_a_stopped_team_too(prepare: Callable[[TeamStore], None], home: Path) -> None:
+    team = make_team(home, "w1")
+    prepare(team)
+    before = list_needs(human(team))
+    assert before
+    stopped(team)
+    set_state(team, "w1", State.SHUTDOWN)
+    recorded(team, phase=Phase.STOPPED)
+    assert progress(human(team)).needs == before
+
+
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        (stopped, "ready, but the team is stopped; pro0 team resume lets it go on"),
+        (
+            lambda team: teams.pause(human(team), paused=True),
+            "ready, but the team is paused; pro0 team unpause lets it go on",
+        ),
+    ],
+    ids=["stopped", "paused"],
+)
+def test_what_only_waits_for_the_team_says_by_which_command_it_goes_on(
+    end: Callable[[TeamStore], None], why: str, home: Path
+) -> None:
+    """Nothing else names it: who has stopped a team needs no reminder, but who waits for it does."""
+    team = make_team(home, "w1")
+    tasks.create(human(team), [Draft(title="build", run="make")])
+    assert progress(human(team)).moving
+    end(team)
+    assert stands(team) == (WorkState.WAITS, (f"task-1 pending: {why}",))
 
 
 def test_who_died_together_with_the_lead_is_not_at_work(home: Path) -> None:

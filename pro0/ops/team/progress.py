@@ -9,7 +9,7 @@ from pro0.model.caller import ANYONE
 from pro0.model.need import Need
 from pro0.model.runtime import ENDED, SeatState
 from pro0.model.task import SETTLED, Kind, Status, Task
-from pro0.model.team import Wish
+from pro0.model.team import Wanted, Wish
 from pro0.ops.context import Context, operation
 from pro0.ops.seats import Roster, roster
 from pro0.ops.team.costs import spent
@@ -53,7 +53,7 @@ def progress(context: Context) -> Progress:
     stuck = [task for task in open_tasks if hopeless(board, task)]
     lost = failed or stuck or archived.failed
     outcome = WorkState.SOMETHING_FAILED if lost else WorkState.WAITS if open_tasks else WorkState.ALL_DONE
-    remaining = _left(board, [*failed, *open_tasks])
+    remaining = _left(board, [*failed, *open_tasks], _why_not_taken(team_roster.wanted))
     if archived.failed:
         remaining.append(f"{failed_before(archived)}: {LIST_FAILED}")
     needed = () if moving else needs(seen(context.team, team_roster, listed, context.now()))
@@ -119,9 +119,18 @@ def _somebody_can(team_roster: Roster, board: Board, absent: set[str]) -> bool:
     return False
 
 
-def _left(board: Board, tasks: list[Task]) -> list[str]:
+def _why_not_taken(desired: Wanted) -> str:
+    """Return why nobody takes what is ready: what the person has stopped or paused is no need, so it is named here."""
+    if desired.wish is Wish.STOP:
+        return "ready, but the team is stopped; pro0 team resume lets it go on"
+    if desired.paused:
+        return "ready, but the team is paused; pro0 team unpause lets it go on"
+    return "ready, but nobody takes it"
+
+
+def _left(board: Board, tasks: list[Task], why_not_taken: str) -> list[str]:
     named = [task for task in tasks if task.type is not Kind.EPIC or _is_left_alone(board, task)]
-    return [f"{task.id} {task.status.words}: {_why_left(board, task)}" for task in named]
+    return [f"{task.id} {task.status.words}: {_why_left(board, task) or why_not_taken}" for task in named]
 
 
 def _is_left_alone(board: Board, epic: Task) -> bool:
@@ -130,6 +139,7 @@ def _is_left_alone(board: Board, epic: Task) -> bool:
 
 
 def _why_left(board: Board, task: Task) -> str:
+    """Return what keeps a task, "" for one that is ready."""
     if task.status is Status.FAILED:
         return task.closed_reason or "no reason was given"
     if task.status is Status.DONE:
@@ -138,4 +148,4 @@ def _why_left(board: Board, task: Task) -> str:
         return "an epic with nothing left below it; pro0 task close ends it"
     if task.waits:
         return f"awaiting {wait_in_words(task.waits)}"
-    return (why_not_ready(board, task) or "ready, but nobody takes it").removeprefix("is ")
+    return (why_not_ready(board, task) or "").removeprefix("is ")
