@@ -83,11 +83,20 @@ class Interruption:
             raise KeyboardInterrupt
 
 
+_within: list[Interruption] = []
+
+
+def within() -> Interruption | None:
+    """Return the request of the code that is to hear of its end by a KeyboardInterrupt now, None for no such code."""
+    return _within[-1] if _within else None
+
+
 class interruptible:  # noqa: N801 - it reads as what it does
     """Let the first INT, TERM or HUP raise KeyboardInterrupt, and be remembered for `check`, within."""
 
     def __enter__(self) -> Interruption:
         interruption, self._before = Interruption(), {}
+        _within.append(interruption)
         self._unraisable, sys.unraisablehook = sys.unraisablehook, self._dropped
         for number in _SIGNALS:
             if signal.getsignal(number) != signal.SIG_IGN:
@@ -98,6 +107,7 @@ class interruptible:  # noqa: N801 - it reads as what it does
         for number, handler in self._before.items():
             signal.signal(number, handler)
         sys.unraisablehook = self._unraisable
+        _within.pop()
 
     def _dropped(self, report: "sys.UnraisableHookArgs") -> None:
         if not isinstance(report.exc_value, KeyboardInterrupt):

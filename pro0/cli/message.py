@@ -2,13 +2,15 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import click
 
 from pro0.cli import completing
 from pro0.cli.context import here, quiet, team_option
-from pro0.cli.output import json_option, line, local, say, text_or_stdin, write, write_json
+from pro0.cli.interrupts import interruptible, is_interrupt
+from pro0.cli.output import drop, json_option, line, local, say, text_or_stdin, write, write_json
 from pro0.errors import BadInput, NotFound, Pro0Error, TimedOut
 from pro0.model.caller import Who
 from pro0.model.message import Message
@@ -16,6 +18,7 @@ from pro0.ops.context import Context
 from pro0.ops.mail import delivery, messages
 from pro0.ops.mail.delivery import Delivered, Fate
 from pro0.ops.mail.messages import Letter
+from pro0.rules.mail import given_up_to
 from pro0.rules.text import visible
 
 LOOK = 0.1
@@ -146,20 +149,44 @@ def inbox(
 
 
 def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: bool) -> None:
-    """Show the unread mail; what cannot be printed, or not to its end, counts as not given."""
-    letters, is_human = _fresh(context, wait or 0.0), context.caller.who is Who.HUMAN
-    try:
+    is_human = context.caller.who is Who.HUMAN
+    if is_human:
+        letters = _fresh(context, wait or 0.0)
         _show(context, letters, as_json=as_json)
-    except BaseException:  # an interrupt too, while its reader is slow
-        if letters and not is_human:
-            _take_back(context)
-        raise
+    else:
+        letters = _given(context, wait or 0.0, as_json=as_json)
     if letters and not is_human and (unread_count := messages.left(context)):
         say(f"{unread_count} more unread: pro0 inbox")
     if letters and (ack or is_human):
         messages.acknowledge(context, letters)
     if wait is not None and not letters:
         raise TimedOut(f"no message came in {wait:g} s")
+
+
+def _given(context: Context, seconds: float, *, as_json: bool) -> list[Letter]:
+    """Show a session its unread mail; what is not shown to its end, for whatever reason, counts as not given."""
+    letters: list[Letter] = []
+    with interruptible() as interruption:
+        try:
+            letters = _fresh(context, seconds, interruption.check)
+            interruption.check()
+            _show(context, letters, as_json=as_json)
+        except BaseException as error:
+            interruption.clearing_up, is_ended = True, is_interrupt(error)
+            if letters or (is_ended and _has_mail_out(context)):
+                _take_back(context)
+            if is_ended:
+                drop(sys.stdout)  # it is given again, and whoever reads so slowly may never read it
+            raise
+    return letters
+
+
+def _has_mail_out(context: Context) -> bool:
+    """Return True when this session has got mail that does not count as read yet."""
+    with suppress(Pro0Error):
+        heads = [context.team.mailbox(name).head.read() for name in messages.addresses(context.team, context.caller)]
+        return any(given_up_to(head, context.caller.incarnation) > head.acked for head in heads)
+    return False
 
 
 def _take_back(context: Context) -> None:
@@ -185,8 +212,11 @@ def _text(text: str) -> str:
     return content
 
 
-def _fresh(context: Context, seconds: float) -> list[Letter]:
-    """Return the unread mail, waiting for it; the mailbox is read again only after it changed."""
+def _fresh(context: Context, seconds: float, check: Callable[[], None] = lambda: None) -> list[Letter]:
+    """Return the unread mail, waiting for it; the mailbox is read again only after it changed.
+
+    While it waits it calls `check` again and again.
+    """
     deadline = time.monotonic() + seconds
     while True:
         stamps = _stamps(context)
@@ -194,6 +224,7 @@ def _fresh(context: Context, seconds: float) -> list[Letter]:
         if letters or time.monotonic() >= deadline:
             return letters
         while stamps == _stamps(context) and time.monotonic() < deadline:
+            check()
             time.sleep(min(LOOK, max(0.0, deadline - time.monotonic())))
 
 

@@ -70,7 +70,7 @@ def write_error(text: str) -> None:
 
 
 def drop(stream: TextIO) -> None:
-    """Drop what a stream holds and will be given, so that the interpreter's own flush at exit stays quiet."""
+    """Drop what a stream holds and will be given, so that no flush writes or waits, also not at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -6,16 +6,17 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pro0.cli.interrupts import INTERRUPTED
 from pro0.cli.member import acts
 from pro0.engine import outcomes
 from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
-from pro0.rules.mail import LOST
 from tests.cli.conftest import Pro0, become, make
 from tests.waiting import STUCK, wait_until
 
@@ -196,10 +197,15 @@ def test_mail_that_could_not_be_shown_stays_unread(pro0: Pro0, team: Context) ->
     assert not pro0("inbox").out
 
 
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that ask a program to end: a person's, and those of a tool that takes too long or whose terminal goes."""
+
+
+@pytest.mark.parametrize("end", ENDS)
 def test_mail_whose_showing_was_interrupted_is_given_again(
-    pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
+    end: signal.Signals, pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Behaviour 3.4: as at the time limit of an agent's tool, when its reader has not read all."""
+    """Behaviour 3.4: as at the time limit of an agent's tool, when its reader has not read all, and never does."""
     pro0("send", "w1", "-", stdin="x" * 200_000)
     become(monkeypatch, team, "w1")
     monkeypatch.setenv("PRO0_DIRECT", "1")
@@ -208,15 +214,67 @@ def test_mail_whose_showing_was_interrupted_is_given_again(
     os.close(writing)
     with open(reading, "rb"):
         assert select.select([reading], [], [], STUCK)[0], "it shows its mail"
-        program.send_signal(signal.SIGINT)
-
-        def is_lost() -> bool:
-            handed = team.team.mailbox("w1").head.read().handed
-            return handed is not None and handed.incarnation == LOST
-
-        wait_until(is_lost, STUCK, "the mail counts as not given")
-    program.wait(STUCK)
+        program.send_signal(end)
+        code = program.wait(STUCK)
     assert "#1 · again" in pro0("inbox").out
+    assert not pro0("inbox").out
+    assert code == INTERRUPTED
+
+
+GIVEN = """
+import os, sys
+from pro0.cli import main
+from pro0.ops.mail import messages
+hand_out, end = messages.inbox, int(sys.argv.pop())
+def inbox(context):
+    letters = hand_out(context)
+    if letters:
+        os.kill(os.getpid(), end)
+    return letters
+messages.inbox = inbox
+sys.exit(main.entry())
+"""
+"""The program, which is asked to end as soon as it has mail, before it has shown any of it."""
+
+
+@pytest.fixture
+def session(pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch) -> Callable[..., "subprocess.Popen[str]"]:
+    """A session that was shown a message; start its next `pro0 inbox`, by this program, waiting for mail."""
+    become(monkeypatch, team, "w1")
+    pro0("send", "w1", "shown before")
+    assert "#1" in pro0("inbox").out
+    monkeypatch.setenv("PRO0_DIRECT", "1")
+
+    def look(program: str, *words: str) -> "subprocess.Popen[str]":
+        before, argv = team.team.mailbox("w1").stamp(), [sys.executable, "-c", program, "inbox", "--wait", "600"]
+        started = subprocess.Popen([*argv, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: team.team.mailbox("w1").stamp() != before, STUCK, "it has looked")
+        return started
+
+    return look
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_mail_that_was_given_and_not_shown_is_given_again(
+    end: signal.Signals, session: Callable[..., "subprocess.Popen[str]"], pro0: Pro0
+) -> None:
+    program = session(GIVEN, str(int(end)))
+    pro0("send", "w1", "precious")
+    out, err = program.communicate(timeout=STUCK)
+    again = pro0("inbox").out
+    assert ("#2 · again" in again, "shown before" in again) == (True, False)
+    assert not pro0("inbox").out
+    assert (program.returncode, out, err) == (INTERRUPTED, "", "\n")
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_who_waits_for_mail_ends_when_asked_to_and_gets_no_mail_twice(
+    end: signal.Signals, session: Callable[..., "subprocess.Popen[str]"], pro0: Pro0
+) -> None:
+    program = session("from pro0.cli.main import entry; raise SystemExit(entry())")
+    program.send_signal(end)
+    program.communicate(timeout=STUCK)
+    assert program.returncode == INTERRUPTED
     assert not pro0("inbox").out
 
 

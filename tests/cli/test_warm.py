@@ -378,6 +378,38 @@ def test_mail_is_given_again_when_the_command_ends_while_it_is_shown(
     assert handed.incarnation == LOST
 
 
+def test_mail_is_given_again_when_the_command_ends_before_any_of_it_is_shown(
+    busy: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages.send(busy, "w1", "precious")
+    become(monkeypatch, busy, "w1")
+    reader, writer = os.pipe()
+    hand_out = messages.inbox
+
+    def ends_then() -> None:
+        command = int.from_bytes(os.read(reader, 4), "big")
+
+        def inbox(context: Context) -> list[messages.Letter]:
+            letters = hand_out(context)
+            os.kill(command, signal.SIGKILL)
+            time.sleep(STUCK)
+            return letters
+
+        messages.inbox = inbox  # type: ignore[assignment]
+
+    with served(busy, ends_then) as worker:
+        process = subprocess.Popen([*PRO0, "inbox"], stdout=subprocess.PIPE)
+        os.write(writer, process.pid.to_bytes(4, "big"))
+        assert process.communicate(timeout=STUCK)[0] == b""
+        over = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        wait_until(lambda: os.waitid(os.P_PID, worker, over), STUCK, "the work is over")
+    os.close(reader)
+    os.close(writer)
+    handed = busy.team.mailbox("w1").head.read().handed
+    assert handed
+    assert handed.incarnation == LOST
+
+
 @pytest.mark.parametrize(
     ("words", "short"),
     [

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
+from pro0.cli import interrupts
 from pro0.cli.warm.client import DONE, GO, READY, SIZE, STREAMS, YOURS, stamp
 from pro0.ops import identity
 from pro0.processes import alike, table
@@ -46,7 +47,7 @@ class Work:
         self._writes = False
         """Whether it writes to a stream now, whose reader may be slow."""
         self._is_over = False
-        """Whether the command has ended in the middle of that; what it was about to show is put back first."""
+        """Whether the command has ended in the middle of that, or had mail to show; that is put back first."""
         self._limits: dict[int, int] = {}
         """The limits of this process that are those of the command meanwhile."""
 
@@ -138,7 +139,7 @@ class Work:
         alike.set_limits(self._limits)
         return True
 
-    def _look(self, _number: int, _frame: FrameType | None) -> None:
+    def _look(self, number: int, frame: FrameType | None) -> None:
         try:
             self._connection.recv(1)
         except BlockingIOError:
@@ -147,10 +148,13 @@ class Work:
             pass
         if self._is_over:
             return
-        if not self._writes:
+        interruption = interrupts.within()
+        if not self._writes and interruption is None:
             os._exit(GONE)
         self._is_over = True
-        raise KeyboardInterrupt
+        if interruption is None:
+            raise KeyboardInterrupt
+        interruption.hear(number, frame)
 
     def write(self, write: Callable[[], int | None]) -> int | None:
         """Write to a stream of the command, whose end interrupts it; nothing more is written after that."""
