@@ -548,7 +548,7 @@ def test_a_name_in_the_database_is_one_team(home: Path, url: str, tmp_path: Path
 
 def test_who_makes_a_team_sees_what_it_has_written(home: Path, url: str, tmp_path: Path) -> None:
     """Before anybody else does."""
-    documents = in_database(home, "beta", url)
+    documents = in_database(home, "beta", url, "uid")
     with documents.founding(tmp_path, "uid") as places:
         with places.mailboxes.locked("a test") as opened:
             opened.replace("x.json", b"1")

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from datetime import datetime
 
 import pytest
@@ -9,19 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from pro0.engine import machines
 from pro0.errors import ErrorCode, NotFound, StoreError
 from pro0.model.caller import THE_HUMAN, THE_LEAD
+from pro0.model.message import Notice
 from pro0.model.runtime import ENDED, Failure, Handle, Phase, RateLimit, Refusal, Runtime, SeatState, State
-from pro0.model.team import Member, TeamConfig
+from pro0.model.team import Member, TeamConfig, Wanted
+from pro0.model.usage import UsageBook
 from pro0.ops.context import clock
+from pro0.ops.team.machines import give_up
 from pro0.store.database.server import DatabaseServer
 from pro0.store.database.sharing import WholeRuntime, others_of, record_in, whole
 from pro0.store.paths import is_document, machine_of, record_of
 from pro0.store.teams import Store, TeamStore
 from tests.rules.supervising import AGENT, GUARD
-from tests.sharing import joined, led, seated, share, shared, state_of
+from tests.sharing import joined, led, pointer_of, seated, share, shared, state_of
 from tests.store.raw import all_of, drop
-from tests.teams import NOW, make_team
+from tests.teams import NOW, human, make_team
 from tests.waiting import STUCK, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_sync")
@@ -201,6 +206,48 @@ def test_a_record_is_not_that_of_a_later_machine_of_the_name(alpha: TeamStore, t
         with pytest.raises(NotFound, match="two takes no part in this team any more"):
             act()
     assert later.record.read().seats == ()
+
+
+def told(team: TeamStore) -> None:
+    team.mailbox("human").post(Notice(id="n1", from_="w2", to="human", content="hello"), clock)
+
+
+ACTS: dict[str, Callable[[TeamStore], object]] = {
+    "its configuration is read": lambda team: team.config.read(),
+    "its members are read": lambda team: team.wanted.read(),
+    "its tasks are read": lambda team: team.tasks.read(),
+    "its mail is read": lambda team: team.mailbox("human").head.read(),
+    "its record is read": lambda team: team.runtime.read(),
+    "its members are changed": lambda team: seated(team, "w2"),
+    "mail is sent": told,
+    "a mailbox is made": lambda team: team.mailbox("w2").make(),
+    "usage is written for the first time": lambda team: team.usage.create(UsageBook()),
+}
+
+
+@pytest.mark.parametrize("which", ["the machine that made it", "one that joined"])
+def test_a_later_team_of_the_name_is_a_strangers(alpha: TeamStore, two: TeamStore, which: str) -> None:
+    """Whoever was away while theirs was removed neither reads nor changes it, nor what its machine two records."""
+    own, elsewhere = two if "joined" in which else alpha, alpha.paths.home.with_name
+    url = pointer_of(alpha).url
+    shared(alpha).drop(f"uid-{alpha.name}")
+    config = TeamConfig(name=alpha.name, created_at=NOW, uid="uid-strangers", project="/strangers")
+    stranger = Store(elsewhere("strangers")).create(config, Wanted(), url=url)
+    joined(stranger, "two", elsewhere("strangers-two"))
+    stranger.log_event(NOW, "human", "theirs")
+    before = all_of(stranger)
+    for what, act in ACTS.items():
+        with pytest.raises(NotFound) as gone:
+            act(own)
+        assert gone.value.hint == ("pro0 host leave" if own is two else None), what
+    with pytest.raises(NotFound, match="no machine called two takes part"):
+        give_up(human(own), "two")
+    own.log_event(NOW, "human", "ours")
+    assert [*own.documents.signs(), *own.documents.events().fresh()] == []
+    assert [*shared(own).records(), *own.mailbox_owners()] == []
+    assert all_of(stranger) == before
+    assert [json.loads(line)["event"] for line in stranger.documents.events().fresh()] == ["theirs"]
+    assert machines.is_gone(own)
 
 
 def test_a_record_that_is_damaged_is_named(alpha: TeamStore, two: TeamStore) -> None:

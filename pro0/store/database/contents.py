@@ -17,10 +17,9 @@ from pro0.store.root import KINDS
 class RowContents:
     """The documents and events of one team as rows."""
 
-    def __init__(self, folder: Path, rows: TeamRows, uid: str) -> None:
+    def __init__(self, folder: Path, rows: TeamRows) -> None:
         self._folder = folder
         self._rows = rows
-        self._uid = uid
         self._subject = str(rows.label)
         self._why = f"copy team {rows.name}"
         self._act: DatabaseAct | None = None
@@ -67,17 +66,17 @@ class RowContents:
     def prepare(self) -> None:
         """Make the tables where there are none; raises Refused when another team has this one's name there."""
         self._rows.server.prepare(self._subject)
-        for (uid,) in self._ask(schema.UID):
-            if uid != self._uid:
+        for (uid,) in self._rows.server.ask(self._subject, schema.UID, (self._rows.name,)):
+            if uid != self._rows.uid:
                 self._refuse()
 
     def fill(self, documents: Iterable[tuple[str, bytes]], lines: Iterable[tuple[int, bytes]]) -> None:
         """Write all in one act, in place of all that is there of this team."""
         name = self._rows.name
         with self._rows.server.act(lock_of(name), self._subject, self._why) as act:
-            for earlier in (name, unused_name(name, self._uid)):
-                act.write(schema.DROP, (earlier, self._uid))
-            team_rows = act.write(schema.FOUND, (name, self._uid))
+            for earlier in (name, unused_name(name, self._rows.uid)):
+                act.write(schema.DROP, (earlier, self._rows.uid))
+            team_rows = act.write(schema.FOUND, (name, self._rows.uid))
             if not team_rows:
                 self._refuse()
             team = team_rows[0][0]
@@ -86,17 +85,17 @@ class RowContents:
 
     def clear(self) -> None:
         """Remove the rows, but for those that were set aside; where there are none, nothing is written."""
-        if not self._ask(schema.IS, self._uid):  # a full disk would not even take the removal of nothing
+        if not self._ask(schema.IS):  # a full disk would not even take the removal of nothing
             return
         with self._rows.server.act(lock_of(self._rows.name), self._subject, self._why) as act:
-            act.write(schema.DROP, (self._rows.name, self._uid))
+            act.write(schema.DROP, (self._rows.name, self._rows.uid))
 
     def set_aside(self) -> None:
         """Give the rows a name that nobody asks for, with the end of the act that holds them."""
         assert self._act
-        name, unused = self._rows.name, unused_name(self._rows.name, self._uid)
-        self._act.write(schema.DROP, (unused, self._uid))
-        self._act.write(schema.RENAME, (unused, name, self._uid))
+        name, unused = self._rows.name, unused_name(self._rows.name, self._rows.uid)
+        self._act.write(schema.DROP, (unused, self._rows.uid))
+        self._act.write(schema.RENAME, (unused, name, self._rows.uid))
 
     def _refuse(self) -> None:
         text = f"there is another team {self._rows.name} in {self._subject}"
@@ -104,5 +103,5 @@ class RowContents:
 
     def _ask(self, query: LiteralString, *values: object) -> list[Row]:
         if self._act:
-            return self._act.ask(query, (self._rows.name, *values))
+            return self._act.ask(query, (self._rows.name, self._rows.uid, *values))
         return self._rows.ask(self._subject, query, *values)

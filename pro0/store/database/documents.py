@@ -32,18 +32,19 @@ class DatabaseDocuments:
     """The documents of one team, kept by a PostgreSQL server."""
 
     def __init__(
-        self, paths: TeamPaths, url: str, check: Callable[[], None] = unchecked, share: Share | None = None
+        self, paths: TeamPaths, url: str, uid: str, check: Callable[[], None] = unchecked, share: Share | None = None
     ) -> None:
         self._paths = paths
         self.share = share
         self.database = self
         self.mends = f"the documents of {paths.name} are in a database, and mended from its backups"
         self._url = url
-        self._rows = TeamRows(server_of(url), paths.name, label_of(url), check)
+        hint = "pro0 host leave" if share else None
+        self._rows = TeamRows(server_of(url), paths.name, uid, label_of(url), check, hint)
         self.team: DocumentPlace
         self.tasks: DocumentPlace
         self.mailboxes: DocumentPlace
-        self.team, self.tasks, self.mailboxes = self._places()
+        self.team, self.tasks, self.mailboxes = _places(self._rows)
 
     def log(self, line: Mapping[str, object]) -> None:
         """Append one line to the team's events; one that cannot be written is left out.
@@ -56,7 +57,7 @@ class DatabaseDocuments:
             act.ask(schema.CARELESS)
             role = {"db_role": act.role} if line.get("actor") == ids.HUMAN else {}
             text = msgspec.json.encode({**line, **role}, enc_hook=str) + b"\n"
-            act.write(schema.LOG, (text, rows.name, rows.channel, f"{KINDS[0]}/{EVENTS}"))
+            act.write(schema.LOG, (text, rows.name, rows.uid, rows.channel, f"{KINDS[0]}/{EVENTS}"))
 
     def events(self) -> EventRows:
         """Return a reader of the team's events."""
@@ -80,8 +81,8 @@ class DatabaseDocuments:
         return [str(name) for (name,) in rows if ids.NAME.fullmatch(name)]
 
     def uid(self) -> str:
-        """Return the id of the team of this name; raises NotFound when there is none."""
-        for (uid,) in self._rows.ask(str(self._rows.label), schema.UID):
+        """Return the id of the team that has this name now; raises NotFound when there is none."""
+        for (uid,) in self._rows.server.ask(str(self._rows.label), schema.UID, (self._rows.name,)):
             return str(uid)
         raise NotFound(f"there is no team {self._rows.name} in {self._rows.label}")
 
@@ -127,7 +128,7 @@ class DatabaseDocuments:
     @contextmanager
     def founding(self, new: Path, uid: str) -> Iterator[TeamPlaces]:
         """Make the rows of a new team, in one act; its new folder says before where they are."""
-        rows, subject = self._rows, str(self._rows.label)
+        rows, subject = self._rows._replace(uid=uid), str(self._rows.label)
         rows.server.prepare(subject)
         File(new, STORE, StorePointer).create(StorePointer(url=self._url, uid=uid))
         with rows.server.act(lock_of(rows.name), subject, f"create team {rows.name}") as act:
@@ -147,24 +148,25 @@ class DatabaseDocuments:
 
     def contents(self, uid: str) -> RowContents:
         """Return all of it as a whole, for a copy."""
-        return RowContents(self._paths.team, self._rows, uid)
+        return RowContents(self._paths.team, self._rows._replace(uid=uid))
 
     def write_to(self, home: Path, uid: str, is_wanted: Callable[[str], bool]) -> None:
         """Write documents below a home, as files of a team have them; `is_wanted` gets names in its folder."""
-        name, subject = self._rows.name, str(self._rows.label)
-        if not (self._rows.server.has_tables(subject) and self._rows.ask(subject, schema.IS, uid)):
+        rows, subject = self._rows._replace(uid=uid), str(self._rows.label)
+        if not (rows.server.has_tables(subject) and rows.ask(subject, schema.IS)):
             return
-        for kind, place in zip(KINDS, self._places(), strict=True):
+        for kind, place in zip(KINDS, _places(rows), strict=True):
             for key in place.all_keys():
                 inside = key.removeprefix(f"{kind}/")
                 if is_document(key) and (kind != KINDS[0] or is_wanted(inside)):
-                    [(data,)] = self._rows.ask(str(place.path), schema.READ, key)
-                    _write(home / kind / name / inside, bytes(data))
+                    [(data,)] = rows.ask(str(place.path), schema.READ, key)
+                    _write(home / kind / rows.name / inside, bytes(data))
         for file, data in files_of(EVENTS, self.contents(uid).lines()):
-            _write(home / KINDS[0] / name / file, data)
+            _write(home / KINDS[0] / rows.name / file, data)
 
-    def _places(self) -> list[Rows]:
-        return [Rows(self._rows, kind) for kind in KINDS]
+
+def _places(rows: TeamRows) -> list[Rows]:
+    return [Rows(rows, kind) for kind in KINDS]
 
 
 def label_of(url: str) -> Path:

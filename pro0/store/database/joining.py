@@ -31,8 +31,8 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
             text, hint = f"there is a team {name} here already", f"pro0 host list -t {name}"
             raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
         refuse_leftovers(team.paths)
-        documents = in_database(store.home, name, url)
-        uid = documents.uid()
+        uid = in_database(store.home, name, url).uid()
+        documents = in_database(store.home, name, url, uid)
         new = team.paths.team.with_name(f"{NEW}{name}")
         for folder in (new, new / team.paths.sessions.name, new / team.paths.logs.name):
             make_folder(folder)

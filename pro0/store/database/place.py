@@ -24,14 +24,18 @@ class TeamRows(NamedTuple):
 
     server: DatabaseServer
     name: str
+    uid: str
+    """The team's own: rows of another team that has its name by now are none of it."""
     label: Path
     """What errors call the database."""
     check: Callable[[], None] = unchecked
     """What may refuse a change, once its lock is held."""
+    hint: str | None = None
+    """What to do when it is not there."""
 
     def ask(self, subject: str, query: LiteralString, *values: object) -> list[Row]:
         """Return the rows of a question about the team."""
-        return self.server.ask(subject, query, (self.name, *values))
+        return self.server.ask(subject, query, (self.name, self.uid, *values))
 
     @property
     def channel(self) -> str:
@@ -81,6 +85,7 @@ class OpenRows:
             "name": self._place.key(name),
             "data": data,
             "team": team.name,
+            "uid": team.uid,
             "channel": team.channel,
         }
         if not self._act.write(schema.REPLACE, values):
@@ -90,7 +95,12 @@ class OpenRows:
         """Remove one document, as a part of the act that has begun."""
         assert self._act
         team = self._place.team
-        values: dict[str, object] = {"name": self._place.key(name), "team": team.name, "channel": team.channel}
+        values: dict[str, object] = {
+            "name": self._place.key(name),
+            "team": team.name,
+            "uid": team.uid,
+            "channel": team.channel,
+        }
         self._act.write(schema.DROP_DOCUMENT, values)
 
     def try_room(self, data: bytes) -> None:
@@ -117,7 +127,7 @@ class OpenRows:
 
     def _ask(self, query: LiteralString, *values: object) -> list[Row]:
         team, subject = self._place.team, str(self._place.path)
-        return self._act.ask(query, (team.name, *values)) if self._act else team.ask(subject, query, *values)
+        return self._act.ask(query, (team.name, team.uid, *values)) if self._act else team.ask(subject, query, *values)
 
 
 class Rows:
@@ -161,7 +171,7 @@ class Rows:
 
     def is_there(self) -> bool:
         """Return True when something is in it; the places of the team itself are there with the team."""
-        return bool(self.all_keys() if self._inside else self.team.ask(str(self.path), schema.THERE))
+        return bool(self.all_keys() if self._inside else self.team.ask(str(self.path), schema.IS))
 
     def holds(self, name: str) -> bool:
         """Return True when there is a document of that name; raises StoreError when the answer is unknown."""
@@ -184,7 +194,7 @@ class Rows:
 
     def make(self) -> None:
         """Do nothing: it is made with its first document. Raises NotFound when the team is gone."""
-        if not self._act and not self.team.ask(str(self.path), schema.THERE):
+        if not self._act and not self.team.ask(str(self.path), schema.IS):
             raise self._not_there()
 
     def stamp(self, name: str) -> object:
@@ -201,7 +211,7 @@ class Rows:
         raise unusable(error, self.path / name) from error
 
     def _not_there(self) -> NotFound:
-        return NotFound(f"{self.path} is not there")
+        return NotFound(f"{self.path} is not there", hint=self.team.hint)
 
 
 def _missing(name: str) -> FileNotFoundError:

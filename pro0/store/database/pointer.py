@@ -23,17 +23,17 @@ def documents_of(paths: TeamPaths) -> "Documents":
     there = Whereabouts(paths.team)
     if not there.url:
         return Files(paths, there.check)
-    return in_database(paths.home, paths.name, there.url, there.check, there.share)
+    return in_database(paths.home, paths.name, there.url, there.uid, check=there.check, share=there.share)
 
 
 class Whereabouts:
-    """Where a team's documents were when somebody opened them: the `url` of a database, "" for files."""
+    """Where a team's documents were when somebody opened them: the `url` of a database with its `uid`, "" for files."""
 
     def __init__(self, team: Path) -> None:
         self._team = team
         self._stamp = _stamp(team)  # first: a pointer that is replaced meanwhile has another one
         pointer = pointer_in(team)
-        self.url, self.share = (pointer.url, pointer.share) if pointer else ("", None)
+        self.url, self.uid, self.share = (pointer.url, pointer.uid, pointer.share) if pointer else ("", "", None)
 
     def check(self) -> None:
         """Raise Refused when they are elsewhere now: who has waited for a lock must not write to the old place."""
@@ -47,14 +47,20 @@ class Whereabouts:
 
 
 def in_database(
-    home: Path, name: str, url: str, check: Callable[[], None] = unchecked, share: Share | None = None
+    home: Path,
+    name: str,
+    url: str,
+    uid: str = "",
+    *,
+    check: Callable[[], None] = unchecked,
+    share: Share | None = None,
 ) -> "DatabaseDocuments":
-    """Return the documents that a database keeps of a team; `check` may refuse each change."""
+    """Return the documents that a database keeps of the team with this uid; `check` may refuse each change."""
     try:
         from pro0.store.database.documents import DatabaseDocuments  # late: a home of files alone loads none of it
     except ImportError as error:
         raise _explained(error) from None
-    return DatabaseDocuments(TeamPaths(home, name), url, check, share)
+    return DatabaseDocuments(TeamPaths(home, name), url, uid, check, share)
 
 
 def _explained(error: ImportError) -> ImportError | EnvironmentMissing:

@@ -39,25 +39,27 @@ VERSION_THERE: Final[LiteralString] = "select max(number) from pro0.version"
 
 FOUND: Final[LiteralString] = "insert into pro0.teams (name, uid) values (%s, %s) on conflict do nothing returning id"
 DROP: Final[LiteralString] = "delete from pro0.teams where name = %s and uid = %s"
-THERE: Final[LiteralString] = "select 1 from pro0.teams where name = %s"
 
 UID: Final[LiteralString] = "select uid from pro0.teams where name = %s"
 RENAME: Final[LiteralString] = "update pro0.teams set name = %s where name = %s and uid = %s"
 IS: Final[LiteralString] = "select 1 from pro0.teams where name = %s and uid = %s"
 
 READ: Final[LiteralString] = """
-select d.data from pro0.documents d join pro0.teams t on t.id = d.team where t.name = %s and d.name = %s
+select d.data from pro0.documents d join pro0.teams t on t.id = d.team
+where t.name = %s and t.uid = %s and d.name = %s
 """
 STAMP: Final[LiteralString] = """
-select d.revision from pro0.documents d join pro0.teams t on t.id = d.team where t.name = %s and d.name = %s
+select d.revision from pro0.documents d join pro0.teams t on t.id = d.team
+where t.name = %s and t.uid = %s and d.name = %s
 """
 NAMES: Final[LiteralString] = """
 select d.name from pro0.documents d join pro0.teams t on t.id = d.team
-where t.name = %s and d.name >= %s and d.name < %s order by d.name
+where t.name = %s and t.uid = %s and d.name >= %s and d.name < %s order by d.name
 """
 REPLACE: Final[LiteralString] = """
 with kept as (
-    insert into pro0.documents (team, name, data) select id, %(name)s, %(data)s from pro0.teams where name = %(team)s
+    insert into pro0.documents (team, name, data) select id, %(name)s, %(data)s
+    from pro0.teams where name = %(team)s and uid = %(uid)s
     on conflict (team, name) do update set data = excluded.data, revision = nextval('pro0.revisions')
     returning 1
 )
@@ -65,11 +67,12 @@ select pg_notify(%(channel)s, %(name)s) from kept
 """
 READ_ALL: Final[LiteralString] = """
 select d.name, d.data from pro0.documents d join pro0.teams t on t.id = d.team
-where t.name = %s and d.name >= %s and d.name < %s
+where t.name = %s and t.uid = %s and d.name >= %s and d.name < %s
 """
 DROP_DOCUMENT: Final[LiteralString] = """
 with gone as (
-    delete from pro0.documents d using pro0.teams t where t.id = d.team and t.name = %(team)s and d.name = %(name)s
+    delete from pro0.documents d using pro0.teams t
+    where t.id = d.team and t.name = %(team)s and t.uid = %(uid)s and d.name = %(name)s
     returning 1
 )
 select pg_notify(%(channel)s, %(name)s) from gone
@@ -79,14 +82,14 @@ TEAMS: Final[LiteralString] = "select name from pro0.teams order by name"
 SIGNS: Final[LiteralString] = """
 select t.id, (select max(revision) from pro0.documents d where d.team = t.id),
     (select max(seq) from pro0.events e where e.team = t.id)
-from pro0.teams t where t.name = %s
+from pro0.teams t where t.name = %s and t.uid = %s
 """
 
 CARELESS: Final[LiteralString] = "set local synchronous_commit = off"
 """For what is never the truth."""
 LOG: Final[LiteralString] = """
 with kept as (
-    insert into pro0.events (team, line) select id, %s from pro0.teams where name = %s returning 1
+    insert into pro0.events (team, line) select id, %s from pro0.teams where name = %s and uid = %s returning 1
 )
 select pg_notify(%s, %s) from kept
 """
@@ -94,12 +97,12 @@ KEEP_DOCUMENTS: Final[LiteralString] = "copy pro0.documents (team, name, data) f
 KEEP_LINES: Final[LiteralString] = "copy pro0.events (team, part, line) from stdin"
 EVENTS_AFTER: Final[LiteralString] = """
 select e.seq, e.part, e.line from pro0.events e join pro0.teams t on t.id = e.team
-where t.name = %s and e.seq > %s order by e.seq
+where t.name = %s and t.uid = %s and e.seq > %s order by e.seq
 """
 SOME_EVENTS_AFTER: Final[LiteralString] = EVENTS_AFTER + " limit 2000"
 LATEST_EVENTS: Final[LiteralString] = """
 select e.seq, e.part, e.line from pro0.events e join pro0.teams t on t.id = e.team
-where t.name = %s order by e.seq desc limit %s
+where t.name = %s and t.uid = %s order by e.seq desc limit %s
 """
 
 COMMIT: Final[LiteralString] = "insert into pro0.acts (id) values (%s); commit"
