@@ -15,7 +15,7 @@ from pro0.rules import text
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import Board, why_not_ready
 from pro0.rules.tasks.changes import act
-from pro0.rules.tickets import ticks
+from pro0.rules.tickets import tickets, ticks
 from pro0.rules.tickets.importing import Note, Ticket, faults, moment, take_over
 from tests.rules.building import T0, ask, at, make
 
@@ -84,11 +84,20 @@ ELSEWHERE = timezone(timedelta(hours=5, minutes=30))
         (None, datetime(1, 1, 1, tzinfo=UTC)),
         (datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 12, tzinfo=UTC)),
         (datetime(2026, 1, 1, 12, tzinfo=ELSEWHERE), datetime(2026, 1, 1, 6, 30, tzinfo=UTC)),
+        (datetime(1, 1, 1, tzinfo=ELSEWHERE), datetime.min.replace(tzinfo=UTC)),
+        (datetime(9999, 12, 31, 23, tzinfo=timezone(-timedelta(hours=5))), datetime.max.replace(tzinfo=UTC)),
     ],
 )
 def test_a_moment_is_in_utc(given_: datetime | None, moment_: datetime) -> None:
     assert moment(given_) == moment_
     assert moment(given_).tzinfo is UTC
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59-05:00"])
+def test_a_moment_that_utc_does_not_know_ends_no_import(at: str) -> None:
+    ticket = tickets.read(f"---\nid: a\nstatus: open\ncreated: {at}\n---\n# T\n".encode(), "a.md")
+    [task] = taken(ticket)
+    assert msgspec.json.decode(msgspec.json.encode(task), type=Task) == task
 
 
 def test_a_moment_without_a_zone_is_taken_for_utc_whatever_the_clock_shows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,21 @@ def test_sections_that_are_none_of_ours_are_part_of_the_description() -> None:
     assert (read.description, read.acceptance, read.notes) == ("first\n\n## One\n\nx\n\n## Two\n\nz", "y", ())
 
 
+def test_text_before_the_title_and_of_sections_with_one_name_is_kept() -> None:
+    """In their order, as ticket programs append a section a second time."""
+    parts = ("first\n# T\nsecond", "## D\na", "## Acceptance Criteria\nx", "## Notes\nn", "## D\nb")
+    again = ("## Acceptance Criteria", "## Acceptance Criteria\ny", "## Notes\n**2026-01-02T11:00:00Z**\nm")
+    read = ticket("---\nid: a\nstatus: open\n---\n" + "\n".join((*parts, *again)))
+    assert read.description == "first\n\nsecond\n\n## D\n\na\n\n## D\n\nb"
+    assert read.acceptance == "x\n\ny"
+    assert read.notes == (Note("n"), Note("m", datetime(2026, 1, 2, 11, tzinfo=UTC)))
+
+
+def test_sections_before_the_title_are_sections() -> None:
+    read = ticket("---\nid: a\nstatus: open\n---\n## Notes\nn\n## One\nx\n# T\nsaid")
+    assert (read.title, read.description, read.notes) == ("T", "## One\n\nx\n\nsaid", (Note("n"),))
+
+
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(BadInput, match="UTF-8"):
         tickets.read(b"---\n\xff", "x.md")

@@ -102,7 +102,13 @@ def moment(at: datetime | None) -> datetime:
     """Return a moment in UTC. A moment without a zone counts as UTC, None as the beginning of time."""
     if at is None:
         return datetime.min.replace(tzinfo=UTC)
-    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    if at.tzinfo is None:
+        return at.replace(tzinfo=UTC)
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:  # the first and the last hours of the calendar are in no other zone
+        end = datetime.min if at.year == datetime.min.year else datetime.max
+        return end.replace(tzinfo=UTC)
 
 
 def _all(new: Iterable[Ticket], ids: Mapping[str, str], caller: Caller, now: datetime) -> list[Task]:

@@ -1,7 +1,7 @@
 """The files of the program `ticket`: `.tickets/ID.md`, front matter and text."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Literal, cast
 
@@ -33,21 +33,21 @@ def read(data: bytes, file: str) -> Ticket:
         raise BadInput("it has no title")
     if not fields.get("id"):
         raise BadInput("it has no id")
-    sections = dict(_sections(body[title.end() :]))
+    sections = [*_sections(body[: title.start()]), *_sections(body[title.end() :])]
     return Ticket(
         origin=_origin(fields["id"]),
         file=file,
         title=title[1],
         status=_status(fields.get("status", "")),
         description=_description(sections),
-        acceptance=sections.get(_ACCEPTANCE, ""),
+        acceptance=_text(sections, _ACCEPTANCE),
         type=Kind.EPIC if fields.get("type") == "epic" else Kind.TASK,
         priority=_priority(fields.get("priority", "2")),
         labels=tuple(_list(fields.get("tags", ""))),
         parent=_origin(fields["parent"]) if fields.get("parent") else None,
         blocked_by=tuple(_origin(name) for name in _list(fields.get("deps", ""))),
         created_at=_time(fields.get("created", "")),
-        notes=tuple(_notes(sections.get(_NOTES, ""))),
+        notes=tuple(_notes(_text(sections, _NOTES))),
     )
 
 
@@ -86,10 +86,15 @@ def _sections(body: str) -> Iterator[tuple[str, str]]:
         yield name, text.strip()
 
 
-def _description(sections: Mapping[str, str]) -> str:
-    parts = [f"## {name}\n\n{text}" if name else text for name, text in sections.items()]
-    plain = [part for name, part in zip(sections, parts, strict=True) if name not in (_ACCEPTANCE, _NOTES)]
-    return "\n\n".join(part for part in plain if part)
+def _text(sections: Iterable[tuple[str, str]], wanted: str) -> str:
+    """Return the texts of all sections with a name."""
+    return "\n\n".join(text for name, text in sections if name == wanted and text)
+
+
+def _description(sections: Iterable[tuple[str, str]]) -> str:
+    plain = [(name, text) for name, text in sections if name not in (_ACCEPTANCE, _NOTES)]
+    parts = [f"## {name}\n\n{text}" if name else text for name, text in plain]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _notes(text: str) -> Iterator[Note]:
