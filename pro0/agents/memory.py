@@ -52,6 +52,13 @@ class Memory:
         """Return the follower of a growing file; it remembers its position."""
         return self._followers.setdefault(path, Follower(path))
 
+    @property
+    def unread(self) -> bool:
+        """True when the last look at one of the growing files could not read it."""
+        return any(file.failed for file in self._followers.values()) or any(
+            part.unread for part in self._parts.values()
+        )
+
     def part(self, name: str) -> Memory:
         """Return the memory of one of several files that are counted apart."""
         return self._parts.setdefault(name, Memory())

@@ -8,7 +8,7 @@ import msgspec
 
 from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import value
+from pro0.agents.transcripts import sure_value
 from pro0.agents.variables import ALL
 from pro0.decoding import decode, decoder
 from pro0.model.run import RUNNER as NAME
@@ -29,7 +29,7 @@ def call(brief: Brief) -> Invocation:
 
 def usage(session_view: SessionView, _memory: Memory) -> Usage | None:
     """Return the turns' usage so far, as the runner reports it."""
-    return value(Path(session_view.folder, USED), _USAGE)
+    return sure_value(Path(session_view.folder, USED), _USAGE)
 
 
 def passes_of(seat: Seat) -> tuple[str, ...]:

@@ -50,6 +50,8 @@ class Follower:
 
     def __init__(self, path: Path, last: int = 0) -> None:
         self.path = path
+        self.failed = False
+        """True after a look that could not read the file: there may be more in it."""
         self._last = last
         self._offset = 0
         self._file: tuple[int, int] | None = None
@@ -74,6 +76,7 @@ class Follower:
         return decoded(lines, decoder)
 
     def _new(self, limit: int) -> bytes:
+        self.failed = False
         try:
             with _opened(self.path) as file:
                 status = os.fstat(file.fileno())
@@ -84,7 +87,8 @@ class Follower:
                     self._offset, self._skipping = status.st_size - self._last, True
                 file.seek(self._offset)
                 return file.read(limit)
-        except OSError:
+        except OSError as error:
+            self.failed = error.errno not in _ABSENT
             return b""
 
 
@@ -165,9 +169,14 @@ def changed(path: Path) -> float:
 def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
     """Decode a small file of one JSON value, None when it is missing, unreadable or not (yet) such a value."""
     try:
-        values = decoded([head(path, limit)], decoder)
+        return sure_value(path, decoder, limit)
     except OSError:
         return None
+
+
+def sure_value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
+    """Do as `value` does, but raise OSError for a file that cannot be read now."""
+    values = decoded([head(path, limit)], decoder)
     return values[0] if values else None
 
 

@@ -60,6 +60,10 @@ class SessionNet:
         self._known.pop(state.incarnation, None)
         return result
 
+    def failed(self, incarnation: str) -> bool:
+        """Return True when the last look at a session failed."""
+        return incarnation in self._known
+
     def keep(self, incarnations: Collection[str]) -> None:
         """Forget all other sessions."""
         self._known = {name: why for name, why in self._known.items() if name in incarnations}

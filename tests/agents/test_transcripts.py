@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.agents.transcripts import NOTE, Follower, decoded, head, matching, shortened, tail, value
+from pro0.agents.transcripts import NOTE, Follower, decoded, head, matching, shortened, sure_value, tail, value
 from pro0.rules.screens.rate_limits import is_limit, named_end
 from tests.faults import fail_about, fail_with, fault_at
 from tests.teams import NOW
@@ -81,7 +81,8 @@ def test_what_is_no_file_holds_nothing(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path in (pipe, tmp_path, tmp_path / "none", tmp_path / ("x" * 300)):
-        assert Follower(path).read(NUMBER) == []
+        follower = Follower(path)
+        assert (follower.read(NUMBER), follower.failed) == ([], False)
         assert tail(path, NUMBER) == []
         assert head(path, 10) == b""
         assert value(path, NUMBER) is None
@@ -98,8 +99,12 @@ def test_what_cannot_be_read_now_is_not_empty(tmp_path: Path, code: int, call: s
             with pytest.raises(OSError) as failed:
                 read()
             assert (failed.value.errno, failed.value.filename) == (code, str(path))
+        with pytest.raises(OSError):
+            sure_value(path, NUMBER)
         assert value(path, NUMBER) is None
-        assert Follower(path).read(NUMBER) == []
+        follower = Follower(path)
+        assert (follower.read(NUMBER), follower.failed) == ([], True)
+    assert (follower.read(NUMBER), follower.failed) == ([1], False)
 
 
 @pytest.fixture

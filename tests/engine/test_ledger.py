@@ -1,6 +1,9 @@
 """The ledger: what sessions use is written down, the last of it too, and by each machine of a team."""
 
 import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,7 @@ from msgspec.structs import replace
 
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Memory, SessionView
+from pro0.agents.runner import USED
 from pro0.engine.background import ledger as ledger_module
 from pro0.engine.background.agent_states import WatchedSession
 from pro0.engine.background.ledger import Ledger
@@ -21,7 +25,7 @@ from tests.agents import placed
 from tests.engine.crew import Crew
 from tests.engine.test_corrupt import mend, spoil
 from tests.engine.test_nudging import TOY
-from tests.faults import fail_with, fault_at
+from tests.faults import fail_about, fail_with, fault_at
 from tests.sharing import founded, joined
 
 
@@ -140,6 +144,31 @@ def test_a_transcript_that_cannot_be_counted_stops_no_other(alpha: Crew, monkeyp
     assert alpha.log().count("TypeError: can't count these") == 1
 
 
+@pytest.mark.parametrize("looks", [1, 5, 40])
+def test_the_last_turn_of_a_session_outlives_looks_that_fail(
+    looks: int, alpha: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read once more, but not for ever: what fails so often may do so for good. The log tells it once."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    ledger, first, second = Ledger(alpha.team), Meter("w1"), Meter("w2")
+    first.tokens = second.tokens = 10
+    ledger.look([first.watched, second.watched], 0.0)
+    first.tokens, first.broken = 99, True
+    for second.tokens in range(20, 20 + looks):
+        ledger.look([second.watched], 0.0)
+        ledger.keep(())
+    first.broken = False
+    for _ in range(2):
+        ledger.look([second.watched], 0.0)
+    assert counted(alpha.team) == {"w1": 99 if looks < ledger_module.TRIES else 10, "w2": 19 + looks}
+    assert alpha.log().count("TypeError: can't count these") == 1
+    first.tokens = 100
+    ledger.look([second.watched], 0.0)
+    assert counted(alpha.team)["w1"] != 100, "once it is read nobody looks at it any more"
+    assert not ledger._owed
+    assert not ledger._tries
+
+
 def test_what_two_leads_write_down_is_kept(home: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Issue 19, build 5: both add to one book, and the limit of the team counts all of it."""
     monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
@@ -229,6 +258,45 @@ def test_a_conversation_before_counts_for_the_next_lead_too(
     totals = [first, *(used(ledger, written_again(agent, tmp_path, number), memory) for number in (1, 2))]
     assert totals == [first, 2 * first, 3 * first]
     assert used(Ledger(alpha.team), "again-2", Memory()) == 3 * first
+
+
+@contextmanager
+def unreadable(home: Path) -> Iterator[None]:
+    """Let no transcript below a home be read: no file has room for another descriptor, the database is locked."""
+    database = home / ".local/share/opencode/opencode.db"
+    with closing(sqlite3.connect(database if database.exists() else ":memory:")) as other:
+        other.execute("pragma journal_mode = delete")
+        other.execute("begin exclusive")
+        with fault_at(None, fail_about(str(home), errno.EMFILE), ("open",)):
+            yield
+
+
+def a_runner(home: Path, data: bytes) -> SessionView:
+    placed.written(home / USED, data)
+    return SessionView(session="", agent=None, started_at=clock(), cwd="/", folder=str(home), environment={})
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode", "pi", "runner"])
+def test_a_transcript_that_cannot_be_read_for_a_moment_counts(
+    agent: str, alpha: Crew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lead may lack a descriptor just when the session ends."""
+    monkeypatch.setattr(ledger_module, "PAUSE", 0.0)
+    home = tmp_path / "agents"
+    home.mkdir()
+    if agent == "runner":
+        view = a_runner(home, b'{"output_tokens": 7}')
+    else:
+        lay_out, recorded = LAID_OUT[agent]
+        view = lay_out(home, placed.recording(recorded))
+    meter = replace(Meter("w1").watched, adapter=adapter_named(agent), session_view=view)
+    ledger = Ledger(alpha.team)
+    with unreadable(home):
+        for watched in ([meter], [], []):
+            ledger.look(watched, 0.0)
+    assert counted(alpha.team) == {}
+    ledger.look([], 0.0)
+    assert counted(alpha.team)["w1"] > 0
 
 
 def test_what_a_fork_copies_counts_once(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pro0.agents.acp.start import SETTINGS, USED, AcpStart
 from pro0.agents.adapter import Adapter, Brief, Invocation, PermissionChannel, SessionView
 from pro0.agents.bridge import handing, reports
 from pro0.agents.memory import Memory
-from pro0.agents.transcripts import value
+from pro0.agents.transcripts import sure_value
 from pro0.agents.turn_end import kept_words
 from pro0.decoding import decoder
 from pro0.model.need import PermissionAnswer
@@ -71,7 +71,7 @@ def read_last_words(session_view: SessionView, _memory: Memory) -> LastWords | N
 
 def usage(session_view: SessionView, _memory: Memory) -> Usage | None:
     """Return what the session has cost, as far as its agent says."""
-    return value(Path(session_view.folder, USED), _USAGE)
+    return sure_value(Path(session_view.folder, USED), _USAGE)
 
 
 ACP = Adapter(

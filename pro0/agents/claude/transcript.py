@@ -151,7 +151,7 @@ def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     folder = config_folder(session_view.environment)
     for session in (*session_view.earlier, session_view.session):
         main = transcript(folder, session, session_view.cwd)
-        for path in (main, *sorted(main.with_suffix("").glob("subagents/*.jsonl"))):
+        for path in (main, *sorted(matching(main.with_suffix(""), "subagents", "*.jsonl"))):
             for line in memory.follow(path).read(_LINE):
                 _count(line, session_view.started_at, memory)
     return memory.total

@@ -203,7 +203,7 @@ def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """
     for session in filter(None, (*session_view.earlier, session_view.session)):
         since = (_milliseconds(session_view), memory.changes.get(session, 0))
-        for name, data, changed in rows(session_view, _USED, tuple[str, str, int], session, *since):
+        for name, data, changed in sure_rows(session_view, _USED, tuple[str, str, int], session, *since):
             for message in decoded([data.encode()], _MESSAGE):
                 if message.role == "assistant" and message.tokens:
                     memory.count(name, _used(message, message.tokens))

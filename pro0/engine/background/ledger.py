@@ -16,6 +16,8 @@ PAUSE = 3.0
 """Seconds between two looks at the transcripts."""
 CONVERSATIONS = 64
 """The most conversations of one session that are looked at; the newest count."""
+TRIES = 20
+"""How often a session that has ended is looked at, when its files cannot be read: for about a minute."""
 
 
 class Ledger:
@@ -30,13 +32,15 @@ class Ledger:
         self._living: dict[str, WatchedSession] = {}
         self._owed: dict[str, WatchedSession] = {}
         """Sessions that have ended, until their usage is written."""
+        self._tries: dict[str, int] = {}
+        """How often each of them could not be read."""
         self._conversations: dict[str, tuple[str, ...]] = {}
         """Those of each session, also of one that an earlier lead saw: an agent begins another one, as by `/clear`."""
 
     def look(self, watched: Iterable[WatchedSession], limit: float) -> float:
         """Record new usage; return the total cost, or 0 without a limit, since adding it up takes time.
 
-        A session ended since the last look is read once more, for its last turn; after a failed write again.
+        A session ended since the last look is read once more, for its last turn; after a failed read or write again.
         """
         before, self._living = self._living, {session.state.incarnation: session for session in watched}
         due = {name: session for name, session in before.items() if name not in self._living}
@@ -46,9 +50,10 @@ class Ledger:
             if self._team.documents.database:
                 self._is_old = True  # leads of other machines have written since
             due = self._owed | self._living
-        self._net.keep(self._living)
+        self._net.keep({*self._living, *self._owed})
         self._note({entry.incarnation: entry for entry in map(self._entry, due.values()) if entry})
-        self._owed = {name: session for name, session in self._owed.items() if name not in due}
+        self._owed = {name: session for name, session in self._owed.items() if name not in due or self._fails(session)}
+        self._tries = {name: tries for name, tries in self._tries.items() if name in self._owed}
         return spent(self._entries().values()) if limit else 0.0
 
     def keep(self, incarnations: Collection[str]) -> None:
@@ -82,6 +87,12 @@ class Ledger:
         view = replace(watched.session_view, earlier=earlier)
         usage = self._net.look(watched.state, lambda: read(view, watched.memory))
         return _of(watched, earlier, usage) if usage else None
+
+    def _fails(self, ended: WatchedSession) -> bool:
+        """Return True when the look could not read a session that has ended, and there will be another one."""
+        name = ended.state.incarnation
+        self._tries[name] = self._tries.get(name, 0) + 1
+        return (self._net.failed(name) or ended.memory.unread) and self._tries[name] < TRIES
 
     def _earlier(self, watched: WatchedSession) -> tuple[str, ...]:
         """Return the conversations of a session before its present one."""
