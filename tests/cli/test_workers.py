@@ -1,7 +1,9 @@
 """Workers, by the program as a person calls it."""
 
 import json
+import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -59,6 +61,18 @@ def test_work_is_delegated_looked_at_and_merged(project: Path, cli: Cli) -> None
     removed = cli("team", "cleanup", "alpha", "--force")
     assert (removed.code, f"not merged, so kept: {left[1]}" in removed.err) == (7, True)
     assert left[1] in git(project, "branch", "--list", "teams/*")
+
+
+def test_what_was_killed_before_a_name_that_is_none_ends(project: Path, cli: Cli) -> None:
+    """The lead ends it, so a new lead comes where there is none."""
+    assert cli("delegate", "sleep", "--agent", "shell", "--run", "sleep 600").code == 0
+    wait_until(lambda: '"working"' in cli("worker", "list", "--json").out, 60, "it works")
+    lead = json.loads(cli("team", "status", "--json").out)["lead"]["pid"]
+    os.kill(lead, signal.SIGKILL)
+    killed = cli("worker", "kill", "t1", "t9")
+    assert (killed.code, killed.out) == (3, "t1 is being ended\n")
+    assert "there is no worker 't9'" in killed.err
+    assert json.loads(cli("team", "status", "--json").out)["lead"]["pid"] != lead
 
 
 def test_what_a_failed_worker_left_is_merged_only_by_name(project: Path, cli: Cli) -> None:
@@ -132,6 +146,8 @@ def test_a_project_without_a_team_gets_one(
     repository_in(folder)
     assert cli("delegate", "x", "--agent", "nobody").code == 2
     assert cli("delegate", "x", "-t", "alpha").code == 3
+    for text, run in (("", "true"), ("write it\n\udcff", "true"), ("write it", "\udcff")):
+        assert cli("delegate", "write it", text, "--agent", "shell", "--run", run).code == 2
     assert json.loads(cli("team", "list", "--json").out) == []
     asked = cli(*ask)
     assert asked.code == 0, asked

@@ -24,11 +24,13 @@ def kill(names: tuple[str, ...], team: str | None) -> None:
       pro0 worker kill t1 t2
     """
     context = acting(team)
-    for name in names:
-        worker = workers.kill(context, name)
-        over = worker.task.status in SETTLED
-        write(f"{worker.task.id} is {worker.task.status} already" if over else f"{worker.agent_id} is ended")
-    need_lead(context.team)
+    try:
+        for name in names:
+            worker = workers.kill(context, name)
+            over = worker.task.status in SETTLED
+            write(f"{worker.task.id} is {worker.task.status} already" if over else f"{worker.agent_id} is being ended")
+    finally:  # a later name may be refused: the lead ends those before it all the same
+        need_lead(context.team)
 
 
 @click.command()

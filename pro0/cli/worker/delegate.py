@@ -56,8 +56,8 @@ def delegate(
       pro0 delegate -n 3 --agent claude "find out why the build is slow"
       pro0 delegate "run the checks" --agent shell --run "make check" && pro0 team wait
     """
-    context = _team(team, agent, run, worktree)
     drafts = [workers.draft(each, agent=agent, shared=not worktree, run=run) for each in texts for _ in range(times)]
+    context = _team(team, agent, run, worktree)
     delegated = workers.delegate(context, drafts)
     need_lead(context.team)
     if as_json:

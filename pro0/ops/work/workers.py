@@ -21,7 +21,7 @@ from pro0.ops.work import checkouts
 from pro0.rules import text
 from pro0.rules.lead import dispatch
 from pro0.rules.lead.dispatch import Stage
-from pro0.rules.tasks import changes
+from pro0.rules.tasks import changes, making
 from pro0.rules.tasks.acts import Act
 from pro0.rules.tasks.board import next_order
 from pro0.rules.words import leftovers, prompts
@@ -63,11 +63,11 @@ class Worker(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def draft(assignment: str, *, agent: str | None = None, shared: bool = False, run: str | None = None) -> Draft:
-    """Return the task of a text: a long text is the description, its first line the title."""
+    """Return the task of a text: a long text is the description, its first line the title; BadInput for none."""
     first_line = next((line.strip() for line in assignment.splitlines() if line.strip()), "")
     title = first_line if len(first_line) <= TITLE else f"{first_line[: TITLE - 1]}…"
-    whole = "" if title == assignment.strip() else assignment
-    return Draft(title=text.title(title), description=whole, run=run, agent=agent, shared=shared)
+    whole = text.checked("" if title == assignment.strip() else assignment, "description")
+    return Draft(title=text.title(title), description=whole, run=making.command(run), agent=agent, shared=shared)
 
 
 @operation("worker.delegate", IN_CHARGE)
