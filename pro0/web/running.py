@@ -1,9 +1,11 @@
 """The lock of the process that serves the page of a home, held for its life; the address is in it."""
 
+import fcntl
 import os
+import time
 from pathlib import Path
 
-from filelock import lock_descriptor, unlock_descriptor
+from filelock import lock_descriptor
 
 from pro0.store import atomic
 from pro0.store.files import make_folder
@@ -11,6 +13,9 @@ from pro0.store.lock import open_lock
 from pro0.store.paths import SERVER_LOCK, web
 
 LONGEST = 2048
+PATIENCE = 1.0
+"""Seconds until the lock counts as held by another server: whoever looks who serves holds it for a moment too."""
+_PAUSE = 0.01
 
 
 class ServerLock:
@@ -25,9 +30,12 @@ class ServerLock:
         make_folder(self._folder)
         with atomic.folder(self._folder) as folder:
             descriptor = open_lock(folder, SERVER_LOCK)
-        if not lock_descriptor(descriptor, blocking=False):
-            atomic.close(descriptor)
-            return False
+        deadline = time.monotonic() + PATIENCE
+        while not lock_descriptor(descriptor, blocking=False):
+            if time.monotonic() > deadline:
+                atomic.close(descriptor)
+                return False
+            time.sleep(_PAUSE)
         self._held = descriptor
         return True
 
@@ -53,9 +61,9 @@ def served_at(home: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     try:
-        if lock_descriptor(descriptor, blocking=False):
-            unlock_descriptor(descriptor)
-            return ""
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: others who look take nobody for a server
+        return ""
+    except BlockingIOError:
         return os.pread(descriptor, LONGEST, 0).decode(errors="replace")
     finally:
         atomic.close(descriptor)

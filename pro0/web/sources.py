@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import NamedTuple
 
 import anyio.to_thread
@@ -132,7 +132,8 @@ class Captured:
         """Take looks into the screen, until the session is over; each yield is a screen that has changed."""
         changed_at = time.monotonic()
         while True:
-            if await anyio.to_thread.run_sync(self._look, screen):
+            look = await anyio.to_thread.run_sync(self._look)
+            if look and screen.show(*look):  # here, not in that thread: the screen is sent meanwhile
                 changed_at = time.monotonic()
                 yield
             if self._session.over or await anyio.to_thread.run_sync(self._over):
@@ -148,16 +149,17 @@ class Captured:
             return False
         return await anyio.to_thread.run_sync(self._session.backend.type, self._session.handle, data)
 
-    def _look(self, screen: BrowserScreen) -> bool:
+    def _look(self) -> tuple[Sequence[str], int, tuple[int, int] | None] | None:
+        """Return the rows of the session, their width and the cursor, None for nothing to be seen now."""
         handle, backend = self._session.handle, self._session.backend
         if handle is None:
-            return False
+            return None
         try:
             looked = {} if self._session.over else backend.look([handle])
             if look := looked.get(handle.incarnation):
                 rows = look.styled or look.rows
-                return screen.show(rows, look.columns or max(map(len, look.rows), default=80), look.cursor)
+                return rows, look.columns or max(map(len, look.rows), default=80), look.cursor
             text = backend.peek(handle, TAIL).split("\n")
         except Pro0Error:
-            return False
-        return screen.show(text, max(80, *map(len, text)), None)
+            return None
+        return text, max(80, *map(len, text)), None

@@ -364,6 +364,7 @@ UNSTARTABLE: list[tuple[dict[str, object], str]] = [
     ({"name": "beta", "project": "relative"}, "not_found"),
     ({"name": "beta", "project": "/nowhere/at/all"}, "not_found"),
     ({"name": "beta", "project": "/\0"}, "not_found"),
+    ({"name": "beta", "project": "/" + "x" * 5000}, "not_found"),
     ({"name": "beta", "layout": "none such"}, "not_found"),
     ({"name": "beta", "members": [{"name": "w1", "agent": "nobody"}]}, "bad_input"),
     ({"name": "alpha"}, "refused"),
@@ -384,4 +385,5 @@ def test_what_cannot_be_started_is_refused_with_the_commands_own_words(
 def test_layouts_and_agents_are_told(browser: Browser, tmp_path: Path) -> None:
     wire = browser.rpc()
     assert {"demo", "pair"} <= set(wire.result("layout.list", project=str(tmp_path))["layouts"])
+    assert wire.refused("layout.list", project=f"{tmp_path}/{'x' * 300}") == "not_found"
     assert {"claude", "shell"} <= {agent["agent"] for agent in wire.result("agent.list")["agents"]}

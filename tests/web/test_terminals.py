@@ -4,7 +4,8 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from pro0.guard.pty import INPUT_LIMIT
 from pro0.model.runtime import Handle, State
 from pro0.store.teams import TeamStore
 from pro0.web.screen import MODES, BrowserScreen
-from pro0.web.sources import GuardTerminal
+from pro0.web.sources import Captured, GuardTerminal, MemberSession
 from pro0.web.terminals import KEYS_LIMIT
 from tests.contracts.stages import STAGES, Stage
 from tests.teams import set_state
@@ -192,6 +193,26 @@ def test_an_ended_session_shows_its_end_and_the_next_one_follows(
         pass
     seated(team, another)
     looker.shows("second")
+
+
+def test_a_look_is_taken_in_where_the_screen_is_sent(stage: Stage) -> None:
+    """Else a row that comes while the changes are put together counts as sent, and never is."""
+    handle, _ = stage.recorder()
+    threads = list[int]()
+
+    class Noting(BrowserScreen):
+        def show(self, rows: Iterable[str], columns: int, cursor: tuple[int, int] | None) -> bool:
+            threads.append(threading.get_ident())
+            return super().show(rows, columns, cursor)
+
+    async def look() -> str:
+        screen, session = Noting(), MemberSession(handle, False, stage.backend.name)
+        async for _ in Captured(session, lambda: True).frames(screen):
+            pass
+        return screen.changes()
+
+    assert "ready" in asyncio.run(look())
+    assert threads == [threading.get_ident()]
 
 
 def test_what_is_not_there_is_refused(browser: Browser) -> None:

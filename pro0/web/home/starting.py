@@ -97,9 +97,12 @@ def cleanup(client: HomeClient, team: str, force: bool = False) -> Started:
 
 
 def _folder(project: str) -> Path:
-    path = Path(project)
-    if "\0" in project or not path.is_absolute() or not path.is_dir():
-        raise NotFound(f"there is no folder {project}", hint="name it in full, from / on")
+    path, hint = Path(project), "name it in full, from / on"
+    try:
+        if "\0" in project or not path.is_absolute() or not path.is_dir():
+            raise NotFound(f"there is no folder {project}", hint=hint)
+    except OSError as error:
+        raise NotFound(f"the folder {project} cannot be looked at: {error.strerror}", hint=hint) from None
     return path
 
 
