@@ -3,8 +3,10 @@
 import asyncio
 import json
 import signal
+import socket
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -16,13 +18,14 @@ from pro0.engine.copying import copy_store
 from pro0.model.home import Rights
 from pro0.model.runtime import Phase
 from pro0.model.task import Awaiting, Changes, Draft, Gate
-from pro0.model.team import PlanGate
+from pro0.model.team import PlanGate, StorePointer
 from pro0.ops import devices, verdicts
 from pro0.ops.mail import messages
 from pro0.ops.tasks import gates, tasks
 from pro0.ops.team import plan_approval
 from pro0.processes import identify
 from pro0.rpc.lists import Lists
+from pro0.store.files import File
 from pro0.store.paths import CONFIG, STORE
 from pro0.store.teams import Store, TeamStore
 from pro0.web.admission import PageAddress
@@ -40,6 +43,8 @@ from tests.web.conftest import Server
 
 Another = Callable[[str], Browser]
 COMING = 8
+LOOK = 3.0
+"""Less than the seconds of one look at a database that does not answer."""
 THREADS = 4
 """More threads that the page may come to have, however many teams it shows: those that its own files are read in."""
 
@@ -113,6 +118,49 @@ def test_a_team_that_could_not_be_read_is_looked_at_again(home: Path) -> None:
     [(_, told)] = client.subscriptions.changes()
     assert told.operation == "update"
     assert not client.subscriptions.behind
+
+
+@pytest.fixture
+def mute(team: TeamStore) -> Iterator[TeamStore]:
+    """A team whose database takes connections and never says a word, as a stopped server."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        mute = make_team(team.paths.home, name="a-mute")
+        url = f"postgresql://me@127.0.0.1:{server.getsockname()[1]}/teams"
+        File(mute.paths.team, STORE, StorePointer).create(StorePointer(url=url, uid="uid-a-mute"))
+        yield mute
+
+
+@pytest.mark.usefixtures("mute")
+def test_a_team_whose_database_does_not_answer_holds_nothing_of_the_home_up(browser: Browser, team: TeamStore) -> None:
+    """Neither a request nor the change of another team, though each look at it takes 5 seconds."""
+    wire = browser.rpc()
+    entries = {entry["name"]: entry for entry in wire.result(f"{TEAMS}.subscribe")["teams"]}
+    assert entries["a-mute"]["error"] == "its database has not answered yet"
+    assert "error" not in entries["alpha"]
+    tasks.create(human(team), [Draft(title="new")])
+    waited, told = list[float](), list[dict[str, object]]()
+
+    def is_told() -> bool:
+        began = time.monotonic()
+        wire.result("home.show")
+        waited.append(time.monotonic() - began)
+        told[:] = [notice["params"]["team"] for notice in wire.told]
+        return {"a-mute", "alpha"} == {entry["name"] for entry in told}
+
+    wait_until(is_told, STUCK, "both are told")
+    assert any("cannot be reached" in str(entry.get("error")) for entry in told)
+    assert max(waited) < LOOK, waited
+
+
+def test_a_team_in_a_database_is_followed(browser: Browser, team: TeamStore, database: str) -> None:
+    """Each of its changes is told."""
+    there = make_team(team.paths.home, name="there", url=database)
+    wire = browser.rpc()
+    assert ["error" in entry for entry in wire.result(f"{TEAMS}.subscribe")["teams"]] == [False, False]
+    for number in (1, 2):
+        tasks.create(human(there), [Draft(title="new")])
+        while wire.next_notice()["params"]["team"]["tasks"].get("ready") != number:
+            pass
 
 
 def test_an_open_page_learns_that_everybody_has_died(browser: Browser, team: TeamStore) -> None:

@@ -1,5 +1,6 @@
 """The server of conversations about a home: it looks at all teams every two seconds, while somebody subscribes."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,9 @@ class HomeServer(RpcServer):
         super().__init__(TeamStore(home, "any"))
         self._store = Store(home)
         self._teams: dict[str, LifeSigns] = {}
+        self._there: dict[str, object] = {}
+        """The signs of teams in databases at the last look, which a thread of its own makes."""
+        self._looking: set[str] = set()
 
     def _signs(self) -> Iterator[object]:
         # A team may come and go between two looks, and a list have it: only the folder's time tells then.
@@ -25,7 +29,33 @@ class HomeServer(RpcServer):
         for name in self._names():
             yield name
             with suppress(Pro0Error):  # a team that cannot be read hides no other
-                yield from self._teams.setdefault(name, LifeSigns()).look(self._store.team(name))
+                team, signs = self._store.team(name), self._teams.setdefault(name, LifeSigns())
+                if team.documents.database:
+                    self._look_there(team, signs)
+                else:
+                    yield from signs.look(team)
+
+    def _look_there(self, team: TeamStore, signs: LifeSigns) -> None:
+        """Look at a team in a database, unless a look is under way: one that does not answer keeps nobody waiting."""
+
+        def look() -> None:
+            seen: object = None
+            try:
+                with suppress(Pro0Error):
+                    seen = [*signs.look(team)]
+            finally:
+                self._finish(lambda: self._seen_there(team.name, seen))
+
+        if team.name not in self._looking:
+            with suppress(RuntimeError):  # no thread is left: the next look tries again
+                threading.Thread(target=look, name="look", daemon=True).start()
+                self._looking.add(team.name)
+
+    def _seen_there(self, name: str, seen: object) -> None:
+        self._looking.discard(name)
+        if seen != self._there.get(name):
+            self._there[name] = seen
+            self._changed()
 
     def _names(self) -> list[str]:
         with suppress(Pro0Error):

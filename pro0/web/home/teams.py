@@ -1,7 +1,7 @@
 """The methods about all teams of a home."""
 
 from collections.abc import Iterable
-from operator import attrgetter
+from contextlib import suppress
 from typing import cast
 
 import msgspec
@@ -20,6 +20,7 @@ from pro0.rpc.subscriptions import CHANGES, LastSeq, ListChange, LostId, Values
 from pro0.rpc.views import Nothing, RpcView
 from pro0.web.client import by_device
 from pro0.web.home.client import HomeClient, of_home
+from pro0.web.home.looking import Looks
 
 
 class DeviceView(RpcView, frozen=True, kw_only=True):
@@ -104,10 +105,17 @@ def list_teams(client: HomeClient) -> TeamEntries:
 def subscribe_to_teams(client: HomeClient, id: LostId = "", seq: LastSeq = 0) -> TeamSnapshot:
     """Subscribe to the teams: all of them now, then team.list.changed for each change."""
 
-    def look() -> dict[str, TeamEntry]:
-        return {name: _entry(client, name) for name in client.store.names()}
+    def source() -> Values[TeamEntry]:
+        looks = Looks(lambda name: _entry(client, name), _silent)
 
-    subscription = client.subscribe(TEAMS, lambda: Values(look, attrgetter("error")), id, seq)
+        def look() -> dict[str, TeamEntry]:
+            names = client.store.names()
+            there = looks.seen(name for name in names if _is_in_database(client, name))
+            return {name: there[name] if name in there else _entry(client, name) for name in names}
+
+        return Values(look, lambda entry: bool(entry.error) or looks.is_late(entry.name))
+
+    subscription = client.subscribe(TEAMS, source, id, seq)
     return TeamSnapshot(id=subscription.id, teams=tuple(cast("Iterable[TeamEntry]", subscription.first)))
 
 
@@ -142,6 +150,16 @@ def _devices(client: HomeClient) -> list[DeviceView]:
         )
         for device in known(client.home).devices
     ]
+
+
+def _silent(name: str) -> TeamEntry:
+    return TeamEntry(name=name, error="its database has not answered yet")
+
+
+def _is_in_database(client: HomeClient, name: str) -> bool:
+    with suppress(Pro0Error):  # its entry says what is wrong
+        return client.store.team(name).documents.database is not None
+    return False
 
 
 def _entry(client: HomeClient, name: str) -> TeamEntry:

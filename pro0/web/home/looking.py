@@ -1,0 +1,57 @@
+"""Looks at teams in databases: one that does not answer keeps a list waiting for a moment only."""
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, wait
+from typing import Generic, TypeVar
+
+FIRST, PATIENCE = 2.0, 0.2
+"""Seconds that a list waits for what it knows nothing of, and for what it has seen before."""
+T = TypeVar("T")
+
+
+class Looks(Generic[T]):
+    """Looks again and again, at each team in a thread of its own, and hands over what it saw last."""
+
+    def __init__(self, look: Callable[[str], T], silent: Callable[[str], T]) -> None:
+        self._look = look
+        self._silent = silent
+        self._seen: dict[str, T] = {}
+        self._under_way: dict[str, Future[T]] = {}
+
+    def seen(self, names: Iterable[str]) -> dict[str, T]:
+        """Return what was seen last of these teams; what `silent` says of one that has never answered."""
+        wanted = [*names]
+        self._seen = {name: seen for name, seen in self._seen.items() if name in wanted}
+        self._take(wanted)
+        late = {*self._under_way}
+        for name in wanted:
+            self._under_way[name] = self._under_way.get(name) or _begun(self._look, name)
+        fresh = [name for name in wanted if name not in self._seen]
+        wait([self._under_way[name] for name in fresh], FIRST)
+        wait([self._under_way[name] for name in wanted if name not in late], PATIENCE)
+        self._take(wanted)
+        self._seen |= {name: self._silent(name) for name in wanted if name not in self._seen}
+        return {name: self._seen[name] for name in wanted}
+
+    def is_late(self, name: str) -> bool:
+        """Return True when a look at a team was still under way at the end of `seen`: what it gave may be old."""
+        return name in self._under_way
+
+    def _take(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._under_way and self._under_way[name].done():
+                self._seen[name] = self._under_way.pop(name).result()
+
+
+def _begun(look: Callable[[str], T], name: str) -> Future[T]:
+    future: Future[T] = Future()
+
+    def do() -> None:
+        try:
+            future.set_result(look(name))
+        except Exception as error:  # noqa: BLE001 - whoever takes the result is told
+            future.set_exception(error)
+
+    threading.Thread(target=do, name="look", daemon=True).start()
+    return future
