@@ -91,14 +91,19 @@ def files_of(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[st
         highest = max(highest, number)
         part, size = list[bytes](), 0
         for _, line in group:
-            part.append(line)
-            size += len(line)
+            part.append(ended(line))
+            size += len(part[-1])
             if not number and size >= LIMIT:
                 highest += 1
                 yield rotated(name, highest), b"".join(part)
                 part, size = [], 0
         if part:
             yield rotated(name, number) if number else name, b"".join(part)
+
+
+def ended(line: bytes) -> bytes:
+    """Return a line with its end, which one lacks whose writer was killed: the next one would be joined with it."""
+    return line if line.endswith(b"\n") else line + b"\n"
 
 
 class Journal:

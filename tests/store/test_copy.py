@@ -1,6 +1,7 @@
 """A team moves between files and a database: the same bytes, and one place in charge at each moment (issue 19)."""
 
 import errno
+import json
 import os
 import random
 import resource
@@ -130,6 +131,27 @@ def test_there_and_back_is_the_same_to_the_byte(
     assert not (team.paths.team / UNUSED).exists()
     assert not (team.paths.team / "store.json").exists()
     assert contents(home) == before
+
+
+@pytest.mark.parametrize("where", ["in files", "in a database"])
+def test_an_event_whose_writer_was_killed_keeps_no_team_in_a_database(
+    home: Path, url: str, server: Postgres, where: str
+) -> None:
+    """Its line has no end, also one that an earlier pro0 has brought there so: it is joined with no other."""
+    team = make_team(home)
+    team.log_event(NOW, "human", "whole")
+    if where == "in files":
+        with (team.paths.team / EVENTS).open("ab") as stream:
+            stream.write(b'{"at":"cut')
+    go(home, url)
+    if where == "in a database":
+        with psycopg.connect(server.url(server.latest), autocommit=True) as owner:
+            owner.execute('update pro0.events set line = \'{"at":"cut\' where seq = (select max(seq) from pro0.events)')
+    Store(home).team("alpha").log_event(NOW, "human", "later")
+    go(home, "files")
+    *_, cut, later = (team.paths.team / EVENTS).read_bytes().splitlines()
+    assert cut == b'{"at":"cut'
+    assert json.loads(later)["event"] == "later"
 
 
 def test_each_document_is_told_of_as_it_goes(home: Path, url: str) -> None:

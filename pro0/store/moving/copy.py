@@ -14,6 +14,7 @@ from pro0.model.team import StorePointer
 from pro0.store import atomic
 from pro0.store.database.pointer import in_database, pointer_in
 from pro0.store.files import File
+from pro0.store.journal import ended
 from pro0.store.moving.files import FileContents
 from pro0.store.paths import STORE, UNUSED, TeamPaths, is_document, machine_of
 from pro0.store.removal import trees
@@ -152,8 +153,8 @@ def _fill(name: str, source: Contents, target: Contents, show: Show) -> None:
 
 
 def _words(contents: Contents) -> Iterator[bytes]:
-    """Yield the events without their files: a long one is cut when it becomes files."""
-    return (line for _, line in contents.lines())
+    """Yield the events without their files, since a long one is cut when it becomes files, and each with its end."""
+    return (ended(line) for _, line in contents.lines())
 
 
 def _with_progress(keys: Sequence[str], done: str, show: Show) -> Iterator[str]:

@@ -48,7 +48,7 @@ class FileContents:
             with translated(team / name), atomic.folder(team) as folder:
                 flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
                 with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as stream:
-                    yield from ((rotation(EVENTS, name), line) for line in stream)
+                    yield from ((rotation(EVENTS, name), journal.ended(line)) for line in stream)
 
     @contextmanager
     def held(self) -> Iterator[None]:
