@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 FIRST, PATIENCE = 2.0, 0.2
@@ -26,10 +27,12 @@ class Looks(Generic[T]):
         self._take(wanted)
         late = {*self._under_way}
         for name in wanted:
-            self._under_way[name] = self._under_way.get(name) or _begun(self._look, name)
+            if name not in late:
+                with suppress(RuntimeError):  # no thread is left: the next look tries again
+                    self._under_way[name] = _begun(self._look, name)
         fresh = [name for name in wanted if name not in self._seen]
-        wait([self._under_way[name] for name in fresh], FIRST)
-        wait([self._under_way[name] for name in wanted if name not in late], PATIENCE)
+        wait([self._under_way[name] for name in fresh if name in self._under_way], FIRST)
+        wait([self._under_way[name] for name in self._under_way if name not in late], PATIENCE)
         self._take(wanted)
         self._seen |= {name: self._silent(name) for name in wanted if name not in self._seen}
         return {name: self._seen[name] for name in wanted}
