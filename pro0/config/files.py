@@ -55,23 +55,28 @@ def meaning(text: str, path: Path) -> Written:
 def text_of(path: Path) -> str:
     """Return the text of a settings file, "" for a missing one; raises BadInput for unreadable or non-text content."""
     try:
+        return _data(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"the settings {path} are not UTF-8 text: {error.reason}") from error
+    except OSError as error:
+        code = errno.errorcode.get(error.errno or 0, "OSError")
+        raise BadInput(f"the settings {path} cannot be read: {error.strerror} ({code})") from error
+
+
+def _data(path: Path) -> bytes:
+    try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise BadInput(f"the settings {path} are not a regular file")
         with path.open("rb") as stream:
             data = stream.read(SIZE_LIMIT + 1)
-        if len(data) > SIZE_LIMIT:
-            raise BadInput(f"the settings {path} are larger than {SIZE_LIMIT} bytes")
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"the settings {path} are not UTF-8 text: {error.reason}") from error
     except (FileNotFoundError, NotADirectoryError):
         if link := _dead_link(path):
             hint = f"bring back what {link} leads to, or remove that link"
             raise BadInput(f"the settings {path} lead to a file that is not there", hint=hint) from None
-        return ""
-    except OSError as error:
-        code = errno.errorcode.get(error.errno or 0, "OSError")
-        raise BadInput(f"the settings {path} cannot be read: {error.strerror} ({code})") from error
+        return b""
+    if len(data) > SIZE_LIMIT:
+        raise BadInput(f"the settings {path} are larger than {SIZE_LIMIT} bytes")
+    return data
 
 
 def _dead_link(path: Path) -> Path | None:

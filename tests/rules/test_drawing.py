@@ -7,7 +7,7 @@ from pro0.rules.screens.drawing import LAST, Block, Frame, Parts, cut, ending
 
 EDGED = Frame(prompt=r"^❯(?:\s|$)", edge=r"^─{4}", top=r"^═{4}", hints="Try ")
 FLOORED = Frame(prompt=r"^┃ ?", floor=r"^╹", hints="Ask ")
-RULED = Frame(prompt=r"^", edge=r"^─{4}", edges_alike=True)
+RULED = Frame(prompt=r"^", edge=r"^─{4}", edges_alike=r"^─{4}")
 PLAIN = Frame(prompt=r"^> ?", foot=r"^ *model")
 EDGE = "────"
 MENU = ("Allow it?", "❯ 1. Yes", "  2. No", "Enter to confirm")

@@ -124,7 +124,7 @@ def test_an_interrupt_in_its_pane_ends_the_work_not_the_agent(desk: Desk) -> Non
 
 def test_a_second_interrupt_does_not_cut_the_end_of_the_work_short(desk: Desk) -> None:
     """Else the agent would be gone, and the command would run again."""
-    id = desk.give("trap 'touch asked' TERM; touch begun; while :; do sleep 0.05; done")
+    id = desk.give("trap ': >asked' TERM; touch begun; while :; do sleep 0.05; done")  # a program could be ended
     process = desk.start()
     wait_until((desk.folder / "begun").exists, PATIENCE, "it has begun")
     os.kill(process.pid, signal.SIGINT)

@@ -41,9 +41,9 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     edge: str = ""
     """The row above the input box and the row below it. Without edges the box goes from its prompt to the last empty
     row above the rows at the foot."""
-    edges_alike: bool = False
-    """True when typed text may begin like an edge: then only a row as wide as the lower edge, and in its colour, is
-    the upper one."""
+    edges_alike: str = ""
+    """An edge as typed text may be too: then only a row as wide as the lower edge, and in its colour, is the upper
+    one."""
     foot: str = ""
     """The first row at the foot, below an input box without edges: rows below it may be left from another size."""
     floor: str = ""
@@ -173,14 +173,14 @@ def _below_its_prompt(frame: Frame, rows: Sequence[str]) -> Span | None:
 def _between_edges(frame: Frame, screen: Screen, rows: Sequence[str]) -> Span | None:
     edges = [i for i, row in enumerate(rows) if re.search(frame.edge, row)]
     if frame.edges_alike and edges:
-        edges = _like_the_last(edges, screen, rows)
+        edges = _like_the_last(frame, edges, screen, rows)
     if len(edges) < 2 or not re.search(frame.prompt, rows[edges[-2] + 1]):
         return None
     return edges[-2] + 1, edges[-1]
 
 
-def _like_the_last(edges: Sequence[int], screen: Screen, rows: Sequence[str]) -> list[int]:
-    """Return those of the edges that are as wide as the last one and, where styles are known, in its colour."""
+def _like_the_last(frame: Frame, edges: Sequence[int], screen: Screen, rows: Sequence[str]) -> list[int]:
+    """Return the edges without those that text may be and that differ from the last in width, or in a known colour."""
     from unicodedata import east_asian_width
 
     cells = dict(enumerate(painted(screen.styled, set(edges))))
@@ -189,7 +189,7 @@ def _like_the_last(edges: Sequence[int], screen: Screen, rows: Sequence[str]) ->
         colours = (cell.style.colour for cell in cells.get(edge, ()) if cell.text.strip())
         return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in rows[edge]), next(colours, "")
 
-    return [edge for edge in edges if look(edge) == look(edges[-1])]
+    return [edge for edge in edges if look(edge) == look(edges[-1]) or not re.search(frame.edges_alike, rows[edge])]
 
 
 def _on_a_floor(frame: Frame, rows: Sequence[str]) -> Span | None:
