@@ -421,20 +421,26 @@ def test_the_name_of_a_team_whose_folder_was_deleted_can_be_freed(pro0: Pro0, ho
     assert len(list((home / "tasks").glob("alpha.corrupt-*"))) == 1
 
 
-def test_a_question_to_the_disk_that_fails_makes_no_team_seem_gone(
-    pro0: Pro0, home: Path, team: Context, start: Starting
-) -> None:
-    """Whichever it is: what is a team's stays in its place, and no process of a team that runs is a left-over one."""
+def start_tagged(start: Starting, team: Context) -> None:
+    """Start a process of a session of the team, and wait until it is seen."""
+    home = team.team.paths.home
     tag = {"PRO0_HOME": str(home), "PRO0_TEAM": "alpha", "PRO0_TEAM_UID": team.team.config.read().uid}
     mark.put_on("inc-1")
     try:
         start(tag | {"PRO0_INCARNATION": "inc-1"})
     finally:
         mark.take_off()
+    wait_until(lambda: bool(evidence.carriers(home)), 5, "the process is seen")
+
+
+def test_a_question_to_the_disk_that_fails_makes_no_team_seem_gone(
+    pro0: Pro0, home: Path, team: Context, start: Starting
+) -> None:
+    """Whichever it is: what is a team's stays in its place, and no process of a team that runs is a left-over one."""
+    start_tagged(start, team)
     stray = home / "tasks" / "old"
     stray.mkdir(mode=0o700)
     before, store = tree(home), Store(home)
-    wait_until(lambda: bool(evidence.carriers(home)), 5, "the process is seen")
     for look in (lambda: repair_home.tidy(store, print), lambda: repair_home.left_over(store)):
         calls = count(look, ASKING)
         for number in (number for number, call in enumerate(calls, 1) if call.about.startswith(str(home / "teams"))):
@@ -450,13 +456,7 @@ def test_a_lease_that_cannot_be_looked_at_makes_no_lead_seem_gone(
     pro0: Pro0, home: Path, team: Context, start: Starting
 ) -> None:
     """The doctor says what it cannot see, and nothing that is wrong; no process of that team is a left-over one."""
-    tag = {"PRO0_HOME": str(home), "PRO0_TEAM": "alpha", "PRO0_TEAM_UID": team.team.config.read().uid}
-    mark.put_on("inc-1")
-    try:
-        start(tag | {"PRO0_INCARNATION": "inc-1"})
-    finally:
-        mark.take_off()
-    wait_until(lambda: bool(evidence.carriers(home)), 5, "the process is seen")
+    start_tagged(start, team)
     path, lease = team.team.paths.team / LEASE, Lease(team.team.paths.team)
     assert lease.take("lead")
     try:
