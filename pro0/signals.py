@@ -1,4 +1,4 @@
-"""Signals that ask this process to end: held back for a moment, or heard once."""
+"""Signals asking this process to end: held back for a moment, or heard once."""
 
 import signal
 import threading
@@ -27,7 +27,7 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def interrupted_once() -> Iterator[Callable[[], None]]:
-    """Hear the first SIGINT alone, and none once the yielded function is called: what follows is not cut short.
+    """Hear the first SIGINT alone, and none after a call of the yielded function.
 
     A program that is started meanwhile hears its own, since none is ignored.
     """
@@ -36,14 +36,14 @@ def interrupted_once() -> Iterator[Callable[[], None]]:
     def deaf() -> None:
         signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
-    def first(_number: int, _frame: object) -> None:
+    def interrupt(_number: int, _frame: object) -> None:
         deaf()  # here, so that a second one cannot come in between
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield lambda: None
         return
-    signal.signal(signal.SIGINT, first)
+    signal.signal(signal.SIGINT, interrupt)
     try:
         yield deaf
     finally:

@@ -54,7 +54,7 @@ class Memory:
 
     @property
     def unread(self) -> bool:
-        """True when the last look at one of the growing files could not read it."""
+        """True after a failed last look at one of the growing files."""
         return any(file.failed for file in self._followers.values()) or any(
             part.unread for part in self._parts.values()
         )

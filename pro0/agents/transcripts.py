@@ -93,13 +93,13 @@ class Follower:
 
 
 def tail(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> list[Line]:
-    """Decode the last whole lines of a file, within `limit` bytes; raises OSError for one that cannot be read now."""
+    """Decode the last whole lines of a file, within `limit` bytes; raises OSError for an unreadable one."""
     data, is_cut = _part(path, limit, from_end=True)
     return decoded(data[: data.rfind(b"\n") + 1].split(b"\n")[1 if is_cut else 0 :], decoder)
 
 
 def head(path: Path, limit: int) -> bytes:
-    """Return the first bytes of a file, none of one that is not there; raises OSError for one unreadable now."""
+    """Return the first bytes of a file, none of a missing one; raises OSError for an unreadable one."""
     return _part(path, limit)[0]
 
 
@@ -129,7 +129,7 @@ def is_there(path: Path) -> bool:
 
 
 def matching(folder: Path, pattern: str, *deeper: str, surely: bool = False) -> Iterator[Path]:
-    """Yield what matches below a folder, a pattern for each level.
+    """Yield the matching paths below a folder, a pattern for each level.
 
     When nothing matches, raises OSError for a folder that cannot be listed now; `surely` also for one that may not be.
     """
@@ -175,7 +175,7 @@ def value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) ->
 
 
 def sure_value(path: Path, decoder: msgspec.json.Decoder[Line], limit: int = TAIL) -> Line | None:
-    """Do as `value` does, but raise OSError for a file that cannot be read now."""
+    """Decode like `value`, but raise OSError for an unreadable file."""
     values = decoded([head(path, limit)], decoder)
     return values[0] if values else None
 
@@ -201,7 +201,7 @@ def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[
 
 
 def decode_line(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line:
-    """Decode a line; half a character, as JavaScript leaves it where it cuts a text, counts as one not to be shown."""
+    """Decode a line; half a character, left by JavaScript's cut of a text, becomes U+FFFD."""
     try:
         return decoder.decode(line)
     except (msgspec.MsgspecError, ValueError):
@@ -219,7 +219,7 @@ def last_words(text: str, id: str, *, over: bool = True, source: str = "transcri
 
 
 def shortened(text: str) -> str:
-    """Return an agent's text as one short line; what is cut off keeps the words that tell of a rate limit."""
+    """Return an agent's text as one short line; a cut keeps the words about a rate limit."""
     line = " ".join(text.split())
     spans = rate_limits.telling(line[:_LOOKED_AT]) if len(line) > NOTE else []
     room = NOTE - sum(end - start + len(_CUT) for start, end in spans)

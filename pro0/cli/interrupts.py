@@ -87,7 +87,7 @@ _within: list[Interruption] = []
 
 
 def within() -> Interruption | None:
-    """Return the request of the code that is to hear of its end by a KeyboardInterrupt now, None for no such code."""
+    """Return the innermost request to end by a KeyboardInterrupt, None outside of all."""
     return _within[-1] if _within else None
 
 

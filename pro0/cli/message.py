@@ -154,7 +154,7 @@ def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: boo
         letters = _fresh(context, wait or 0.0)
         _show(context, letters, as_json=as_json)
     else:
-        letters = _given(context, wait or 0.0, as_json=as_json)
+        letters = _hand_out(context, wait or 0.0, as_json=as_json)
     if letters and not is_human and (unread_count := messages.left(context)):
         say(f"{unread_count} more unread: pro0 inbox")
     if letters and (ack or is_human):
@@ -163,8 +163,8 @@ def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: boo
         raise TimedOut(f"no message came in {wait:g} s")
 
 
-def _given(context: Context, seconds: float, *, as_json: bool) -> list[Letter]:
-    """Show a session its unread mail; what is not shown to its end, for whatever reason, counts as not given."""
+def _hand_out(context: Context, seconds: float, *, as_json: bool) -> list[Letter]:
+    """Show a session its unread mail; mail not shown to its end, for any reason, counts as not given."""
     letters: list[Letter] = []
     with interruptible() as interruption:
         try:
@@ -182,7 +182,7 @@ def _given(context: Context, seconds: float, *, as_json: bool) -> list[Letter]:
 
 
 def _has_mail_out(context: Context) -> bool:
-    """Return True when this session has got mail that does not count as read yet."""
+    """Return True when this session has got mail still to be read."""
     with suppress(Pro0Error):
         heads = [context.team.mailbox(name).head.read() for name in messages.addresses(context.team, context.caller)]
         return any(given_up_to(head, context.caller.incarnation) > head.acked for head in heads)

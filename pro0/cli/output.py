@@ -61,7 +61,7 @@ def say(text: str) -> None:
 
 
 def write_error(text: str) -> None:
-    """Print lines on stderr at once; talk that cannot be written changes nothing about what is done."""
+    """Print lines on stderr at once; an unwritable stderr changes nothing else."""
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
@@ -70,7 +70,7 @@ def write_error(text: str) -> None:
 
 
 def drop(stream: TextIO) -> None:
-    """Drop what a stream holds and will be given, so that no flush writes or waits, also not at exit."""
+    """Drop the present and later output of a stream: no flush writes or waits any more, also not at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

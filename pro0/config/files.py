@@ -80,7 +80,7 @@ def _data(path: Path) -> bytes:
 
 
 def _dead_link(path: Path) -> Path | None:
-    """Return the file or its folder when it is a link that leads nowhere: what is behind it is away, and not unset."""
+    """Return the file or its folder when it is a link to nowhere: its settings are away, and not unset."""
     return next((place for place in (path, path.parent) if place.is_symlink() and not place.exists()), None)
 
 

@@ -257,7 +257,7 @@ class Observer:
         mail, older = needs.unread(self._team, wanted)
         troubles = self._team.troubles.read().troubles
         announced = self._team.announced.read().keys
-        requests, past = permissions.known(self._team)
+        requests, past = permissions.readable_requests(self._team)
         left_alone = needs.left_alone(wanted, runtime, self._team.machine)
         return Person(mail, older, troubles, requests, left_alone, announced, past)
 

@@ -128,12 +128,12 @@ class AgentThere:
         return self._usage(self._view, self._memory) if self._usage else None
 
 
-def _unless_unreadable(read: Callable[[], T], known: T) -> T:
-    """Return what is read now; what cannot be read is what was known, until the next look."""
+def _unless_unreadable(read: Callable[[], T], fallback: T) -> T:
+    """Return the present reading, or the last one while nothing can be read."""
     try:
         return read()
     except OSError:
-        return known
+        return fallback
 
 
 class KeptHere:

@@ -227,7 +227,7 @@ def _answer(id: str, done: CommandEnd, *, held: bool = False) -> Answer:
 
 
 def _fault(error: Exception) -> CommandEnd:
-    """Return what is said of an error that nobody foresaw; what was done until then is not known."""
+    """Return the answer for an unforeseen error; how far the command came is unknown."""
     why = f"internal error: {type(error).__name__}: {visible(str(error))}"
     return CommandEnd(Pro0Error.exit_code, "", f"pro0: {why}\n{OF_OURS}\n")
 

@@ -90,7 +90,7 @@ def ask_home(
 
 
 def _has_ended(folder: str) -> bool:
-    """Return True when a session is seen to be over: its end is noted, or its home is there without its folder."""
+    """Return True for a session seen to be over: its end is noted, or its home has no folder of it."""
     if os.path.exists(f"{folder}/{paths.HOSTED_OVER}"):  # noqa: PTH110
         return True
     hosts, name = os.path.split(folder)

@@ -143,7 +143,7 @@ class Doing:
         return done
 
     def _give_back(self) -> None:
-        """Let mail of the last look, if it gave any, be given again; raises Pro0Error, and owes it then."""
+        """Let the mail of the last look be given again; raises Pro0Error, and owes it then."""
         if self._mail.handed() != self._before:
             self._mail.take_back()
         self._owes_mail = False

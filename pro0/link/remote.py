@@ -232,7 +232,7 @@ class Remote:
         return self._has_guard() or (not self._place.parent.is_dir() and bool(self._left()))
 
     def _has_begun(self, order: Order) -> bool:
-        """Return True for a session that is no new one, though home may not know; one without its files is ended."""
+        """Return True for an earlier session, perhaps unknown to home; without its files it is ended."""
         runs_on, has_begun = self._runs_on(), order.again or bool(self._left())
         if exists(self._place):  # its home is back, or another process has begun it meanwhile
             return True

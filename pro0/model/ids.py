@@ -60,7 +60,7 @@ def task_id(text: str) -> str:
 
 
 def is_task_id(text: str) -> bool:
-    """Say whether a text is the whole id of a task, as its folder is called."""
+    """Return True for the whole id of a task, the name of its folder."""
     return text.startswith("task-") and bool(_TASK.fullmatch(text))
 
 

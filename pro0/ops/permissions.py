@@ -101,10 +101,10 @@ def waiting_and_past(team: TeamStore) -> tuple[tuple[PermissionRequest, ...], tu
     return requests, tuple(entry for entry in document.requests if entry not in requests)
 
 
-def known(
+def readable_requests(
     team: TeamStore,
 ) -> tuple[tuple[PermissionRequest, ...] | None, tuple[PermissionRequest, ...]]:
-    """Return what `waiting_and_past` does, None and no others while their file is damaged.
+    """Return the requests of `waiting_and_past`, None and no others while their file is damaged.
 
     An error of the disk is raised, since it may pass.
     """

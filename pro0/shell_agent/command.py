@@ -26,7 +26,7 @@ class Command(NamedTuple):
 def carried_out(
     command: Command, agent_output: AgentOutput, watch: ChangeSource, look: Callable[[], str], poll: float
 ) -> Iterator[Ending]:
-    """Run a command to its end, end what it left running, and yield how it ended, to be reported.
+    """Run a command to its end, end its leftovers, and yield its end, to be reported.
 
     `look` returns why to end it, empty for no reason; it is called at changes, and every `poll` seconds. The first
     Ctrl+C ends it too. No other one cuts that short, nor the report: a command without one would run again.

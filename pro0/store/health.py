@@ -176,7 +176,7 @@ def held(path: Path) -> Held | None:
 
 
 def _opened(path: Path) -> int | None:
-    """Open a lock file, if only for reading; None where nothing is that anybody could hold."""
+    """Open a lock file, if only for reading; None where nobody could hold anything."""
     failure = OSError()
     for access in (os.O_RDWR, os.O_RDONLY):  # NFS locks no file that is open for reading alone
         try:

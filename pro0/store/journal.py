@@ -102,7 +102,7 @@ def files_of(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[st
 
 
 def ended(line: bytes) -> bytes:
-    """Return a line with its end, which one lacks whose writer was killed: the next one would be joined with it."""
+    """Return a line with its end: a killed writer leaves none, and the next line would be joined with it."""
     return line if line.endswith(b"\n") else line + b"\n"
 
 

@@ -36,20 +36,20 @@ class Links:
         """Yield the output in pieces, of the same length and without a link; take in each before the next."""
         output = self._begun + data
         done = len(self._begun)
-        for found in _LINK.finditer(output):
-            semicolon = found.end() - 1
+        for link in _LINK.finditer(output):
+            semicolon = link.end() - 1
             yield output[done:semicolon]
             done = semicolon
-            if output[found.start()] != _C1 or not (self._is_text() or self._within_osc(output, found.start())):
+            if output[link.start()] != _C1 or not (self._is_text() or self._within_osc(output, link.start())):
                 yield _VOID
                 done += 1
         yield output[done:]
         self._in_osc = self._within_osc(output, len(output))
-        last = max(output.rfind(b"\x1b"), output.rfind(_C1), 0)
-        begun = _BEGUN.fullmatch(output, last)
+        start = max(output.rfind(b"\x1b"), output.rfind(_C1), 0)
+        begun = _BEGUN.fullmatch(output, start)
         self._begun = bytes(byte for byte in begun[0] if byte in b"\x1b\x9d]8") if begun else b""
 
     def _within_osc(self, output: bytes, end: int) -> bool:
         """Return True when the last ESC before this place began an OSC."""
-        last = output.rfind(b"\x1b", 0, end)
-        return bool(_BEGINS_OSC.match(output, last, end)) if last >= 0 else self._in_osc
+        start = output.rfind(b"\x1b", 0, end)
+        return bool(_BEGINS_OSC.match(output, start, end)) if start >= 0 else self._in_osc

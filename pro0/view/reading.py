@@ -89,7 +89,7 @@ def said_by(sender: str, to: str) -> str:
 
 
 def _detail(context: Context, need: Need) -> str:
-    """Return what a verdict is about, whole, or else the reason of a need."""
+    """Return the whole subject of a verdict, or else the reason of a need."""
     if need.kind is NeedKind.PERMISSION and need.request:
         return permissions.show(context, need.request).input
     if need.kind is NeedKind.PLAN:

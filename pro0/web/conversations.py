@@ -119,7 +119,7 @@ class Conversations:
         place = str(team.documents.team.path) if team else ""
         uid = await anyio.to_thread.run_sync(_uid, self._address, name) if team else ""
         if uid is None:  # a look that failed proves no other team: the server there stays, with its other browsers
-            uid = next((known for *there, known in self._servers if there == [name, place]), "")
+            uid = next((earlier_uid for *where, earlier_uid in self._servers if where == [name, place]), "")
         key = (name, place, uid)
         for other in [other for other in self._servers if other[0] == name and other != key]:
             if server := self._servers.pop(other, None):  # none when another conversation was faster

@@ -29,7 +29,7 @@ def cookie_name(address: PageAddress) -> str:
 
 
 class Doorkeeper:
-    """Lets in the WebSockets of paired devices. It calls `say` with what keeps it from knowing them."""
+    """Lets in the WebSockets of paired devices. It calls `say` with the reason when it cannot know them."""
 
     def __init__(self, address: PageAddress, say: Callable[[str], None]) -> None:
         self._address = address
@@ -37,7 +37,7 @@ class Doorkeeper:
         self._said = ""
 
     async def device_of(self, web: WebSocket) -> Device | None:
-        """Return the device that a WebSocket comes from; one that proves none is closed, and None returned."""
+        """Return the device of a WebSocket; without proof of one it is closed, and the answer is None."""
         try:
             device = await anyio.to_thread.run_sync(_device_of, self._address, web)
         except Pro0Error as error:

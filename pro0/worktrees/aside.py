@@ -39,7 +39,7 @@ def raise_unless_gone(error: OSError, place: Path | None = None) -> None:
 
 
 def raise_if_passing(error: OSError) -> None:
-    """Raise EnvironmentMissing for a failed look that may succeed soon; what nobody may see tells nothing."""
+    """Raise EnvironmentMissing for a passing failure of a look; a forbidden one tells nothing."""
     if error.strerror in PASSING:
         raise_unless_gone(error)
 

@@ -15,7 +15,7 @@ PATIENCE = 60.0
 
 
 def common_folder(git: Git) -> Path:
-    """Return the folder that all worktrees of a repository share; raises EnvironmentMissing where there is none."""
+    """Return the folder shared by all worktrees of a repository; raises EnvironmentMissing without a repository."""
     code, text = git.attempt("rev-parse", "--path-format=absolute", "--git-common-dir")
     if code and (why := last_line(text)).endswith(PASSING):
         raise EnvironmentMissing(f"git rev-parse failed in {git.folder}: {why}", code=ErrorCode.GIT_FAILED)

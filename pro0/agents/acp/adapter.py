@@ -27,14 +27,14 @@ _USAGE = decoder(Usage)
 def call(argv: tuple[str, ...], brief: Brief) -> Invocation:
     """Return the command of our client, which runs the agent by these words."""
     _, files = first_prompt.words(brief)
-    first = f"{brief.folder}/{first_prompt.FILE}" if files else ""
+    prompt_file = f"{brief.folder}/{first_prompt.FILE}" if files else ""
     lost = prompts.conversation_lost(brief.seat.agent_id) if brief.resume else ""
     start = AcpStart(
         argv=argv,
         server=own_tools.server(brief),
         session=brief.session if brief.resume else "",
         lost=lost,
-        who=prompts.compacted(brief.seat.agent_id, first),
+        who=prompts.compacted(brief.seat.agent_id, prompt_file),
         mailbox=brief.mailbox,
     )
     return Invocation(

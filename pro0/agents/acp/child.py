@@ -108,15 +108,15 @@ class Child:
 
 
 def _rest(descriptor: int) -> bytes:
-    """Return all that is there at this moment, and the end of its last line; who still writes is not waited for."""
-    there = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
-    return (_read(descriptor, int.from_bytes(there, sys.byteorder)) or b"") + b"\n"
+    """Return everything readable at this moment, and the end of its last line, without waiting for a writer."""
+    count = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
+    return (_read(descriptor, int.from_bytes(count, sys.byteorder)) or b"") + b"\n"
 
 
-def _read(descriptor: int, most: int = CHUNK) -> bytes | None:
+def _read(descriptor: int, limit: int = CHUNK) -> bytes | None:
     """Return what can be read now, None at the end."""
     try:
-        return os.read(descriptor, most) or None
+        return os.read(descriptor, limit) or None
     except BlockingIOError:
         return b""
     except OSError:

@@ -70,14 +70,14 @@ class AcpConversation:
 
     def report(self) -> BridgeReport:
         """Return the report for the lead."""
-        *before, last = self.leaves.settled or [Settled()]
+        *earlier, newest = self.leaves.settled or [Settled()]
         report = BridgeReport(
             session=self._session if self._opening.goes_on else "",
             turns=self._turns,
             error=self._error,
             asks=[leave.asked() for leave in self.leaves.open],
-            settled=last,
-            settled_before=before,
+            settled=newest,
+            settled_before=earlier,
         )
         if self.leaves.open:
             report.state, report.note = "waiting", shortened(self.leaves.open[0].title)

@@ -80,12 +80,12 @@ class Leaves:
         return [*self._settled.values()]
 
     def close(self, leave: Leave, *, elsewhere: bool) -> None:
-        """Forget a request that is over, but for what became of it."""
+        """Forget a finished request, but for its outcome."""
         self.open.remove(leave)
         self.settle(Settled(key=leave.key, elsewhere=elsewhere))
 
     def settle(self, settled: Settled) -> None:
-        """Note what became of a request; what became of it first counts."""
+        """Note the outcome of a request; its first outcome counts."""
         self._settled[settled.key] = self._settled.pop(settled.key, settled)
         while len(self._settled) > SETTLED:
             del self._settled[next(iter(self._settled))]

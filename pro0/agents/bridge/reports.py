@@ -53,7 +53,7 @@ class BridgeReport(msgspec.Struct, omit_defaults=True):
 
     def settled_by(self, key: str) -> Settled | None:
         """Return how a question was settled, None while it is not."""
-        return next((one for one in (self.settled, *self.settled_before) if one.key == key), None)
+        return next((settled for settled in (self.settled, *self.settled_before) if settled.key == key), None)
 
 
 _REPORT = decoder(BridgeReport)
@@ -111,7 +111,7 @@ def reply(
 
 
 def _name(key: str) -> str:
-    """Return the name of an answer's file: the key, or its digest where that is too long, as ids of some calls are."""
+    """Return the name of an answer's file: the key, or the digest of a key too long for a name."""
     name = key.encode().hex()
     return name if len(name) <= _LONGEST_NAME else digest(key.encode())
 

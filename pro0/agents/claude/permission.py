@@ -116,6 +116,6 @@ class Dialog:
         return now - self._gone_since >= FOR_GOOD
 
     def _waits(self) -> bool | None:
-        told = (session_file.read(self._config, process) for process in self._above)
-        nearest = next(filter(None, told), None)
+        readings = (session_file.read(self._config, process) for process in self._above)
+        nearest = next(filter(None, readings), None)
         return nearest.status == "waiting" if nearest else None

@@ -121,7 +121,7 @@ def _last_turn(path: Path) -> tuple[_Line, State] | None:
 
 
 def _reaches_further(path: Path) -> bool:
-    """Return True for a rollout that can be read and is longer than a look: its turn still runs."""
+    """Return True for a readable rollout longer than a look: its turn still runs."""
     try:
         return bool(head(path, 1)) and path.stat().st_size > FAR
     except FileNotFoundError:
@@ -184,8 +184,8 @@ def rollout(session_view: SessionView, memory: Memory) -> Path | None:
 
 def _rollout(session_view: SessionView, memory: Memory, conversation: str) -> Path | None:
     name = f"{_ROLLOUT} {conversation}"
-    if (known := memory.files.get(name)) and known.exists():
-        return known
+    if (remembered := memory.files.get(name)) and remembered.exists():
+        return remembered
     path = _by_id(session_view, conversation) if conversation else _begun(session_view)
     if path:
         memory.files[name] = path

@@ -249,7 +249,7 @@ class _Connection(http.client.HTTPConnection):
 
 
 class _Socket(socket.socket):
-    """A socket whose time limit is that of all it does; that of the library begins anew with each byte."""
+    """A socket with one time limit for everything; the library's limit begins anew with each byte."""
 
     def __init__(self, deadline: float) -> None:
         super().__init__(socket.AF_INET, socket.SOCK_STREAM)

@@ -80,7 +80,7 @@ def follow(context: Context, state: SeatState, display: Shown) -> int:
         if is_interrupt(error):
             _interrupt(context, state)
         raise
-    until(lambda: _known(lambda: _is_recorded(context, state) or not _is_led(context)))
+    until(lambda: _unless_unreadable(lambda: _is_recorded(context, state) or not _is_led(context)))
     return codes[0]
 
 
@@ -107,15 +107,17 @@ def _interrupt(context: Context, state: SeatState) -> None:
         members.shutdown(context, state.agent_id, reason="interrupted", timeout=0, force=True)
     except Refused:
         return  # it has ended by itself
-    until(lambda: _known(lambda: _is_recorded(context, state)))
+    until(lambda: _unless_unreadable(lambda: _is_recorded(context, state)))
 
 
 def _is_over(context: Context, state: SeatState) -> bool:
-    return _known(lambda: _has_ended(context, state)) or _known(lambda: _is_recorded(context, state))
+    return _unless_unreadable(lambda: _has_ended(context, state)) or _unless_unreadable(
+        lambda: _is_recorded(context, state)
+    )
 
 
-def _known(look: Callable[[], bool]) -> bool:
-    """Return what a look finds, False while the files cannot be read: a run that is left alone ends."""
+def _unless_unreadable(look: Callable[[], bool]) -> bool:
+    """Return the answer of a look, False while the files cannot be read: a run left alone ends."""
     try:
         return look()
     except NotFound:  # the team is gone

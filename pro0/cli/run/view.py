@@ -64,7 +64,7 @@ class RunView:
         self._live.update(drawn(self._board, self._options, cost, self._events, trouble), refresh=True)
 
     def _read(self) -> str:
-        """Read the board, and return why it cannot be read now: the run waits for it, and so does its view."""
+        """Read the board, and return why it is unreadable now: the run waits for it, and so does its view."""
         try:
             self._board = tasks.board(self._context)
         except NotFound:  # the team is gone

@@ -106,7 +106,7 @@ class Announcer:
         self._woken()
 
     def _make(self, surface: Surface, need: Need) -> bool:
-        """Announce a need; return False when its surface is not in use any more, or nothing could be run."""
+        """Announce a need; return False for an unused surface, or without a run."""
         match surface:
             case Surface.BELL:
                 self._backend.ring(self._handles(need.member), f"pro0 {self._name}", need.sentence)

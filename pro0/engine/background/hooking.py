@@ -158,7 +158,7 @@ class Hooking:
             self._woken()
 
     def run(self, event: HookEvent, agent_id: str, about: dict[str, object], cwd: str = "") -> str | None:
-        """Run an event's hooks now; return the text of a refusal, None when it has none now or nothing could be run."""
+        """Run an event's hooks now; return the text of a refusal, None without hooks or without a run."""
         in_force = self._in_force.value
         commands = in_force.commands.get(event)
         if not commands:

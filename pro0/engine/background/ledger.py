@@ -89,7 +89,7 @@ class Ledger:
         return _of(watched, earlier, usage) if usage else None
 
     def _fails(self, ended: WatchedSession) -> bool:
-        """Return True when the look could not read a session that has ended, and there will be another one."""
+        """Return True for an ended session to be looked at again, since this look failed."""
         name = ended.state.incarnation
         self._tries[name] = self._tries.get(name, 0) + 1
         return (self._net.failed(name) or ended.memory.unread) and self._tries[name] < TRIES

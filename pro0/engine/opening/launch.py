@@ -117,7 +117,7 @@ def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
 
 
 def not_started(team: TeamStore, error: OSError, hint: str) -> EnvironmentMissing:
-    """Return what is said of a lead whose process cannot be started."""
+    """Return the error for a lead without a process."""
     return EnvironmentMissing(f"the lead of {team.name} cannot be started: {error.strerror or error}", hint=hint)
 
 

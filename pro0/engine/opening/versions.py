@@ -20,7 +20,7 @@ PATIENCE = 10.0
 """Seconds that a program may take to say its version."""
 FRESH = 5.0
 """Seconds for which a version that was said counts."""
-_said: dict[str, tuple[str, float]] = {}
+_versions: dict[str, tuple[str, float]] = {}
 """The versions that programs have said, by their paths, with the time of the monotonic clock."""
 
 
@@ -41,15 +41,15 @@ def off_for(home: Path, adapter: Adapter, search_path: str | None) -> tuple[Agen
 
 
 def _version_now(path: str) -> str:
-    """Return the version of a program, "" when it says none.
+    """Return a program's version, "" for none.
 
     A version counts for the sessions that begin together. A shim's own file stays as it is while its program changes,
     so it does not count for longer.
     """
-    version, at = _said.get(path, ("", 0.0))
+    version, at = _versions.get(path, ("", 0.0))
     if not version or time.monotonic() - at > FRESH:
         version = ask_version(path)[0]
-        _said[path] = version, time.monotonic()
+        _versions[path] = version, time.monotonic()
     return version
 
 

@@ -81,7 +81,7 @@ def projects(store: Store) -> list[Path]:
 
 
 def _may_be_there(folder: Path) -> bool:
-    """Return True for a folder, and for one that cannot be looked at."""
+    """Return True for a folder, and when nobody can look."""
     try:
         return stat.S_ISDIR(folder.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):

@@ -24,7 +24,7 @@ _OUTSIDE = frozenset({"skill", "completion", "socket", "cache"})
 _LOOK = "pro0 uninstall --show"
 
 
-def uninstall(store: Store, here: Path, shown: list[Trace], show: Show) -> list[Trace]:
+def uninstall(store: Store, here: Path, agreed: list[Trace], show: Show) -> list[Trace]:
     """Remove the traces of pro0 that were shown, and return those left to the person.
 
     Raises Refused, and changes nothing, while anything of the home runs or more is there than was shown; StoreError,
@@ -37,11 +37,11 @@ def uninstall(store: Store, here: Path, shown: list[Trace], show: Show) -> list[
         for name in names:
             leases.enter_context(_resting(store, name))
         all_traces = traces(store, here, leased=True)
-        new_traces = unseen(all_traces, shown)
+        new_traces = unseen(all_traces, agreed)
         _refuse_new(new_traces)
         kept = _teams(store, names, show)
     if store.home.exists():
-        kept += [place for place in _home(store, shown, show) if place not in kept]
+        kept += [place for place in _home(store, agreed, show) if place not in kept]
     for trace in all_traces:
         if trace.fate is TraceFate.REMOVED and trace.kind in _OUTSIDE and trace not in new_traces:
             _remove(trace)
@@ -108,33 +108,33 @@ def _runs(store: Store, name: str) -> bool:
 
 
 def _teams(store: Store, names: list[str], show: Show) -> list[str]:
-    """Remove teams whose leases the caller has, and return the work that stays: worktrees and branches."""
-    kept = list[str]()
+    """Remove teams, whose leases the caller has, and return the remaining work: worktrees and branches."""
+    remaining = list[str]()
     for name in names:
-        kept += cleanup.remove(store, store.team(name), force=False, show=show, keep=False, save=False)
+        remaining += cleanup.remove(store, store.team(name), force=False, show=show, keep=False, save=False)
         show(f"team {name}: removed")
-    return kept
+    return remaining
 
 
-def _home(store: Store, shown: list[Trace], show: Show) -> list[str]:
-    """Remove the home, which has no team any more, and return the work that stays."""
-    kept = list[str]()
+def _home(store: Store, agreed: list[Trace], show: Show) -> list[str]:
+    """Remove a home without teams, and return the remaining work."""
+    remaining = list[str]()
     store.sweep()
     _refuse_guests_and_page(store)  # what a guest works in would go before the last look
     for folder in list(checkouts.left_over(store)):
-        kept += [path for path in checkouts.clear(folder, None, show, save=False) if path not in kept]
-    kept += guests_code.clear(store.home, show)
-    gone = whole_home.remove(store.home, USER_FILE, lambda: _refuse_latecomers(store, shown))
+        remaining += [path for path in checkouts.clear(folder, None, show, save=False) if path not in remaining]
+    remaining += guests_code.clear(store.home, show)
+    gone = whole_home.remove(store.home, USER_FILE, lambda: _refuse_latecomers(store, agreed))
     show(f"home {store.home}: {'removed' if gone else 'removed but for what stays in it'}")
-    return kept
+    return remaining
 
 
-def _refuse_latecomers(store: Store, shown: list[Trace]) -> None:
-    """Raise Refused for what came while teams were removed, which may take minutes; the caller locks the home."""
+def _refuse_latecomers(store: Store, agreed: list[Trace]) -> None:
+    """Raise Refused for anything new since the removal of teams began; the caller locks the home."""
     if names := store.names():
         raise Refused(f"{names[0]} was started meanwhile", code=ErrorCode.CONFLICT, hint=_LOOK)
-    known = {trace.name for trace in shown if trace.kind == "archive"}
-    if new := [archive for archive in store.archives() if str(archive.path) not in known]:
+    archives = {trace.name for trace in agreed if trace.kind == "archive"}
+    if new := [archive for archive in store.archives() if str(archive.path) not in archives]:
         raise Refused(f"the archive {new[0].path} was made meanwhile", code=ErrorCode.CONFLICT, hint=_LOOK)
     _refuse_guests_and_page(store)
 

@@ -19,10 +19,10 @@ def traces(store: Store, here: Path, *, leased: bool = False) -> list[Trace]:
     return [*of_home, *outside(store, Path.home(), folders, os.environ)]
 
 
-def unseen(all_traces: list[Trace], shown: list[Trace]) -> list[Trace]:
-    """Return what would be removed and was not shown as that; a team also when it holds other work than was shown."""
-    seen = {_identity(trace) for trace in shown if trace.fate is TraceFate.REMOVED}
-    return [trace for trace in all_traces if trace.fate is TraceFate.REMOVED and _identity(trace) not in seen]
+def unseen(all_traces: list[Trace], agreed: list[Trace]) -> list[Trace]:
+    """Return the traces to remove beyond those the person saw; a team with other work than before is one too."""
+    identities = {_identity(trace) for trace in agreed if trace.fate is TraceFate.REMOVED}
+    return [trace for trace in all_traces if trace.fate is TraceFate.REMOVED and _identity(trace) not in identities]
 
 
 def by_fate(all_traces: list[Trace]) -> dict[TraceFate, list[Trace]]:

@@ -49,8 +49,8 @@ def living(team: TeamStore, runtime: Runtime, *, over: bool) -> set[str]:
 
     Of a team that is `over` none is alive here. Of a session elsewhere only the machine there knows the end.
     """
-    here = [] if over else [state for state in runtime.seats if state.state not in ENDED]
-    return {*team.elsewhere(), *(s.incarnation for s in here if not s.guard or processes.alive(s.guard))}
+    states = [] if over else [state for state in runtime.seats if state.state not in ENDED]
+    return {*team.elsewhere(), *(s.incarnation for s in states if not s.guard or processes.alive(s.guard))}
 
 
 def _give_back(work: RepairWork, task: Task) -> None:

@@ -107,26 +107,26 @@ def _is_there(path: Path, pid: int) -> bool:
     return os.path.lexists(path) or os.path.lexists(f"/proc/{pid}/root{path}")
 
 
-def end_left_over(store: Store, shown: Mapping[str, Collection[Process]], grace: float, say: Say) -> None:
-    """End these processes of teams, and what their sessions have started since: TERM, `grace` seconds, KILL.
+def end_left_over(store: Store, agreed: Mapping[str, Collection[Process]], grace: float, say: Say) -> None:
+    """End these processes of teams, and later ones of the same sessions: TERM, `grace` seconds, KILL.
 
     A team that runs again keeps its processes.
     """
-    for name, group in shown.items():
+    for name, group in agreed.items():
         _end(store, name, group, grace, say)
 
 
 def _end(store: Store, name: str, group: Collection[Process], grace: float, say: Say) -> None:
     sessions = {_session(process) for process in group} - {""}
 
-    def left() -> list[Process]:
+    def still_there() -> list[Process]:
         leftovers = left_over(store, name).get(name, [])
         return [process for process in leftovers if process in group or _session(process) in sessions]
 
-    if found := left():
-        stubborn = processes.end(left, grace)
+    if remaining := still_there():
+        stubborn = processes.end(still_there, grace)
         stubborn_text = f"; {len(stubborn)} cannot be ended" if stubborn else ""
-        say(f"{name}: ended {len(found)} processes of a team that is stopped or gone{stubborn_text}")
+        say(f"{name}: ended {len(remaining)} processes of a team that is stopped or gone{stubborn_text}")
 
 
 def _session(process: Process) -> str:

@@ -35,7 +35,7 @@ def all_roles(store: Store) -> tuple[Role, ...]:
 def find_role(store: Store, name: str) -> Role:
     """Return the role of that id or name, in any case; raises NotFound."""
     all_of_them = all_roles(store)
-    if role := _named(all_of_them, name):
+    if role := _role_called(all_of_them, name):
         return role
     listed = ", ".join(role.id for role in all_of_them) or "none yet"
     raise NotFound(f"there is no role {name!r}", hint=f"roles: {listed}; add one: pro0 role add NAME --prompt TEXT")
@@ -48,7 +48,7 @@ def of(store: Store, id: str | None) -> Role:
 
 def apply_role(store: Store, draft: SeatDraft) -> SeatDraft:
     """Return a draft with its role's prompt and model added; an unknown role is only a category."""
-    role = _named(all_roles(store), draft.role)
+    role = _role_called(all_roles(store), draft.role)
     if role is None:
         return draft
     prompt = "\n\n".join(filter(None, (role.prompt, draft.prompt)))
@@ -96,20 +96,20 @@ def remove(store: Store, caller: Caller, name: str) -> Role:
     return gone
 
 
-def _named(among: Sequence[Role], name: str) -> Role | None:
-    """Return the role of that id, else the one of that name, in any case."""
+def _role_called(among: Sequence[Role], name: str) -> Role | None:
+    """Return the role of an id, else of a name, in any case."""
     folded = name.strip().casefold()
-    named = (role for role in among if role.name.casefold() == folded)
-    return next((role for role in among if role.id == folded), next(named, None))
+    by_name = (role for role in among if role.name.casefold() == folded)
+    return next((role for role in among if role.id == folded), next(by_name, None))
 
 
-def _require_unlike(role: Role, others: Iterable[Role]) -> None:
-    """Raise Refused for a role that a command could take for another one."""
-    own = {role.id, role.name.casefold()}
-    for other in others:
-        if own & {other.id, other.name.casefold()}:
-            hint = f"change it: pro0 role edit {other.id}"
-            raise Refused(f"there is a role {other.id} already", code=ErrorCode.CONFLICT, hint=hint)
+def _require_unlike(role: Role, existing_roles: Iterable[Role]) -> None:
+    """Raise Refused for a role with the id or name of another."""
+    names = {role.id, role.name.casefold()}
+    for existing in existing_roles:
+        if names & {existing.id, existing.name.casefold()}:
+            hint = f"change it: pro0 role edit {existing.id}"
+            raise Refused(f"there is a role {existing.id} already", code=ErrorCode.CONFLICT, hint=hint)
 
 
 def _users(store: Store, id: str) -> list[str]:

@@ -52,7 +52,7 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
     """Return the picture of a team for the rule about needs."""
     desired, runtime = team_roster.wanted, team_roster.runtime
     mail, older = unread(team, desired)
-    requests, past = permissions.known(team)
+    requests, past = permissions.readable_requests(team)
     return Picture(
         now=now,
         wanted=desired,

@@ -120,7 +120,7 @@ def _somebody_can(team_roster: Roster, board: Board, absent: set[str]) -> bool:
 
 
 def _why_not_taken(desired: Wanted) -> str:
-    """Return why nobody takes what is ready: what the person has stopped or paused is no need, so it is named here."""
+    """Return why nobody takes a ready task: a stopped or paused team is no need, so it is named here."""
     if desired.wish is Wish.STOP:
         return "ready, but the team is stopped; pro0 team resume lets it go on"
     if desired.paused:
@@ -139,7 +139,7 @@ def _is_left_alone(board: Board, epic: Task) -> bool:
 
 
 def _why_left(board: Board, task: Task) -> str:
-    """Return what keeps a task, "" for one that is ready."""
+    """Return the obstacle of a task, "" for a ready one."""
     if task.status is Status.FAILED:
         return task.closed_reason or "no reason was given"
     if task.status is Status.DONE:

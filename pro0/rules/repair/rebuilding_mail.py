@@ -39,12 +39,12 @@ class Rebuilt(msgspec.Struct, frozen=True):
 
 
 def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt:
-    """Rebuild the mailbox with every message once and in order. No seq is given twice."""
+    """Rebuild the mailbox with every message once and in order. No seq is numbers twice."""
     *sealed, head = _in_order(pieces)
     segments = dict(enumerate(sealed, 1))
     sure = _next_seq(pieces, (*sealed, head))
-    given = (message.seq for part in (*pieces.segments.values(), pieces.head) for message in part)
-    next_seq = max(sure, 1 + max(given, default=0))
+    numbers = (message.seq for part in (*pieces.segments.values(), pieces.head) for message in part)
+    next_seq = max(sure, 1 + max(numbers, default=0))
     lost: list[tuple[int, int]] = []
 
     def noted(messages: Iterable[Message], previous: int, until: int | None) -> tuple[Message, ...]:
@@ -85,17 +85,17 @@ def _in_order(pieces: Pieces) -> list[tuple[Message, ...]]:
     numbers = range(1, max(pieces.segments, default=0) + 1)
     parts = [*(pieces.segments.get(number, ()) for number in numbers), pieces.head]
     listed = [(part, message) for part, messages in enumerate(parts) for message in messages if message.seq > 0]
-    kept = [dict[int, Message]() for _ in parts]
+    chosen = [dict[int, Message]() for _ in parts]
     for part, message in map(listed.__getitem__, _rising([message.seq for _, message in listed])):
-        kept[part][message.seq] = message
-    newest = max((seq for by_seq in kept for seq in by_seq), default=0)
+        chosen[part][message.seq] = message
+    newest = max((seq for by_seq in chosen for seq in by_seq), default=0)
     end = newest + 1 if pieces.next_seq is None else pieces.next_seq
-    after = [*accumulate((max(by_seq, default=0) for by_seq in kept), max, initial=0)]
-    until = [*accumulate((min(by_seq, default=end) for by_seq in reversed(kept)), min, initial=end)][::-1]
+    after = [*accumulate((max(by_seq, default=0) for by_seq in chosen), max, initial=0)]
+    until = [*accumulate((min(by_seq, default=end) for by_seq in reversed(chosen)), min, initial=end)][::-1]
     for part, message in listed:  # within its part a message out of order has a place of its own
         if after[part] < message.seq < until[part + 1]:
-            kept[part].setdefault(message.seq, message)
-    return [tuple(by_seq[seq] for seq in sorted(by_seq)) for by_seq in kept]
+            chosen[part].setdefault(message.seq, message)
+    return [tuple(by_seq[seq] for seq in sorted(by_seq)) for by_seq in chosen]
 
 
 def _rising(numbers: Sequence[int]) -> list[int]:
@@ -119,10 +119,10 @@ def _rising(numbers: Sequence[int]) -> list[int]:
     return row[::-1]
 
 
-def _next_seq(pieces: Pieces, kept: Iterable[tuple[Message, ...]]) -> int:
+def _next_seq(pieces: Pieces, parts: Iterable[tuple[Message, ...]]) -> int:
     """Return a seq above every mentioned one. A lost nextSeq becomes one above every possible seq."""
     handed = pieces.handed.seq if pieces.handed else 0
-    seqs = (message.seq for part in kept for message in part)
+    seqs = (message.seq for part in parts for message in part)
     highest = max(handed, pieces.acked or 0, pieces.highest, *seqs)
     if pieces.next_seq is not None and pieces.next_seq > highest:
         return pieces.next_seq

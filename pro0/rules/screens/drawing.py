@@ -180,7 +180,7 @@ def _between_edges(frame: Frame, screen: Screen, rows: Sequence[str]) -> Span | 
 
 
 def _like_the_last(frame: Frame, edges: Sequence[int], screen: Screen, rows: Sequence[str]) -> list[int]:
-    """Return the edges without those that text may be and that differ from the last in width, or in a known colour."""
+    """Return the edges, but not a possible text of another width or known colour than the last edge."""
     from unicodedata import east_asian_width
 
     cells = dict(enumerate(painted(screen.styled, set(edges))))
@@ -250,7 +250,7 @@ def _letters(screen: Screen, places: Sequence[tuple[int, int, int]]) -> list[Cel
 
 
 def _has_colours(screen: Screen) -> bool:
-    """Return True when a letter of the screen is dim or coloured: then its hints are too."""
+    """Return True for a screen with dim or coloured letters: its hints are drawn so too."""
     return any(cell.style.dim or cell.style.colour for row in painted(screen.styled) for cell in row)
 
 

@@ -47,9 +47,9 @@ def is_limit(note: str) -> bool:
 
 
 def telling(note: str) -> list[tuple[int, int]]:
-    """Return where the words stand that say that an error is a limit, and that name its end: from and to, in order."""
-    found = (pattern.search(note) for pattern in (_LIMIT, _EPOCH, _MOMENT, _CLOCK, _WITHIN, _SECONDS))
-    return sorted({match.span() for match in found if match})
+    """Return the places of the words about a limit and about its end: from and to, in order."""
+    matches = (pattern.search(note) for pattern in (_LIMIT, _EPOCH, _MOMENT, _CLOCK, _WITHIN, _SECONDS))
+    return sorted({match.span() for match in matches if match})
 
 
 def named_zone(note: str) -> str:

@@ -86,9 +86,9 @@ def _sections(body: str) -> Iterator[tuple[str, str]]:
         yield name, text.strip()
 
 
-def _text(sections: Iterable[tuple[str, str]], wanted: str) -> str:
+def _text(sections: Iterable[tuple[str, str]], heading: str) -> str:
     """Return the texts of all sections with a name."""
-    return "\n\n".join(text for name, text in sections if name == wanted and text)
+    return "\n\n".join(text for name, text in sections if name == heading and text)
 
 
 def _description(sections: Iterable[tuple[str, str]]) -> str:

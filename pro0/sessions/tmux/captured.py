@@ -1,4 +1,4 @@
-"""The screens that tmux prints: whole, and each row with its own styles and letters.
+"""The screens printed by tmux: whole, and each row with its own styles and letters.
 
 tmux leaves out what a row has from the row above it: its styles, and whether its letters are those that draw lines.
 """
@@ -49,7 +49,7 @@ def _screen(head: str, printed: list[str]) -> Screen:
 
 
 def _on_their_own(printed: Iterable[str]) -> tuple[str, ...]:
-    """Return rows of letters and styles, each of which says all its styles."""
+    """Return rows of letters and styles, each with all its styles."""
     held: dict[str, str] = {}
     draws_lines = False
     rows = []
@@ -74,7 +74,7 @@ def _letters(text: str, draws_lines: bool) -> str:
 
 
 def _hold(held: dict[str, str], parameters: str) -> None:
-    """Take the parameters of one SGR sequence into those that hold."""
+    """Take the parameters of one SGR sequence into the present ones."""
     words = parameters.split(";")
     while words:
         word = words.pop(0)
@@ -90,7 +90,7 @@ def _hold(held: dict[str, str], parameters: str) -> None:
 
 
 def _kind(word: str) -> str:
-    """Return what a parameter is about: the next one of the same takes its place. A style is about itself."""
+    """Return the subject of a parameter: the next one of it takes its place. A style is its own subject."""
     digits = re.match("[0-9]+", word)
     number = int(digits[0]) if digits else 0
     if number in (58, 59):

@@ -74,7 +74,7 @@ def watch(place: Place, handle: Handle) -> tuple[str, ...]:
 
 
 def _renamed(team: str) -> str:
-    """Return the condition "a person has renamed the session of this pane"; a pane that is gone has none."""
+    """Return the condition "a person has renamed the session of this pane"; without the pane it is false."""
     return f"#{{&&:#{{!=:#{{session_name}},}},#{{!=:#{{session_name}},{team}}}}}"
 
 

@@ -1,4 +1,4 @@
-"""Looks at teams in databases: one that does not answer keeps a list waiting for a moment only."""
+"""Looks at teams in databases: a silent one keeps a list waiting for a moment only."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -12,39 +12,39 @@ T = TypeVar("T")
 
 
 class Looks(Generic[T]):
-    """Looks again and again, at each team in a thread of its own, and hands over what it saw last."""
+    """Looks again and again, at each team in a thread of its own, and hands over the last results."""
 
     def __init__(self, look: Callable[[str], T], silent: Callable[[str], T]) -> None:
         self._look = look
         self._silent = silent
-        self._seen: dict[str, T] = {}
+        self._latest: dict[str, T] = {}
         self._under_way: dict[str, Future[T]] = {}
 
-    def seen(self, names: Iterable[str]) -> dict[str, T]:
-        """Return what was seen last of these teams; what `silent` says of one that has never answered."""
-        wanted = [*names]
-        self._seen = {name: seen for name, seen in self._seen.items() if name in wanted}
-        self._take(wanted)
+    def latest(self, names: Iterable[str]) -> dict[str, T]:
+        """Return the last look at each of these teams; for a team without any answer so far, `silent` makes one."""
+        teams = [*names]
+        self._latest = {name: latest for name, latest in self._latest.items() if name in teams}
+        self._take(teams)
         late = {*self._under_way}
-        for name in wanted:
+        for name in teams:
             if name not in late:
                 with suppress(RuntimeError):  # no thread is left: the next look tries again
                     self._under_way[name] = _begun(self._look, name)
-        fresh = [name for name in wanted if name not in self._seen]
+        fresh = [name for name in teams if name not in self._latest]
         wait([self._under_way[name] for name in fresh if name in self._under_way], FIRST)
         wait([self._under_way[name] for name in self._under_way if name not in late], PATIENCE)
-        self._take(wanted)
-        self._seen |= {name: self._silent(name) for name in wanted if name not in self._seen}
-        return {name: self._seen[name] for name in wanted}
+        self._take(teams)
+        self._latest |= {name: self._silent(name) for name in teams if name not in self._latest}
+        return {name: self._latest[name] for name in teams}
 
     def is_late(self, name: str) -> bool:
-        """Return True when a look at a team was still under way at the end of `seen`: what it gave may be old."""
+        """Return True for a look still under way at the end of `latest`, whose result may be old."""
         return name in self._under_way
 
     def _take(self, names: Iterable[str]) -> None:
         for name in names:
             if name in self._under_way and self._under_way[name].done():
-                self._seen[name] = self._under_way.pop(name).result()
+                self._latest[name] = self._under_way.pop(name).result()
 
 
 def _begun(look: Callable[[str], T], name: str) -> Future[T]:

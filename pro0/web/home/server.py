@@ -36,25 +36,25 @@ class HomeServer(RpcServer):
                     yield from signs.look(team)
 
     def _look_there(self, team: TeamStore, signs: LifeSigns) -> None:
-        """Look at a team in a database, unless a look is under way: one that does not answer keeps nobody waiting."""
+        """Look at a team in a database, unless a look is under way: a silent one keeps nobody waiting."""
 
         def look() -> None:
-            seen: object = None
+            signs_now: object = None
             try:
                 with suppress(Pro0Error):
-                    seen = [*signs.look(team)]
+                    signs_now = [*signs.look(team)]
             finally:
-                self._finish(lambda: self._seen_there(team.name, seen))
+                self._finish(lambda: self._seen_there(team.name, signs_now))
 
         if team.name not in self._looking:
             with suppress(RuntimeError):  # no thread is left: the next look tries again
                 threading.Thread(target=look, name="look", daemon=True).start()
                 self._looking.add(team.name)
 
-    def _seen_there(self, name: str, seen: object) -> None:
+    def _seen_there(self, name: str, signs_now: object) -> None:
         self._looking.discard(name)
-        if seen != self._there.get(name):
-            self._there[name] = seen
+        if signs_now != self._there.get(name):
+            self._there[name] = signs_now
             self._changed()
 
     def _names(self) -> list[str]:

@@ -110,8 +110,8 @@ def subscribe_to_teams(client: HomeClient, id: LostId = "", seq: LastSeq = 0) ->
 
         def look() -> dict[str, TeamEntry]:
             names = client.store.names()
-            there = looks.seen(name for name in names if _is_in_database(client, name))
-            return {name: there[name] if name in there else _entry(client, name) for name in names}
+            in_databases = looks.latest(name for name in names if _is_in_database(client, name))
+            return {name: in_databases[name] if name in in_databases else _entry(client, name) for name in names}
 
         return Values(look, lambda entry: bool(entry.error) or looks.is_late(entry.name))
 
