@@ -112,6 +112,17 @@ def test_the_conversations_of_a_session_are_known_until_its_last_turn_is_written
     assert not ledger._conversations
 
 
+def test_a_conversation_between_two_looks_at_transcripts_counts(alpha: Crew) -> None:
+    """A person may type `/new` as soon as the agent is there: its first conversation has used something, too."""
+    ledger, meter = Ledger(alpha.team), Meter("w1")
+    for conversation in ("", "first", "second", "third"):
+        view = replace(meter.watched.session_view, session=conversation)
+        ledger.look([replace(meter.watched, session_view=view)], 0.0)
+    meter.tokens = 10
+    ledger.look([], 0.0)
+    assert [entry.earlier for entry in alpha.team.usage.read().sessions] == [("first", "second")]
+
+
 def test_what_is_known_of_the_cost_outlives_a_look_that_fails(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a team at its limit would start sessions for a while, and its need would be told again."""
     monkeypatch.setattr(ledger_module, "PAUSE", 0.0)

@@ -35,7 +35,7 @@ class Ledger:
         self._tries: dict[str, int] = {}
         """How often each of them could not be read."""
         self._conversations: dict[str, tuple[str, ...]] = {}
-        """Those of each session, also of one that an earlier lead saw: an agent begins another one, as by `/clear`."""
+        """Those of each session that were seen here: an agent begins another one, as by `/clear`."""
 
     def look(self, watched: Iterable[WatchedSession], limit: float) -> float:
         """Record new usage; return the total cost, or 0 without a limit, since adding it up takes time.
@@ -45,6 +45,7 @@ class Ledger:
         before, self._living = self._living, {session.state.incarnation: session for session in watched}
         due = {name: session for name, session in before.items() if name not in self._living}
         self._owed |= due
+        self._see(self._living.values())
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PAUSE
             if self._team.documents.database:
@@ -94,15 +95,20 @@ class Ledger:
         self._tries[name] = self._tries.get(name, 0) + 1
         return (self._net.failed(name) or ended.memory.unread) and self._tries[name] < TRIES
 
+    def _see(self, watched: Iterable[WatchedSession]) -> None:
+        """Note each session's present conversation: the next look at its transcripts may find another one."""
+        for session in watched:
+            if now := session.session_view.session:
+                seen = self._conversations.get(session.state.incarnation, ())
+                self._conversations[session.state.incarnation] = tuple(dict.fromkeys((*seen, now)))[-CONVERSATIONS:]
+
     def _earlier(self, watched: WatchedSession) -> tuple[str, ...]:
         """Return the conversations of a session before its present one."""
         incarnation, now = watched.state.incarnation, watched.session_view.session
-        if incarnation not in self._conversations:
-            recorded = self._entries().get(incarnation)
-            self._conversations[incarnation] = (*recorded.earlier, recorded.session) if recorded else ()
-        known = dict.fromkeys((*self._conversations[incarnation], now))
-        self._conversations[incarnation] = tuple(filter(None, known))[-CONVERSATIONS:]
-        return tuple(one for one in self._conversations[incarnation] if one != now)
+        recorded = self._entries().get(incarnation)
+        before = (*recorded.earlier, recorded.session) if recorded else ()
+        known = dict.fromkeys(filter(None, (*before, *self._conversations.get(incarnation, ()), now)))
+        return tuple(one for one in tuple(known)[-CONVERSATIONS:] if one != now)
 
 
 def _of(watched: WatchedSession, earlier: tuple[str, ...], usage: Usage) -> SessionUsage:
