@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -152,9 +153,11 @@ def _odd(path: Path) -> Path | None:
 
 
 def _is_odd(path: Path) -> bool:
-    with suppress(OSError):  # the first error is the one to tell
-        return os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir())
-    return False
+    try:
+        kind = stat.S_IFMT(os.lstat(path).st_mode)
+    except OSError:  # the first error is the one to tell
+        return False
+    return kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 
 
 _TAKES_NOTHING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG})
