@@ -28,7 +28,7 @@ except ImportError:
 _SIGN = 1 << 62
 _BYTES = 7
 _LINE = b"Max realtime timeout"
-_UNLIMITED = -1
+_NO_MARK = -1
 
 
 def mark_of(incarnation: str) -> int:
@@ -64,7 +64,7 @@ def available() -> bool:
     if _LIMIT < 0:
         return False
     soft, hard = resource.getrlimit(_LIMIT)
-    return _set(soft) and (hard == _UNLIMITED or hard >= _SIGN | (1 << 8 * _BYTES))
+    return _set(soft) and (hard == resource.RLIM_INFINITY or hard >= _SIGN | (1 << 8 * _BYTES))
 
 
 def _set(soft: int) -> bool:
@@ -88,6 +88,6 @@ def _public_limit(pid: int) -> int:
             [line] = [line for line in file if line.startswith(_LINE)]
             return int(line[len(_LINE) :].split()[0])
     except (*GONE, ValueError):  # gone, or unlimited
-        return _UNLIMITED
+        return _NO_MARK
     except OSError as error:
         raise unseen(error) from error

@@ -1,6 +1,7 @@
 """The mark that the kernel hands down: who has it, who has not, and where there is none."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ ROOT = str(Path(__file__).parents[2])
 HEAD = f"""
 import os, sys
 sys.path.insert(0, {ROOT!r})
-from resource import RLIMIT_RTTIME, getrlimit, setrlimit
+from resource import RLIM_INFINITY, RLIMIT_RTTIME, getrlimit, setrlimit
 from pro0.processes import mark
 """
 STAY = "print(os.getpid(), flush=True); import time; time.sleep(600)"
@@ -78,10 +79,11 @@ def test_it_is_put_on_and_taken_off() -> None:
 pid = os.getpid()
 print(mark.put_on("one"), mark.put_on("two"), mark.carried_by(pid) == mark.mark_of("two"))
 print(mark.take_off() or mark.available(), mark.carried_by(pid), getrlimit(RLIMIT_RTTIME))
-setrlimit(RLIMIT_RTTIME, (5000, -1))
+setrlimit(RLIMIT_RTTIME, (5000, RLIM_INFINITY))
 print(mark.take_off() or mark.available(), getrlimit(RLIMIT_RTTIME))
 """
-    assert said(program) == "True True True\nTrue None (-1, -1)\nTrue (5000, -1)\n"
+    endless = resource.RLIM_INFINITY
+    assert said(program) == f"True True True\nTrue None ({endless}, {endless})\nTrue (5000, {endless})\n"
 
 
 @pytest.mark.parametrize("hard", [200_000, (1 << 62) - 1])
@@ -113,7 +115,9 @@ WITHOUT = {
 @pytest.mark.parametrize("lack", WITHOUT)
 def test_other_systems_have_none(lack: str) -> None:
     """macOS: the calls are there, and say no."""
-    head = HEAD.replace("from resource import RLIMIT_RTTIME, getrlimit, setrlimit\n", WITHOUT[lack] + "\n")
+    head = HEAD.replace(
+        "from resource import RLIM_INFINITY, RLIMIT_RTTIME, getrlimit, setrlimit\n", WITHOUT[lack] + "\n"
+    )
     program = "print(mark.put_on('one'), mark.take_off() or mark.available(), mark.carried_by(os.getpid()))"
     assert said(program, head) == "False False None\n"
 
