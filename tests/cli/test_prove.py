@@ -293,8 +293,9 @@ def test_what_is_missed_while_the_model_understands_nothing_is_no_verdict(
 ) -> None:
     monkeypatch.setitem(checks.CHECKS, ProofCheck.READY, missed)
     asked = Request(f"{stage.provider.url}/v1/messages", data=b"no JSON", method="POST")
-    with pytest.raises(HTTPError, match="400"):
+    with pytest.raises(HTTPError, match="400") as answered:
         urlopen(asked)
+    answered.value.close()
     with pytest.raises(EnvironmentMissing, match="does not understand claude: POST /v1/messages: JSONDecodeError"):
         tried(stage, [ProofCheck.READY])
 

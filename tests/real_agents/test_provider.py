@@ -147,8 +147,9 @@ def test_usage_is_what_was_kept(provider: Provider, family: str) -> None:
     provider.script("w1", in_turn(say("One."), fail(529)))
     provider.script("w2", in_turn(say("Other.")))
     told = [FAMILIES[family].usage(ask(provider, family, prompt)) for prompt in ("w1", "w2", "w2")]
-    with pytest.raises(urllib.error.HTTPError, match="529"):
+    with pytest.raises(urllib.error.HTTPError, match="529") as raised:
         ask(provider, family, "w1")
+    raised.value.close()
     assert len(set(told)) == 3
     assert (provider.spent("w1"), provider.spent("w2")) == (told[0], told[1] + told[2])
 
