@@ -180,10 +180,27 @@ class Proxy:
         """Whether new connections are served."""
         self.refused = 0
         """How many were not."""
-        threading.Thread(target=self._run, daemon=True).start()
+        self._ends: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
+        self._start(self._run)
 
     def close(self) -> None:
+        """End it, and its threads: the end of a socket that another thread waits for wakes nobody."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._threads[0].join(STUCK)
+        for end in self._ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(STUCK)
         self._listener.close()
+
+    def _start(self, do: Callable[..., None], *ends: socket.socket) -> threading.Thread:
+        self._ends += ends
+        thread = threading.Thread(target=do, args=ends, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+        return thread
 
     def _run(self) -> None:
         with suppress(OSError):
@@ -193,13 +210,12 @@ class Proxy:
                     self.refused += 1
                     client.close()
                     continue
-                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+                self._start(self._serve, client)
 
     def _serve(self, client: socket.socket) -> None:
         server = socket.socket(socket.AF_UNIX)
         server.connect(str(self._target))
-        back = threading.Thread(target=self._pass_back, args=(server, client), daemon=True)
-        back.start()
+        back = self._start(self._pass_back, server, client)
         with suppress(OSError):
             while data := client.recv(65536):
                 self.sent += len(data)
