@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -21,6 +20,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+
+from tests.forks import forking
 
 MUTATING = ("open", "write", "fsync", "close", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "pwrite", "flock")
 CALLS = (*MUTATING, "read", "fstat", "stat")
@@ -194,10 +195,7 @@ def _no_collecting() -> Iterator[None]:
 
 def in_child(act: Callable[[], object], at: int, fault: Fault, calls: tuple[str, ...] = CALLS) -> int:
     """Do the act in a forked child with one fault; returns KILLED, DONE, or FAILED for an error it raised."""
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # of threads that pytest-xdist has; the child never uses them
+    with forking():
         child = os.fork()
     if child == 0:
         gc.disable()

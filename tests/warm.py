@@ -10,6 +10,7 @@ from pro0.cli.main import is_short
 from pro0.cli.warm import client
 from pro0.cli.warm.work import Work
 from pro0.rpc.place import listening
+from tests.forks import forking
 
 WANTED = os.environ.get("PRO0_TESTS_WARM") == "1"
 """Whether the tests of the command line let their short commands be done by another process."""
@@ -22,7 +23,8 @@ def call(home: Path, arguments: list[str], stdin: str = "") -> int | None:
         return None
     place = team.with_name(client.SOCKET)
     listener = listening(place)
-    worker = os.fork()
+    with forking():
+        worker = os.fork()
     if worker == 0:
         _work(listener)
     listener.close()

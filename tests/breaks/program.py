@@ -7,7 +7,6 @@ against any of its versions.
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import Result
+from tests.forks import start_in_terminal
 from tests.view.person import Person
 from tests.waiting import STUCK
 
@@ -63,10 +63,8 @@ class Program:
 
     def typed(self, *words: str) -> Result:
         """Run a command in a terminal, as a person who gives a verdict."""
-        child, terminal = pty.fork()
-        if not child:
-            os.chdir(self.project)
-            os.execvpe(PRO0, [str(PRO0), *words], os.environ | {"TERM": "xterm-256color"})
+        there = ("sh", "-c", 'cd "$0" && exec "$@"', str(self.project))
+        child, terminal = start_in_terminal([*there, str(PRO0), *words], os.environ | {"TERM": "xterm-256color"})
         said = b""
         while part := _part(terminal):
             said += part

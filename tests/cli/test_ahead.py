@@ -26,6 +26,7 @@ from pro0.ops.tasks import tasks
 from pro0.processes import mark
 from pro0.rpc.place import listening
 from tests.cli.test_warm import COMMANDS, PRO0, told
+from tests.forks import forking
 from tests.teams import granted
 from tests.waiting import STUCK, wait_until
 
@@ -58,7 +59,8 @@ def waiting(team: Context, before: Callable[[], None] = lambda: None) -> Iterato
     """Fork a process that does commands for this team, after `before` in it."""
     place = team.team.paths.team / SOCKET
     listener, (ours, its) = listening(place), socket.socketpair()
-    pid = os.fork()
+    with forking():
+        pid = os.fork()
     if pid == 0:
         try:
             ours.close()
@@ -217,7 +219,8 @@ def warm(busy: Context, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixture
     place = busy.team.paths.team / SOCKET
     lifeline, ours = os.pipe()
     with listening(place) as listener:
-        pid = os.fork()
+        with forking():
+            pid = os.fork()
         if pid == 0:
             try:
                 os.close(ours)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import signal
 import sys
 import time
@@ -20,6 +19,7 @@ from pro0.ops.tasks import tasks
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, make, seat
 from tests.conftest import Result
+from tests.forks import start_in_terminal
 
 SCRIPT = str(Path(sys.executable).with_name("pro0"))
 VERDICTS = {
@@ -54,9 +54,7 @@ PIN, OTHER = "correct horse", "battery staple"
 
 def typed(*words: str, answers: tuple[str, ...] = (), program: str = SCRIPT, **environment: str) -> Result:
     """Run the program in a terminal of its own, as a person does; each answer is typed at a question."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execvpe(program, [program, *words], os.environ | environment)
+    child, terminal = start_in_terminal([program, *words], os.environ | environment)
     said, left, end = b"", list(answers), time.monotonic() + 120
     try:
         while time.monotonic() < end:

@@ -32,6 +32,7 @@ from pro0.rpc.place import listening
 from pro0.rules.mail import LOST
 from tests.cli.conftest import become
 from tests.crash.lanes import a_few
+from tests.forks import forking
 from tests.waiting import STUCK, wait_until
 
 PRO0 = (sys.executable, "-m", "pro0")
@@ -54,7 +55,8 @@ def served(team: Context, before: Callable[[], None] = lambda: None) -> Iterator
     """Serve one command as the warm process does, after `before` in that process; yield its pid."""
     place = team.team.paths.team / SOCKET
     listener = listening(place)
-    worker = os.fork()
+    with forking():
+        worker = os.fork()
     if worker == 0:
         try:
             listener.setblocking(True)
@@ -240,7 +242,8 @@ def _answering(answer: bytes) -> Callable[[Context], Iterator[None]]:
     def answers(team: Context) -> Iterator[None]:
         with _listener(team) as listener:
             listener.setblocking(True)
-            process = os.fork()
+            with forking():
+                process = os.fork()
             if process == 0:
                 try:
                     connection, _ = listener.accept()

@@ -1,7 +1,6 @@
 """tmux as a terminal: what a member shows and is typed arrives unchanged; and the main pane keeps its share."""
 
 import os
-import pty
 import select
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pro0.sessions import backend_named
 from pro0.sessions.backend import Opening, Place
 from tests.elsewhere import machine_for
 from tests.engine.crew import crew
+from tests.forks import start_in_terminal
 from tests.waiting import STUCK, wait_until
 
 SHOWS = r"""
@@ -38,9 +38,8 @@ class Client:
     """A terminal of the person's, by the bytes that come out of it and go into it."""
 
     def __init__(self, argv: tuple[str, ...]) -> None:
-        self._pid, self._descriptor = pty.fork()
-        if not self._pid:
-            os.execvpe(argv[0], argv, os.environ | {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"})
+        kind = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        self._pid, self._descriptor = start_in_terminal(argv, os.environ | kind)
         self.seen = b""
 
     def sees(self, text: bytes) -> bool:

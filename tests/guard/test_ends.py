@@ -1,7 +1,6 @@
 """However a session ends, nothing of its tree stays, and the report says how it was."""
 
 import os
-import pty
 import signal
 import subprocess
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import pytest
 
 from pro0 import processes
 from pro0.model.runtime import State
+from tests.forks import start_in_terminal
 from tests.guard.sessions import Session, python
 from tests.processes import families
 from tests.processes.families import KINDS
@@ -136,10 +136,7 @@ def test_after_a_killed_guard_the_tag_finds_the_rest(session: Session, tmp_path:
 
 def test_the_end_of_the_pane_ends_the_session(session: Session, tmp_path: Path) -> None:
     """Reliability 49, kill-pane: a real hang-up; nohup, setsid and the deaf do not care, but the guard does."""
-    pid, terminal = pty.fork()
-    if not pid:
-        argv = session.prepare(families.argv(tmp_path, "stay", *KINDS))
-        os.execv(argv[0], argv)
+    pid, terminal = start_in_terminal(session.prepare(families.argv(tmp_path, "stay", *KINDS)))
     try:
         family = families.settled(tmp_path, "agent", *KINDS)
     finally:
@@ -165,10 +162,7 @@ while len(heard) < 2:
     signal.pause()
 os._exit(sum(heard))
 """
-    pid, terminal = pty.fork()
-    if not pid:
-        argv = session.prepare(python(program))
-        os.execv(argv[0], argv)
+    pid, terminal = start_in_terminal(session.prepare(python(program)))
     try:
         wait_until((tmp_path / "ready").exists, 10, "the agent listens")
         os.write(terminal, b"\x03")

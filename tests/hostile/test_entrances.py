@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.conftest import Pro0, tree
 from tests.crash.lanes import SOAK, TEST, counted
+from tests.forks import forking
 from tests.hostile.furnished import Furnished
 from tests.hostile.names import BYTES, DISPLAY, NAMES, RESERVED
 
@@ -56,7 +57,8 @@ CASES = [case for case in product(ENTRANCES, TEXTS) if not may_be(*case)]
 
 def refused(entrance: str, kind: str, pro0: Pro0, around: Path, before: dict[str, bytes]) -> None:
     words = [word.replace("{}", TEXTS[kind]) for word in entrance.split()]
-    called = pro0(*words)
+    with forking():  # as a lead does at its start
+        called = pro0(*words)
     assert called.code in CODES, (entrance, kind, called)
     assert "Traceback" not in called.err
     assert "internal error" not in called.err

@@ -19,6 +19,7 @@ from pro0.ops.work import readying
 from pro0.ops.work.ports import SIZE, port_base
 from pro0.worktrees import Repository, branch_of, include
 from tests.cli.conftest import make, seat
+from tests.forks import forking
 from tests.repositories import commit, git, put, repository_in
 from tests.waiting import STUCK, wait_until
 
@@ -235,7 +236,9 @@ def test_only_what_a_killed_lead_left_running_is_ended(home: Path, project: Path
         assert readying.tear_down(context.team, "w1", tree) == ""
         assert theirs.poll() is None
         put(home, "config.yaml", f"worktree: {{teardown: 'echo $$ > {on}.new; mv {on}.new {on}; exec sleep 600'}}\n")
-        if not (lead := os.fork()):
+        with forking():
+            lead = os.fork()
+        if not lead:
             readying.tear_down(context.team, "w1", tree)
             os._exit(1)
         wait_until(on.exists, STUCK, "it runs")
