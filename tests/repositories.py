@@ -29,8 +29,9 @@ def commit(at: Path, name: str, text: str) -> str:
 
 
 def repository_in(project: Path) -> Path:
-    """Make a repository with one commit of a folder that is there."""
+    """Make a repository with one commit of a folder that is there, which git does not tidy beside a test."""
     git(project, "init", "-q", "-b", "main")
+    git(project, "config", "maintenance.auto", "false")
     git(project, "config", "user.name", "a person")
     git(project, "config", "user.email", "person@localhost")
     commit(project, "README", "hello\n")

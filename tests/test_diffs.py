@@ -326,6 +326,9 @@ def test_the_pager_is_the_persons(
     variables: dict[str, str], settings: str, wanted: str, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In git's order; what the repository says of pagers counts for nothing."""
+    (project / "less").write_text("#!/bin/sh\n")
+    (project / "less").chmod(0o755)
+    monkeypatch.setenv("PATH", str(project), prepend=":")
     for name in ("GIT_PAGER", "PAGER"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
