@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs.it2 import NAME
+
 PROGRAM = Path(__file__).parent.parent / "programs" / "it2.py"
 
 
@@ -43,7 +45,7 @@ class StandIn:
 
     def panes(self) -> dict[str, str]:
         """Return the title of every session."""
-        rows = self.tmux("list-panes", "-a", "-F", "#{@it2}\t#{pane_title}").splitlines()
+        rows = self.tmux("list-panes", "-a", "-F", f"#{{@it2}}\t{NAME}").splitlines()
         return {row.partition("\t")[0]: row.partition("\t")[2] for row in rows}
 
     def shows(self, session: str) -> str:

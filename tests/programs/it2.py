@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-STATE = os.environ["IT2_STATE"]
-LIST = "#{@it2}\t#{pane_title}\t#{pane_tty}\t#{pane_height}\t#{pane_width}\t#{window_id}"
+STATE = os.environ.get("IT2_STATE", "")
+NAME = "#{?@it2_name,#{@it2_name},#{pane_title}}"
+"""From tmux 3.8 on a title's backslashes are two each, and an option's are as they were given."""
+PID = "#{?pane_pid,#{pane_pid},#{@it2_pid}}"
+"""From tmux 3.8 on a pane whose program has ended has none."""
+LIST = f"#{{@it2}}\t{NAME}\t#{{pane_tty}}\t#{{pane_height}}\t#{{pane_width}}\t#{{window_id}}"
 Options = dict[str, str]
 
 
@@ -63,7 +67,8 @@ def split(options: Options) -> None:
     import uuid
 
     name = str(uuid.uuid4()).upper()
-    tmux("set-option", "-p", "-t", made, "@it2", name)
+    its = ("-p", "-t", made)
+    tmux("set-option", *its, "@it2", name, ";", "set-option", "-F", *its, "@it2_pid", "#{pane_pid}")
     print(f"Created new pane: {name}")
 
 
@@ -84,7 +89,7 @@ def capture(options: Options) -> None:
 
 
 def set_name(options: Options, name: str) -> None:
-    tmux("select-pane", "-t", pane(options.get("-s")), "-T", name.replace("#", "##"))
+    tmux("set-option", "-p", "-t", pane(options.get("-s")), "@it2_name", name)
     print(f"Session name set to: {name}")
 
 
@@ -96,8 +101,8 @@ def set_var(options: Options, variable: str, value: str) -> None:
 
 
 def get_var(options: Options, variable: str) -> None:
-    known = "pane_pid" if variable == "pid" else f"@{variable.replace('.', '_')}"
-    value = tmux("display-message", "-p", "-t", pane(options.get("-s")), f"#{{{known}}}")
+    known = PID if variable == "pid" else f"#{{@{variable.replace('.', '_')}}}"
+    value = tmux("display-message", "-p", "-t", pane(options.get("-s")), known)
     print(value or f"Variable '{variable}' not set")
 
 
