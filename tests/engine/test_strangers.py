@@ -41,7 +41,7 @@ def bystander() -> Iterator[Bystander]:
         found = processes.identify(child.pid)
         assert found
         if marked and sys.platform == "linux":
-            resource.prlimit(child.pid, resource.RLIMIT_RTTIME, (mark.mark_of(marked), -1))
+            resource.prlimit(child.pid, resource.RLIMIT_RTTIME, (mark.mark_of(marked), resource.RLIM_INFINITY))
         return found
 
     yield start

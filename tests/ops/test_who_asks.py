@@ -71,7 +71,7 @@ def _bystander(started: Started, *words: str, marked: str = "") -> int:
     pid = started[-1].pid
     wait_until(lambda: b"time.sleep" in table.command_line(pid), STUCK, "it has begun")
     if marked:
-        resource.prlimit(pid, resource.RLIMIT_RTTIME, (mark.mark_of(marked), -1))
+        resource.prlimit(pid, resource.RLIMIT_RTTIME, (mark.mark_of(marked), resource.RLIM_INFINITY))
     return pid
 
 
@@ -86,7 +86,7 @@ def test_who_is_below_a_guard_is_its_member(team: TeamStore, agent: int, home: P
     """With its mark and without, whatever the asker's own environment names; never in another home."""
     of_w1 = ("alpha", session(team, "w1"), "w1")
     assert identity.session_of({}, home, agent) == of_w1
-    resource.prlimit(agent, resource.RLIMIT_RTTIME, (-1, -1))
+    resource.prlimit(agent, resource.RLIMIT_RTTIME, (resource.RLIM_INFINITY,) * 2)
     assert identity.session_of({}, home, agent) == of_w1
     assert identity.session_of({"PRO0_GRANT": granted(team, "w1")["PRO0_GRANT"]}, home, agent) == of_w1
     assert identity.session_of({"PRO0_AGENT_ID": "w2", "PRO0_MEMBER_OF": "/elsewhere"}, home, agent) == of_w1
@@ -244,9 +244,9 @@ def test_a_guard_is_found_above_whatever_lies_between(team: TeamStore, started: 
     [between] = wait_until(lambda: _children(started[-1].pid), STUCK, "the shell runs")
     [below] = wait_until(lambda: _children(between), STUCK, "its child runs")
     of_w1 = ("alpha", session(team, "w1"), "w1")
-    resource.prlimit(below, resource.RLIMIT_RTTIME, (-1, -1))
+    resource.prlimit(below, resource.RLIMIT_RTTIME, (resource.RLIM_INFINITY,) * 2)
     assert identity.session_of({}, home, below) == of_w1
-    resource.prlimit(below, resource.RLIMIT_RTTIME, (mark.mark_of(session(team, "w1")), -1))
+    resource.prlimit(below, resource.RLIMIT_RTTIME, (mark.mark_of(session(team, "w1")), resource.RLIM_INFINITY))
     started[-1].kill()
     started[-1].wait(STUCK)
     try:
