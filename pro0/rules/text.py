@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pro0.errors import BadInput
 
@@ -17,6 +18,8 @@ SAID_LIMIT = 64 * 1024
 LAST_LINES = 3
 LAST_LENGTH = 300
 """The most lines and characters of a program's last words."""
+VARIATIONS = "".join(map(chr, range(0xFE00, 0xFE10)))
+"""Marks that choose how the letter before them looks."""
 
 _LEFT_OUT = "\n…\n"
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
@@ -82,6 +85,18 @@ def unseen(character: str) -> bool:
     return character not in "\n\t" and unicodedata.category(character) in _UNSEEN
 
 
+@lru_cache(4096)
+def width(letter: str) -> int:
+    """Return the columns of one letter, 0 for a combining or invisible one."""
+    import unicodedata
+
+    if unseen(letter) or letter in "\n\t" or letter in VARIATIONS:
+        return 0
+    if unicodedata.category(letter) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
 def drawn(text: str) -> str:
     """Remove characters without a mark on a screen. Blanks of every kind stay."""
     if text.isascii():
@@ -104,7 +119,7 @@ def last_lines(output: str) -> str:
     return " / ".join(lines[-LAST_LINES:])[-LAST_LENGTH:]
 
 
-_FILLERS = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))
+_FILLERS = frozenset(f"\u034f\u115f\u1160\u2800\u3164\uffa0{VARIATIONS}")
 """Invisible letters and marks. Unicode does not class them as invisible."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 

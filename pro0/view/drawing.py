@@ -3,9 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 
-from pro0.rules.text import unseen, visible
+from pro0.rules.text import VARIATIONS, unseen, visible, width
 
 RESET = "\x1b[0m"
 REVERSE = "\x1b[7m"
@@ -13,17 +12,6 @@ DIM = "\x1b[2m"
 BOLD = "\x1b[1m"
 _PART = re.compile(r"(\x1b\[[0-9;:]*m)|([^\x1b]+)|\x1b")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
-_VARIATION = range(0xFE00, 0xFE10)
-
-
-@lru_cache(4096)
-def width(letter: str) -> int:
-    """Return the columns of one letter, 0 for a combining or invisible one."""
-    if unseen(letter) or letter in "\n\t" or ord(letter) in _VARIATION:
-        return 0
-    if unicodedata.category(letter) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def plain(row: str) -> str:
@@ -62,7 +50,7 @@ def _letters(pieces: list[str], text: str, column: int, columns: int) -> int:
         wide = width(letter)
         if column + wide > columns:
             break
-        if wide or (not unseen(letter) and letter not in "\n\t" and ord(letter) not in _VARIATION):
+        if wide or (not unseen(letter) and letter not in "\n\t" and letter not in VARIATIONS):
             pieces.append(letter)
         column += wide
         if not letter.isascii() and wide and column < columns:

@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-from pro0.rules.text import visible
-from pro0.view.drawing import columns_of, width
+from pro0.rules.text import visible, width
+from pro0.view.drawing import columns_of
 from pro0.view.keys import Key, pasted
 
 _WORD = re.compile(r"\w+")

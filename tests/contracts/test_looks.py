@@ -31,11 +31,27 @@ def test_screens_are_seen_with_title_style_and_cursor(terminal: TmuxStage, panes
     assert set(screens) == {handle.incarnation for handle in panes}
     screen = screens[panes[0].incarnation]
     assert screen.rows[:2] == ("plain red", "second")
-    # tmux 3.7 and newer put "_" for "#".
+    # tmux 3.7 and newer put "_" for the "#" of a program, where a program would run.
     assert screen.title in ("a #(touch renamed) title", "a _(touch renamed) title")
     assert screen.cursor == (0, 2)
     assert "\x1b[1m\x1b[31mred" in screen.styled[0].replace("38;5;1", "31")
     assert not list(terminal.folder.rglob("renamed"))
+
+
+TABS = r"""printf '\033]2;C:\\one\\\\two\007one\ttwo\n\t漢\tx\n\033[31m漢\033[0m\t|\nend'; cat"""
+STOPS = r"""printf '\033[3g\033[1;6H\033H\rits\town'; cat"""
+
+
+def test_tabs_and_backslashes_are_seen_as_the_program_meant_them(terminal: TmuxStage) -> None:
+    """tmux 3.6 and newer print tabs as tabs; 3.7 and newer keep a backslash of a title as two."""
+    handle, other = terminal.start([terminal.opening("/bin/sh", "-c", shows) for shows in (TABS, STOPS)])
+    terminal.shows(handle, "end")
+    terminal.shows(other, "own")
+    screen = seen(terminal, handle)
+    assert screen.title == r"C:\one\\two"
+    assert screen.rows[:3] == ("one     two", "        漢      x", "漢      |")
+    assert terminal.backend.peek(handle, 4).split("\n") == [*screen.rows[:4]]
+    assert seen(terminal, other).rows[0] == "its  own"
 
 
 LINES = r"""printf '\033[1;31mred\nred too\033[0m\n\033(0lqk\nx x\033(B plain x\n\n\033[2mdim\n\ndim too\033[0m\n'

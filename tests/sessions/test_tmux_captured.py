@@ -30,8 +30,8 @@ PARTS = st.sampled_from([*(f"\x1b[{words}m" for words in SEQUENCES), "a", "bc", 
 ROWS = st.lists(st.lists(PARTS, max_size=8).map("".join), max_size=8)
 
 
-def screen(printed: list[str], height: int = 8, title: str = "a title") -> Screen:
-    head = f"{MARK} a-1 2 3 80 {height} {title}"
+def screen(printed: list[str], height: int = 8, title: str = "a title", tabs: str = "8,16", doubled: int = 0) -> Screen:
+    head = f"{MARK} a-1 2 3 80 {height} {tabs} {doubled} {title}"
     return screens([head, *printed], MARK)["a-1"]
 
 
@@ -73,3 +73,32 @@ def test_the_rows_that_a_call_does_not_print_are_empty() -> None:
     found = screen(["one"], 4, "title  with blanks ")
     assert (found.rows, found.styled) == (("one", "", "", ""), ("one", "", "", ""))
     assert (found.title, found.cursor, found.columns) == ("title  with blanks ", (2, 3), 80)
+
+
+@pytest.mark.parametrize(
+    ("printed", "row"),
+    [
+        ("\ta", "        a"),
+        ("1234567\ta", "1234567 a"),
+        ("12345678\ta", "12345678        a"),
+        ("\x1b[31m漢\x1b[0m\ta", "漢      a"),
+        ("e\u0301\t\ta", "e\u0301               a"),
+        ("\t\t\ta", " " * 79 + "a"),
+        ("\x0eq\ta\x0f", "─       ▒"),
+        ("a\t", "a"),
+    ],
+)
+def test_a_tab_is_as_wide_as_on_the_screen(printed: str, row: str) -> None:
+    """tmux 3.6 and newer print it as a tab, and where it ends depends on the columns before it."""
+    assert screen([printed]).rows[0] == row
+
+
+@pytest.mark.parametrize(("tabs", "row"), [("3,5", "a  b c"), ("", f"a{' ' * 78}bc")])
+def test_a_tab_goes_where_the_program_has_put_its_stops(tabs: str, row: str) -> None:
+    assert screen(["a\tb\tc"], tabs=tabs).rows[0] == row
+
+
+def test_a_backslash_of_a_title_is_one() -> None:
+    """tmux 3.7 and newer print two for each."""
+    assert screen([], title=r"a\\b\\\\c d", doubled=1).title == r"a\b\\c d"
+    assert screen([], title=r"a\\b\c d").title == r"a\\b\c d"

@@ -53,7 +53,8 @@ def test_screens_are_those_of_tmux_row_by_row(screen: Ghostty, stream: bytes, tm
 
         def same() -> bool:
             done = subprocess.run([*server, "capture-pane", "-p"], capture_output=True, text=True, check=True)
-            rows = [row.rstrip() for row in done.stdout.removesuffix("\n").split("\n")]
+            # tmux 3.6 and newer print a tab as a tab.
+            rows = [row.expandtabs().rstrip() for row in done.stdout.removesuffix("\n").split("\n")]
             return (rows + [""] * 24)[:24] == texts(screen)
 
         wait_until(same, 20, f"tmux shows {texts(screen)}")

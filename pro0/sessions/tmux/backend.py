@@ -19,7 +19,7 @@ from pro0.model.screen import Screen
 from pro0.sessions.backend import Asked, Key, Opening, Place, always
 from pro0.sessions.starting import check, elsewhere
 from pro0.sessions.tmux import socket as tmux_socket
-from pro0.sessions.tmux.captured import capture, screens
+from pro0.sessions.tmux.captured import capture, screens, spread
 from pro0.sessions.tmux.keys import LIST, bindings, releases
 from pro0.sessions.tmux.pasting import paste, typed
 from pro0.sessions.tmux.persons import persons_prefix, prefix, terminal_type
@@ -95,7 +95,7 @@ class Tmux:
     def peek(self, handle: Handle, lines: int) -> str:
         """Return a pane's last lines, with scrolled-away ones; raises Refused when it is not ours."""
         captured = _act(handle, line(("capture-pane", "-p", "-J", "-t", handle.pane, "-S", str(-lines))))
-        text = [row.rstrip() for row in captured]
+        text = [spread(row).rstrip() for row in captured]
         while text and not text[-1]:
             text.pop()
         return "\n".join(text[-lines:])

@@ -1,14 +1,16 @@
 """The screens printed by tmux: whole, and each row with its own styles and letters.
 
 tmux leaves out what a row has from the row above it: its styles, and whether its letters are those that draw lines.
+From version 3.6 on it prints a tab as a tab, from 3.7 on a backslash of a title as two.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pro0.model.runtime import Handle
 from pro0.model.screen import Screen
-from pro0.sessions.tmux.script import line
+from pro0.rules.text import width
+from pro0.sessions.tmux.script import at_least, line
 
 _ESCAPE = re.compile(
     r"\x1b\[([0-9;:]*)m|([\x0e\x0f])|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])"
@@ -18,12 +20,14 @@ _LINES_ON = "\x0e"
 _LINES = str.maketrans("+,-.0`afghijklmnopqrstuvwxyz{|}~", "→←↑↓█◆▒°±░␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
 """The letters of the set that draws lines."""
 _LONG = ("38", "48", "58")
+_STOPS = range(8, 1 << 16, 8)
+"""The columns of a terminal to which tabs go, unless its program has chosen others."""
 
 
 def capture(handle: Handle, mark: str) -> str:
     """Return the line to print a pane's screen below a head; nobody in the pane can know the `mark`."""
-    numbers = "#{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"
-    head = f"{mark} {handle.incarnation} {numbers} #{{pane_title}}"
+    numbers = "#{cursor_x} #{cursor_y} #{pane_width} #{pane_height} #{pane_tabs}"
+    head = f"{mark} {handle.incarnation} {numbers} {at_least(3, 7)} #{{pane_title}}"
     return line(("display-message", "-p", "-t", handle.pane, head), ("capture-pane", "-p", "-e", "-t", handle.pane))
 
 
@@ -42,10 +46,26 @@ def screens(lines: Iterable[str], mark: str) -> dict[str, Screen]:
 
 
 def _screen(head: str, printed: list[str]) -> Screen:
-    _, _, column, row, width, height, title = head.split(" ", 6)
-    styled = _on_their_own([*printed, *[""] * (int(height) - len(printed))])  # a call's last empty rows are cut off
+    _, _, column, row, columns, height, tabs, is_doubled, title = head.split(" ", 8)
+    stops = [*(int(stop) for stop in tabs.split(",") if stop), int(columns) - 1]
+    shown = [spread(text, stops) for text in printed]
+    styled = _on_their_own([*shown, *[""] * (int(height) - len(printed))])  # a call's last empty rows are cut off
     rows = tuple(_ESCAPE.sub("", text).rstrip() for text in styled)
-    return Screen(rows=rows, title=title, styled=styled, cursor=(int(column), int(row)), columns=int(width))
+    title = title.replace("\\\\", "\\") if is_doubled == "1" else title
+    return Screen(rows=rows, title=title, styled=styled, cursor=(int(column), int(row)), columns=int(columns))
+
+
+def spread(text: str, stops: Sequence[int] = _STOPS) -> str:
+    """Return a row with blanks up to the next stop for each of its tabs."""
+    *before, last = text.split("\t")
+    parts: list[str] = []
+    column = 0
+    for part in before:
+        column += sum(map(width, _ESCAPE.sub("", part)))
+        stop = next((stop for stop in stops if stop > column), column)
+        parts += (part, " " * (stop - column))
+        column = stop
+    return "".join([*parts, last])
 
 
 def _on_their_own(printed: Iterable[str]) -> tuple[str, ...]:
