@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
 from pro0.sessions.tmux import socket as tmux_socket
-from pro0.sessions.tmux.script import Command
+from pro0.sessions.tmux.script import Command, word
 from pro0.sessions.tmux.windows import Group, bring_up
 from tests.contracts.stages import InsideStage, TmuxStage
 from tests.waiting import STUCK, wait_until
@@ -198,6 +199,50 @@ def test_a_window_of_a_person_keeps_its_name(own: TmuxStage) -> None:
         assert shown(stays, "#{window_name}").endswith(" ?1") == bool(count)
         assert "?" not in shown(moved, "#{window_name}")
         assert shown(moved, "#{automatic-rename}") == "1", "tmux goes on naming it by itself"
+
+
+def test_a_name_that_a_person_gave_a_window_stays_as_it_is(own: TmuxStage) -> None:
+    """tmux keeps a backslash of a name as two: without care each count would double them all."""
+    (handle,) = own.open(1)
+    own.tmux("rename-window", "-t", handle.pane, r"my\work")
+
+    def name() -> str:
+        return own.tmux("display-message", "-p", "-t", handle.pane, "#{window_name}")
+
+    before = name()
+    for count, end in ((1, " ?1"), (2, " ?2"), (0, ""), (3, " ?3"), (0, "")):
+        own.backend.mark({handle: bool(count)}, count)
+        assert name() == f"{before}{end}"
+
+
+def test_new_members_take_nothing_from_a_pane_that_floats_above_them(own: TmuxStage) -> None:
+    """From tmux 3.7 on a person can put a pane where a new one would be looked for; before, beside the others."""
+    members = own.open(2)
+    floats = "new-pane" in own.tmux("list-commands", "-F", "#{command_list_name}").split()
+    theirs = own.tmux("new-pane" if floats else "split-window", "-t", members[1].pane, *MINE)
+    if floats:
+        own.tmux("resize-pane", "-t", theirs, "-x", "100%", "-y", "100%")
+    before = panes(own)
+    more = own.start(own.sleepers(2))
+    assert own.backend.alive([*members, *more]) == {handle.incarnation for handle in (*members, *more)}
+    assert before < panes(own)
+    assert own.tmux("display-message", "-p", "-t", theirs, "#{@pro0}") == ""
+
+
+def test_a_member_keeps_its_pane_when_a_new_one_is_not_where_it_is_looked_for(
+    own: TmuxStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = own.open(2)
+    before = panes(own)
+
+    def elsewhere(*arguments: Any, **named: Any) -> str:
+        return bring_up(*arguments, **named).replace(word("{bottom-right}")[1:-1], word("{top-left}")[1:-1])
+
+    monkeypatch.setattr("pro0.sessions.tmux.backend.bring_up", elsewhere)
+    with pytest.raises(EnvironmentMissing, match="already set"):
+        own.open(1)
+    assert panes(own) == before
+    assert own.backend.alive(members) == {handle.incarnation for handle in members}
 
 
 def test_another_team_in_the_same_tmux_keeps_its_panes(home: Path, tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def row(
     window_team: str = PLACE.uid,
     name: str = "",
     size: tuple[int, int] = (220, 50),
+    is_floating: bool = False,
 ) -> PaneRow:
     width, height = size
     return PaneRow(
@@ -60,6 +61,7 @@ def row(
         server_pid=5,
         server_start="99",
         dead=False,
+        is_floating=is_floating,
         window=window,
         session="$0",
         width=width,
@@ -146,7 +148,7 @@ def test_a_handle_that_cannot_be_a_pane_is_refused(changed: dict[str, str]) -> N
     assert "a-1 7 5 99" in ours(HANDLE)
 
 
-@pytest.mark.parametrize("text", ["", "%1", "%1 2 3", "%1 x 5 99 0 @0 $0 80 24 - - - - team:/s", "no server running"])
+@pytest.mark.parametrize("text", ["", "%1", "%1 2 3", "%1 x 5 99 0 0 @0 $0 80 24 - - - - team:/s", "no server running"])
 def test_what_is_not_a_pane_is_passed_over(text: str) -> None:
     assert rows([text]) == {}
 
@@ -158,7 +160,7 @@ def test_the_surrounding_tmux_is_known_whatever_its_socket_is_called(socket: str
 
 
 def test_a_pane_is_read_with_odd_names() -> None:
-    (found,) = rows(["%1 2 5 99 1 @0 $0 80 24 i - - - my team é:/a b/s"]).values()
+    (found,) = rows(["%1 2 5 99 1 0 @0 $0 80 24 i - - - my team é:/a b/s"]).values()
     assert (found.session_name, found.socket, found.tag, found.dead) == ("my team é", "/a b/s", "i", True)
 
 
@@ -174,8 +176,13 @@ def test_a_pane_is_read_with_odd_names() -> None:
         (1, [row("%1", "@4", tag="-")], "$0", [("@4", 1)]),
         (5, [row("%1", "@4", window_team="-", size=(70, 15))], "$0", [("$0:=pro0-i-0", 4), ("$0:=pro0-i-4", 1)]),
         (2, [row("%1", "@4", size=(20, 5))], "$0", [("$0:=pro0-i-0", 1), ("$0:=pro0-i-1", 1)]),
+        (1, [row("%1", "@4", is_floating=True), row("%2", "@4")], "$0", [("$0:=pro0-i-0", 1)]),
+        (1, [row("%1", "@4"), row("%2", "@4", tag="-", is_floating=True)], "$0", [("$0:=pro0-i-0", 1)]),
     ],
-    ids=["new", "three-windows", "room", "overflow", "full", "not-ours", "persons-pane-in-ours", "small", "tiny"],
+    ids=[
+        *("new", "three-windows", "room", "overflow", "full", "not-ours", "persons-pane-in-ours", "small", "tiny"),
+        *("one-floats", "persons-floats"),
+    ],
 )
 def test_where_panes_go(number: int, there: list[PaneRow], session: str, expected: list[tuple[str, int]]) -> None:
     groups = arrange(PLACE, seats(number), {one.pane: one for one in there}, session)

@@ -110,6 +110,8 @@ class PaneRow(Made, frozen=True):
     """One pane in tmux's list."""
 
     dead: bool
+    is_floating: bool
+    """Whether it lies above others: such a pane has no place of its own in the layout."""
     window: str
     session: str
     width: int
@@ -142,6 +144,7 @@ _IDENTITY = ("pane_id", "pane_pid", "pid", "start_time")
 _FIELDS = (
     *_IDENTITY,
     "?pane_dead,1,0",
+    "?pane_floating_flag,1,0",
     "window_id",
     "session_id",
     "window_width",
@@ -174,9 +177,8 @@ def _row(text: str) -> PaneRow | None:
     parts = text.split(" ", len(_FIELDS))
     if len(parts) <= len(_FIELDS):
         return None
-    pane, pid, server_pid, start, dead, window, session, width, height, tag, team, window_team, window_name, rest = (
-        parts
-    )
+    pane, pid, server_pid, start, dead, floats, window, session, width, height, *options, rest = parts
+    tag, team, window_team, window_name = map(_option_text, options)
     if not all(map(_NUMBER.fullmatch, (pid, server_pid, start, width, height))):
         return None
     name, _, socket = rest.partition(":")
@@ -184,16 +186,17 @@ def _row(text: str) -> PaneRow | None:
         pane=pane,
         pid=int(pid),
         dead=dead == "1",
+        is_floating=floats == "1",
         server_pid=int(server_pid),
         server_start=start,
         window=window,
         session=session,
         width=int(width),
         height=int(height),
-        tag=_option_text(tag),
-        team=_option_text(team),
-        window_team=_option_text(window_team),
-        window_name=_option_text(window_name),
+        tag=tag,
+        team=team,
+        window_team=window_team,
+        window_name=window_name,
         session_name=name,
         socket=socket,
     )
@@ -210,7 +213,8 @@ def _octal(match: re.Match[bytes]) -> bytes:
 
 def marked(handle: Handle, is_needed: bool, count: int) -> str:
     """Return the line that stresses a pane's border or not, and puts a count behind the name of its window, if ours."""
-    own_name = "#{s/ [?][0-9]+$//:window_name}"
+    # tmux keeps a backslash of a name as two, and would make four of them from the name as it says it.
+    own_name = r"#{s/[\][\]/\\/;s/ [?][0-9]+$//:window_name}"
     option: Command = ("set-option", "-p", "-t", handle.pane, NEEDED, "1" if is_needed else "")
     rename = line(("rename-window", "-t", handle.pane, f"{own_name} ?{count}" if count else own_name))
     # Not in a window of the person's that the pane was moved to: tmux would stop naming it by itself for good.

@@ -115,11 +115,15 @@ def bring_up(place: Place, groups: Iterable[Group], *, start: bool, server: Iter
 
 
 def _rooms(place: Place, name: str, rows: Iterable[PaneRow]) -> dict[str, int]:
-    """Return the free places in the windows of this name, by window."""
+    """Return the free places in the windows of this name, by window.
+
+    A window with a floating pane has none: the pane could lie where a new one is looked for.
+    """
     rooms: dict[str, int] = {}
     for row in rows:
         if row.window_team and row.window_team == place.uid and row.window_name == name:
-            rooms[row.window] = rooms.get(row.window, _room(place, row.width, row.height)) - 1
+            left = rooms.get(row.window, _room(place, row.width, row.height)) - 1
+            rooms[row.window] = 0 if row.is_floating else left
     return {window: room for window, room in rooms.items() if room > 0}
 
 
@@ -176,7 +180,8 @@ def _with_main(target: str, layout: str) -> Iterator[Command]:
 
 def _mark(place: Place, opening: Opening, pane: str) -> Iterator[Command]:
     title = literal(opening.title)
-    yield ("set-option", "-p", "-t", pane, TAG, opening.incarnation)
+    # With -o a pane that has a tag keeps it, and the bring-up fails: it must never take a pane from its member.
+    yield ("set-option", "-p", "-o", "-t", pane, TAG, opening.incarnation)
     yield ("set-option", "-p", "-t", pane, TEAM, place.uid)
     yield ("set-option", "-p", "-F", "-t", pane, STARTED, "#{pane_pid}")
     yield ("set-option", "-p", "-t", pane, TITLE, title)
