@@ -515,7 +515,7 @@ def test_left_over_processes(
     ]
     if sys.platform == "linux":
         for process in (ours, gone, *bystanders):
-            resource.prlimit(process.pid, resource.RLIMIT_RTTIME, (mark.mark_of("inc-1"), -1))
+            resource.prlimit(process.pid, resource.RLIMIT_RTTIME, (mark.mark_of("inc-1"), resource.RLIM_INFINITY))
         bystanders += [start(tag), start(tag | {"PRO0_TEAM": "gone", "PRO0_TEAM_UID": "another"})]
     pids = {str(process.pid) for process in (ours, gone)}
 
@@ -548,7 +548,7 @@ def test_a_yes_ends_the_processes_that_were_counted(
     def left(of: dict[str, str], session: str) -> subprocess.Popen[bytes]:
         process = start(of | {"PRO0_INCARNATION": session})
         if sys.platform == "linux":
-            resource.prlimit(process.pid, resource.RLIMIT_RTTIME, (mark.mark_of(session), -1))
+            resource.prlimit(process.pid, resource.RLIMIT_RTTIME, (mark.mark_of(session), resource.RLIM_INFINITY))
         return process
 
     def confirm(question: str, **_how: object) -> bool:

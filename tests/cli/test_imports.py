@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,8 @@ from pro0.cli.main import entry
 atexit.register(print, "torn down")
 sys.exit(entry())
 """
+OF_PYTHON = sys.stdlib_module_names | {path.stem for path in Path(sysconfig.get_path("stdlib")).glob("*.py")}
+"""What comes with Python; its own list may leave something out."""
 FOR_CHANGES = {
     "pro0.config",
     "pro0.ops.trust",
@@ -63,9 +66,7 @@ def bare() -> set[str]:
 def foreign(names: set[str]) -> set[str]:
     """Return the top-level packages that come neither with Python nor with pro0."""
     tops = {name.partition(".")[0] for name in names}
-    return {
-        top for top in tops if top not in sys.stdlib_module_names and top not in ("pro0", "__main__", "__mp_main__")
-    }
+    return tops - OF_PYTHON - {"pro0", "__main__", "__mp_main__"}
 
 
 @pytest.fixture
