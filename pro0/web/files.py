@@ -1,7 +1,6 @@
 """The files of the page, read once: what a browser gets is of one version, whatever is installed meanwhile."""
 
 import hashlib
-import mimetypes
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -13,8 +12,16 @@ from pro0.web.proof import FORBIDDEN
 
 START = "index.html"
 READING = ("GET", "HEAD")
-_TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json"}
-"""The types that a machine's own table may not know, or know otherwise."""
+_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".toml": "application/toml",
+    ".txt": "text/plain",
+    ".webmanifest": "application/manifest+json",
+}
+"""A machine's own table, and that of a version of Python, may not know them, or know them otherwise."""
 
 
 class PageFiles:
@@ -45,7 +52,7 @@ class _File:
     def __init__(self, path: Path) -> None:
         self.content = path.read_bytes()
         self.tag = f'"{hashlib.sha256(self.content).hexdigest()}"'
-        self.type = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        self.type = _TYPES.get(path.suffix, "application/octet-stream")
 
 
 def _files(folder: Path) -> list[Path]:

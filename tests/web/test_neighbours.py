@@ -110,7 +110,7 @@ TYPES = {
     ".html": "text/html",
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
-    ".toml": "application/octet-stream",
+    ".toml": "application/toml",
     ".webmanifest": "application/manifest+json",
 }
 
