@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Iterator
 from math import isinf
 
+from pro0.rules.size import nested_deeper_than
+
 LINE_LIMIT = 4 * 1024 * 1024
 """Bytes of one message; the longest text that an operation takes is far shorter, escaped too."""
 DEPTH_LIMIT = 32
@@ -97,15 +99,12 @@ def failed(key: str | int | float | None, fault: Fault) -> JSON:
 
 def decode(line: bytes) -> object:
     """Return the value of a line; raises Unreadable."""
+    if nested_deeper_than(DEPTH_LIMIT, line):
+        raise Unreadable(f"nested deeper than {DEPTH_LIMIT}", too_much=True)
     try:
-        value = _DECODER.decode(line.decode())
-    except RecursionError:
-        raise Unreadable(f"nested deeper than {DEPTH_LIMIT}", too_much=True) from None
+        return _DECODER.decode(line.decode())
     except ValueError as error:
         raise Unreadable(f"not JSON: {error}") from None
-    if _deeper_than(DEPTH_LIMIT, value):
-        raise Unreadable(f"nested deeper than {DEPTH_LIMIT}", too_much=True)
-    return value
 
 
 def encode(value: object) -> JSON:
@@ -134,21 +133,6 @@ def _finite(text: str) -> float:
     if isinf(value := float(text)):
         raise ValueError(f"{text[:30]} is too large a number")
     return value
-
-
-def _deeper_than(limit: int, value: object) -> bool:
-    level = [value]
-    for _ in range(limit):
-        level = [item for one in level for item in _items(one)]
-        if not level:
-            return False
-    return any(isinstance(one, list | dict) for one in level)
-
-
-def _items(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)

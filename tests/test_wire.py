@@ -81,13 +81,14 @@ def test_what_is_no_json_is_said_to_be_none(line: bytes) -> None:
     assert not raised.value.too_much
 
 
-@pytest.mark.parametrize("levels", [DEPTH_LIMIT + 1, sys.getrecursionlimit() + 100, 500_000])
-@pytest.mark.parametrize("key", [b"", b'{"a": '])
-def test_deep_json_is_refused_as_too_much(levels: int, key: bytes) -> None:
-    """Check 72: deep JSON."""
-    with pytest.raises(Unreadable) as raised:
-        decode(key + nested(levels) + (b"}" if key else b""))
-    assert raised.value.too_much
+@pytest.mark.parametrize("levels", [DEPTH_LIMIT + 1, sys.getrecursionlimit() + 100, 50_000, 500_000])
+@pytest.mark.parametrize(("before", "after"), [(b"", b""), (b'{"a": ', b"}"), (b"", b" and more")])
+def test_deep_json_is_refused_as_too_much(levels: int, before: bytes, after: bytes) -> None:
+    """Check 72: deep JSON, whole or not."""
+    for whole in (nested(levels), b"[" * levels):
+        with pytest.raises(Unreadable) as raised:
+            decode(before + whole + after)
+        assert raised.value.too_much
 
 
 def test_the_deepest_json_that_is_read() -> None:

@@ -8,7 +8,7 @@ import msgspec
 from pro0.cli.output import stdin_bytes
 from pro0.config.keys import strict
 from pro0.errors import BadInput, ErrorCode, NotFound
-from pro0.rules.size import holds_more_than
+from pro0.rules.size import holds_more_than, nested_deeper_than
 from pro0.store.keys import repeated
 
 SIZE_LIMIT = 16 * 1024 * 1024
@@ -47,11 +47,12 @@ def value_of(data: bytes, name: str) -> object:
             raise BadInput(f"{name} holds more than {VALUE_LIMIT} values", code=ErrorCode.TOO_LARGE)
         try:
             value = cast(object, msgspec.json.decode(text))
-            if twice := repeated(data):
-                raise BadInput(f"{name} has the key {twice} twice", hint="keep one of them")
-            return value
+            if not nested_deeper_than(DEPTH_LIMIT, data):
+                if twice := repeated(data):
+                    raise BadInput(f"{name} has the key {twice} twice", hint="keep one of them")
+                return value
         except (msgspec.DecodeError, RecursionError, ValueError):
-            pass  # YAML's own short forms begin so too
+            pass  # YAML's own short forms begin so too, and its reader says what is nested too deep
     return _yaml(text, name)
 
 

@@ -47,3 +47,13 @@ def test_a_line_of_a_log_in_which_a_key_stands_twice_is_passed_over() -> None:
     """Rulings 5.5: it is damage, as a line is that was cut."""
     lines = [b'{"at": "2", "event": "a"}', b'{"at": "1", "event": "b", "event": "c"}', b'{"at": "0", "ev']
     assert [event["event"] for event in team_logs._events(lines)] == ["a"]
+
+
+@pytest.mark.parametrize("levels", [600, 20_000])
+def test_a_line_of_a_log_that_is_nested_too_deep_is_passed_over(
+    levels: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing of ours is; printed as JSON it ended the command."""
+    deep = b'{"at": "1", "event": "b", "deep": ' + b"[" * levels + b"]" * levels + b"}"
+    team_logs._print(team_logs._events([b'{"at": "2", "event": "a"}', deep]), as_json=True)
+    assert [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()] == ["a"]

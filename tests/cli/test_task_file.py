@@ -77,7 +77,9 @@ REFUSED = {
     "a name twice": ("- title: a\n  run: x\n  run: y", 2, "'run' stands twice, line 3"),
     "a name twice in JSON": ('[{"title": "a", "run": "x", "\\u0072un": "y"}]', 2, "has the key 'run' twice"),
     "a name twice in JSON that is YAML": ('[{title: a, "run": x, run: y}]', 2, "'run' stands twice, line 1"),
-    "deep": ("[" * 100_000, 2, ""),
+    "deep": ("[" * 100_000, 2, "nest"),
+    "deep and whole": ("[" * 20_000 + "]" * 20_000, 2, "exceeded maximum nesting depth"),
+    "deep in a field": ('[{"title": "a", "run": ' + '{"x": ' * 20 + "1" + "}" * 20 + "}]", 2, "is nested too deep"),
     "no UTF-8": ("\udcff", 2, "UTF-8"),
 }
 

@@ -177,6 +177,14 @@ class TestEvents:
         assert found[0]["detail"] == {"number": 6}
         assert (found[-1]["detail"], found[-1]["cut"]) == ({}, True)
 
+    def test_one_that_is_nested_too_deep_loses_its_detail(self, team: TeamStore) -> None:
+        deep: Any = "x"
+        for _ in range(900):
+            deep = [deep]
+        team.log_event(NOW, "human", "task.claim", deep=deep)
+        [found] = call(client(team), "event.list")
+        assert (found["detail"], found["cut"]) == ({}, True)
+
 
 def test_costs_are_told_as_they_grow(connect: Connect, team: TeamStore) -> None:
     wire = connect()

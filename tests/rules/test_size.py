@@ -1,4 +1,4 @@
-"""How much a JSON text holds is told before it is parsed (reliability 27)."""
+"""How much a JSON text holds, and how deep, is told before it is parsed (reliability 27)."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pro0.rules.size import holds_more_than
+from pro0.rules.size import holds_more_than, nested_deeper_than
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(),
@@ -36,3 +36,26 @@ def test_it_counts_texts_lists_mappings_and_commas(value: object) -> None:
 def test_what_is_no_json_is_counted_too(data: bytes) -> None:
     assert holds_more_than(0, data)
     assert not holds_more_than(len(data), data)
+
+
+def levels(value: object) -> int:
+    """Levels of lists and mappings."""
+    if not isinstance(value, list | dict):
+        return 0
+    return 1 + max(map(levels, value.values() if isinstance(value, dict) else value), default=0)
+
+
+@given(VALUES)
+def test_it_counts_the_levels_of_lists_and_mappings(value: object) -> None:
+    """Whatever brackets and quotes its texts hold."""
+    data, number = json.dumps([value, '"[{\\', "]}"]).encode(), 1 + levels(value)
+    assert not nested_deeper_than(number, data)
+    assert nested_deeper_than(number - 1, data)
+
+
+@pytest.mark.parametrize("rest", ["", "]" * 50_000, "]" * 50_000 + " and more", '"never ends'])
+def test_what_is_nested_too_deep_is_so_in_whatever_text(rest: str) -> None:
+    """Every version of Python reads another number of levels."""
+    data = ("[" * 50_000 + rest).encode()
+    assert nested_deeper_than(49_999, data)
+    assert not nested_deeper_than(50_000, data)

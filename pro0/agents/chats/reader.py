@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from pro0.agents.transcripts import FAR, ONCE, Follower
 from pro0.decoding import decoder
 from pro0.model.screen import ChatEntry
+from pro0.rules.size import DEEPEST, nested_deeper_than
 
 SHOWN = 500
 """Entries that a reader remembers."""
@@ -131,10 +133,9 @@ def call(id: str, name: str, arguments: object, at: datetime | None) -> ChatEntr
     """Return the entry of a call whose result is not known yet."""
     if isinstance(arguments, str):
         whole = arguments
-        try:
-            arguments = msgspec.json.decode(arguments)
-        except (msgspec.DecodeError, RecursionError):
-            pass
+        with suppress(msgspec.DecodeError, UnicodeEncodeError):
+            if not nested_deeper_than(DEEPEST, data := arguments.encode()):
+                arguments = msgspec.json.decode(data)
     else:
         whole = msgspec.json.encode(arguments, enc_hook=str).decode()
     return ChatEntry(id=id, kind="tool", at=at, text=_title(name, arguments), state="running", arguments=whole)

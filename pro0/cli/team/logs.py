@@ -12,6 +12,7 @@ from pro0.cli.context import here, named_team
 from pro0.cli.output import json_option, json_text, write
 from pro0.cli.team.log_lines import Event, text_of
 from pro0.decoding import decode
+from pro0.rules.size import DEEPEST, nested_deeper_than
 from pro0.store.journal import Journal
 from pro0.store.keys import repeated
 from pro0.store.paths import LEAD_LOG
@@ -63,7 +64,7 @@ def _events(lines: Iterable[bytes]) -> list[Event]:
     for text in lines:
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             event = decode(text, Event)
-            if not repeated(text):
+            if not nested_deeper_than(DEEPEST, text) and not repeated(text):
                 events.append(event)
     return sorted(events, key=lambda event: str(event.get("at")))
 

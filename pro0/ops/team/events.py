@@ -13,6 +13,7 @@ from msgspec import Meta
 from pro0.decoding import convert, decode
 from pro0.model.caller import IN_CHARGE, PEOPLE_AND_AGENTS
 from pro0.ops.context import Context, operation
+from pro0.rules.size import DEEPEST, nested_deeper_than
 from pro0.store.journal import Journal
 from pro0.store.keys import repeated
 from pro0.store.paths import LEAD_LOG
@@ -20,7 +21,7 @@ from pro0.store.paths import LEAD_LOG
 LATEST = 1000
 """Events that a list shows, at most: the newest."""
 LONGEST = 16 * 1024
-"""Bytes of an event whose detail is shown."""
+"""Bytes of an event whose detail is shown, unless it is nested too deep."""
 Number = Annotated[int, Meta(ge=1, le=LATEST, description="How many, at most: the newest.")]
 
 
@@ -66,7 +67,7 @@ class EventFeed:
     def _event(self, line: bytes, at: datetime, fields: dict[str, object]) -> TeamEvent:
         actor, event = str(fields.pop("actor", "lead")), str(fields.pop("event", ""))
         fields.pop("pid", None)
-        cut = len(line) > LONGEST
+        cut = len(line) > LONGEST or nested_deeper_than(DEEPEST, line)
         return TeamEvent(id=self._id(line), at=at, actor=actor, event=event, detail={} if cut else fields, cut=cut)
 
     def _id(self, line: bytes) -> str:
