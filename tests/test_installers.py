@@ -28,7 +28,7 @@ from tools import install_size
 pytestmark = pytest.mark.soak
 PATIENCE = 6 * STUCK
 """Seconds for one line: pip compiles all that it installs, which takes minutes on a machine that is busy."""
-VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.15")
 WITH = {
     "uv": "uv tool install --python {python} {what}",
     "pipx": "pipx install --python {python} {what}",
