@@ -157,7 +157,7 @@ def test_incomplete_metadata_is_refused(meta: dict[str, object]) -> None:
 MALFORMED: dict[str, tuple[object, object, int]] = {
     "garbage": (b"garbage", None, PARSE),
     "half": (b'{"jsonrpc":"2.0","id":1', None, PARSE),
-    "deep": (b"[" * 50_000 + b"]" * 50_000, None, REQUEST),
+    "deep": (b"[" * 50_000, None, REQUEST),
     "a string": ("hello", None, REQUEST),
     "a number": (7, None, REQUEST),
     "null": (b"null", None, REQUEST),
