@@ -1,5 +1,6 @@
 """The lists of tools for each kind of caller, as files. `make schemas` writes them, since making them is slow."""
 
+import json
 import os
 from collections.abc import Collection
 
@@ -7,7 +8,6 @@ from pro0.mcp.protocol import Listing
 from pro0.model.ids import LEAD
 from pro0.ops.identity import TASK_ID, session_of
 from pro0.store.root import root
-from pro0.wire import decode
 
 FOLDER = os.path.join(os.path.dirname(__file__), "listed")  # noqa: PTH118, PTH120 - pathlib takes a while to import
 LEAD_AGENT, MEMBER, ONE_TASK, OUTSIDE = KINDS = "lead_agent", "member", "one_task", "outside"
@@ -29,8 +29,7 @@ def kind_of_caller() -> str:
 def listing(kind: str, only: Collection[str] = ()) -> Listing:
     """Return the instructions and the tools for a caller of this kind, all of them or these."""
     with open(file(kind), "rb") as stream:
-        document = decode(stream.read())
-    assert isinstance(document, dict)
+        document = json.load(stream)
     tools = [tool for tool in document["tools"] if not only or tool["name"] in only]
     return Listing(str(document["instructions"]), tools)
 
