@@ -165,6 +165,15 @@ def project(tmp_path: Path, home: Path) -> Path:
     return repository_in(folder)
 
 
+@pytest.fixture
+def in_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A git that keeps the refs and logs of new repositories in tables, as version 3 does by itself."""
+    tried = subprocess.run(("git", "init", "-q", "--ref-format=reftable", tmp_path / "tried"), capture_output=True)
+    if tried.returncode:
+        pytest.skip("this git keeps refs in files alone")
+    monkeypatch.setenv("GIT_DEFAULT_REF_FORMAT", "reftable")
+
+
 def program(
     *arguments: str,
     stdin: str = "",

@@ -479,6 +479,15 @@ def test_what_git_has_put_aside_is_saved(
     assert len(repository.all()) == 1
 
 
+@pytest.mark.usefixtures("in_tables")
+@pytest.mark.parametrize("there", [True, False], ids=["the folder is there", "the folder is gone"])
+@pytest.mark.parametrize("act", ASIDE)
+def test_it_is_saved_also_where_refs_are_in_tables(
+    act: str, there: bool, repository: Repository, project: Path, tree: Worktree
+) -> None:
+    test_what_git_has_put_aside_is_saved(act, there, repository, project, tree)
+
+
 def test_what_git_has_put_aside_is_named_where_all_else_is_merged(
     repository: Repository, project: Path, tree: Worktree
 ) -> None:

@@ -12,16 +12,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pro0.errors import EnvironmentMissing
-from pro0.git.commands import HEADS, PASSING, Git
+from pro0.git.commands import HEADS, PASSING, Git, last_line
 from pro0.worktrees.names import is_anothers
 
 _NOTES = ("autostash", "orig-head")
 _REBASES = ("rebase-merge", "rebase-apply")
 _FILES = (*(f"{rebase}/{note}" for rebase in _REBASES for note in _NOTES), "MERGE_AUTOSTASH")
+_OWN_REFS = ("refs/worktree/", "refs/bisect/", "refs/rewritten/")
+"""The refs of one worktree alone."""
 _NAMES = (HEADS, "refs/tags/", "refs/remotes/", "refs/stash")
 """What names a commit for good."""
 _ID = re.compile(rb"[0-9a-f]{40,64}\n?")
-_ONLY_MOVED = re.compile(rb"^(?:checkout|reset|clone):|^rebase.*\((?:start|finish)\)|Fast-forward$")
+_ONLY_MOVED = re.compile(r"^(?:checkout|reset|clone):|^rebase.*\((?:start|finish)\)|Fast-forward$")
 _NO_OBJECT = 1
 """The exit code of git for an object that is not there any more, so nothing can save it."""
 _LONGEST = 8192
@@ -100,13 +102,24 @@ def credited(worktree: Git, holders: Sequence[str], commit: str) -> str:
 
 def made_in(private: Path) -> set[str]:
     """Return the commits that were made in a worktree, as its own log of HEAD tells."""
-    log = b""
-    try:
-        log = (private / "logs" / "HEAD").read_bytes()
-    except OSError as error:
-        raise_if_passing(error)
-    parted = (line.partition(b"\t") for line in log.splitlines())
-    return {ids.split()[1].decode() for ids, _, act in parted if act and not _ONLY_MOVED.search(act)}
+    return {commit for commit, act in log_of_head(private) if act and not _ONLY_MOVED.search(act)}
+
+
+def log_of_head(private: Path) -> list[tuple[str, str]]:
+    """Return the commits a worktree's HEAD was at, each with the act that led there; none from an unreadable log."""
+    if tables := _tables(private):
+        code, log = tables.attempt("reflog", "show", "--format=- %H%x09%gs", "HEAD", "--")
+        if code and log.endswith(PASSING):
+            raise EnvironmentMissing(f"the log of {private} cannot be read: {last_line(log)}")
+        log = "" if code else log
+    else:
+        try:
+            log = os.fsdecode((private / "logs" / "HEAD").read_bytes())
+        except OSError as error:
+            raise_if_passing(error)
+            return []
+    parted = (line.partition("\t") for line in log.split("\n") if line)  # an act may hold other ends of lines
+    return [(ids.split()[1], act) for ids, _, act in parted]
 
 
 def pending_patches(private: Path) -> bool:
@@ -114,7 +127,16 @@ def pending_patches(private: Path) -> bool:
     return mode_of(private / "rebase-apply" / "applying") != 0
 
 
+def _tables(private: Path) -> Git | None:
+    """Return git in a worktree's own folder, when it keeps refs and logs in tables (reftable) and not in files."""
+    return Git(private, {"GIT_DIR": str(private)}) if mode_of(private / "reftable") else None
+
+
 def _noted(private: Path) -> Iterator[str]:
+    if tables := _tables(private):
+        yield from tables.run("for-each-ref", "--format=%(objectname)", *_OWN_REFS).split()
+        code, commit = tables.attempt("rev-parse", "--quiet", "--verify", "MERGE_AUTOSTASH")
+        yield from () if code else (commit,)
     walk = os.walk(private / "refs", onerror=raise_unless_gone)
     own_refs = sorted(Path(folder, name) for folder, _, names in walk for name in names)
     for path in (*(private / name for name in _FILES), *own_refs):

@@ -1,8 +1,8 @@
 """Stashes of a worktree: they stay in the repository, and only their messages name the branch."""
 
 import math
-import os
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from pro0.worktrees.names import is_anothers
 
 _STASH = re.compile(r"(\S+ \S+) (\d+) (\S+)[^\t]*\t(?:WIP on|On) ([^:]+): ")
 _NOWHERE = "(no branch)"
-_MOVED = re.compile(r"\tcheckout: moving from (\S+) to (\S+)|\tBranch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+_MOVED = re.compile(r"checkout: moving from (\S+) to (\S+)|Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
 
 
 def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None = None) -> tuple[str, ...]:
@@ -29,9 +29,9 @@ def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None
     try:
         if private:
             began = math.floor((private / "commondir").stat().st_mtime)  # git writes it once, with the worktree
-            log = os.fsdecode((private / "logs" / "HEAD").read_bytes())
-            branches |= _been_on(checkout, place, log)
-            bases = {line.split()[1] for line in log.splitlines()}
+            log = aside.log_of_head(private)
+            branches |= _been_on(checkout, place, (act for _, act in log))
+            bases = {commit for commit, _ in log}
     except OSError as error:
         aside.raise_if_passing(error)
     return tuple(
@@ -46,10 +46,10 @@ def _name(short: str, whole: str) -> str:
     return whole if short.isdecimal() else short
 
 
-def _been_on(checkout: Git, place: Path, log: str) -> set[str]:
+def _been_on(checkout: Git, place: Path, acts: Iterable[str]) -> set[str]:
     """Return the present and former branches of a worktree, except those of another member or worktree."""
     now = {tree.branch: tree.path for tree in checkout.worktrees()}
-    names = {name for move in _MOVED.findall(log) for name in move} | {*now}
+    names = {name for act in acts if (move := _MOVED.match(act)) for name in move.groups()} | {*now}
     here = place.resolve()
     return {name for name in names if name and now.get(name, here) == here and not is_anothers(name, place.name)}
 

@@ -345,6 +345,11 @@ def on_no_branch(tree: Path) -> str:
     return stash(tree)
 
 
+def after_a_subject_of_two_lines(tree: Path) -> str:
+    git(tree, "commit", "-q", "--allow-empty", "-m", "one\u2028two")
+    return on_no_branch(tree)
+
+
 def in_a_folder_that_is_gone(tree: Path) -> str:
     commit = stash(tree)
     shutil.rmtree(tree)
@@ -363,7 +368,7 @@ def with_digits_alone(tree: Path) -> str:
 
 STASHED = (
     *(on_its_branch, on_its_branch_then_elsewhere, on_a_branch_of_its_own, on_a_branch_that_it_renamed),
-    *(on_no_branch, in_a_folder_that_is_gone, with_digits_alone),
+    *(on_no_branch, after_a_subject_of_two_lines, in_a_folder_that_is_gone, with_digits_alone),
 )
 
 
@@ -381,6 +386,12 @@ def test_a_stash_is_named_when_its_worktree_goes(how: Callable[[Path], str], fie
     assert not [commit for commit in others if commit in report]
     git(project, "stash", "apply", "-q", named)
     assert git(project, "status", "--porcelain", "-uno") == "M README"
+
+
+@pytest.mark.usefixtures("in_tables")
+@pytest.mark.parametrize("how", STASHED, ids=lambda how: how.__name__)
+def test_a_stash_is_named_also_where_refs_are_in_tables(how: Callable[[Path], str], field: Field) -> None:
+    test_a_stash_is_named_when_its_worktree_goes(how, field)
 
 
 def test_a_stash_is_named_also_when_the_harvest_was_not_recorded(field: Field) -> None:
