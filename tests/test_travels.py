@@ -76,6 +76,21 @@ def test_a_branch_goes_there_and_its_commits_come_home(travelling: Travelling, t
     assert not (there.home / "code").exists()
 
 
+@pytest.mark.parametrize("kind", ["defaultObjectFormat = sha256", "defaultRefFormat = reftable"])
+def test_its_machine_may_make_repositories_of_another_kind(kind: str, project: Path, tmp_path: Path) -> None:
+    """As git 3 does by itself."""
+    (tmp_path / "user" / ".gitconfig").write_text(f"[init]\n{kind}\n")
+    travelling, there = Travelling(project), There(tmp_path / "there")
+    travelling.begin(BRANCH)
+    travelling.send(BRANCH, "bob", there.command("receive"))
+    there.do("make", "--branch", BRANCH)
+    put(there.tree, "b", "1\n")
+    tip = bring(travelling, there, "--save")
+    assert git(project, "show", f"{BRANCH}:b") == "1"
+    there.do("leave", "--branch", BRANCH, "--tip", tip)
+    assert not there.home.joinpath("code").exists()
+
+
 def test_a_worktree_that_is_there_goes_on(travelling: Travelling, there: There, project: Path) -> None:
     """Issue 19, build 3: a new session finds what the last one left."""
     newest = commit(there.tree, "a", "1\n")

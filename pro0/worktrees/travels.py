@@ -106,7 +106,8 @@ class Guest(Repository):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         with alone(place):
             if not (place / "HEAD").exists():
-                Git(place).run("init", "--quiet", "--bare", "--template=")
+                # git 3 would make one of another kind than home's, and take nothing from there
+                Git(place).run("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
         super().__init__(place)
 
     def receive(self) -> NoReturn:
