@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 from filelock import lock_descriptor
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.decoding import decode
 from pro0.model import ids
 from pro0.store import atomic
@@ -99,7 +99,7 @@ def foreign(*tops: Path) -> Iterator[Path]:
 def linked(*tops: Path) -> Iterator[Path]:
     """Yield the links standing in place of folders."""
     for path, status in walk(*tops):
-        if stat.S_ISLNK(status.st_mode) and path.is_dir():
+        if stat.S_ISLNK(status.st_mode) and looking.is_folder(path):
             yield path
 
 
@@ -236,7 +236,7 @@ def tighten(entry: Loose) -> None:
     try:
         descriptor = os.open(entry.path, flags)
     except PermissionError:  # its owner may not read it, so chmod by path
-        if not entry.path.is_symlink():
+        if not looking.is_link(entry.path):
             entry.path.chmod(entry.proper)
         return
     try:

@@ -165,7 +165,7 @@ class Store:
             with translated(place), suppress(FileNotFoundError):
                 status = place.lstat()
                 if not stat.S_ISDIR(status.st_mode):
-                    kind = "a symbolic link, which is not followed" if place.is_symlink() else "not a folder"
+                    kind = "a symbolic link, which is not followed" if stat.S_ISLNK(status.st_mode) else "not a folder"
                     raise EnvironmentMissing(f"{place} is {kind}", code=ErrorCode.UNSAFE_PATH, hint="move it away")
                 if status.st_uid != os.geteuid():
                     hint = "choose another PRO0_HOME"

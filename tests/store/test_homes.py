@@ -23,6 +23,9 @@ from tests.teams import files
 
 pytestmark = pytest.mark.usefixtures("no_sync")
 
+LOOKS = ("stat", "lstat")
+"""How a path is looked at: `Path.lstat` is a call of `os.stat` on Python 3.11, and of `os.lstat` on a later one."""
+
 
 @pytest.fixture
 def team(home: Path) -> TeamStore:
@@ -106,7 +109,7 @@ def test_a_home_that_is_no_folder_of_ones_own(
 
 
 def test_an_error_while_the_home_is_looked_at(home: Path, team: TeamStore) -> None:
-    with pytest.raises(StoreError, match=r"cannot use .*teams.*EIO"), fault_at(2, fail_with(errno.EIO), ("stat",)):
+    with pytest.raises(StoreError, match=r"cannot use .*teams.*EIO"), fault_at(2, fail_with(errno.EIO), LOOKS):
         Store(home).check()
 
 

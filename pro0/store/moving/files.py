@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.store import atomic, journal
 from pro0.store.files import SIZE_LIMIT, make_folder, translate
@@ -150,7 +151,7 @@ def _below(top: Path) -> Iterator[str]:
 
     for base, inside, names in os.walk(top, onerror=fail):
         for folder in (Path(base, name) for name in inside):
-            if folder.is_symlink():
+            if looking.is_link(folder):
                 text = f"{folder} is a symbolic link, which is not followed"
                 raise EnvironmentMissing(text, code=ErrorCode.UNSAFE_PATH)
         yield from (str(Path(base, name).relative_to(top)) for name in names)

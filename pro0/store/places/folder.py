@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
+from pro0 import looking
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, StoreError, Unwritable
 from pro0.store import atomic
 from pro0.store.lock import locked, tidy
@@ -87,7 +88,7 @@ class Folder:
 
     def is_there(self) -> bool:
         """Return True when it is a folder."""
-        return self.path.is_dir()
+        return looking.is_folder(self.path)
 
     def holds(self, name: str) -> bool:
         """Return True when there is a file of that name; raises StoreError when the answer is unknown."""
@@ -129,7 +130,7 @@ def translate(error: OSError, path: Path) -> NoReturn:
         raise EnvironmentMissing(
             f"{odd} is not a regular file", code=ErrorCode.UNSAFE_PATH, hint="pro0 doctor"
         ) from None
-    if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
+    if isinstance(error, FileNotFoundError | NotADirectoryError) and not looking.is_folder(path.parent):
         raise NotFound(f"{path.parent} is not there") from None
     raise unusable(error, path) from error
 
@@ -144,7 +145,7 @@ def unusable(error: OSError, path: Path) -> StoreError:
 
 
 def _link(path: Path) -> Path | None:
-    return next((place for place in (path, path.with_name(LOCK), path.parent) if place.is_symlink()), None)
+    return next((place for place in (path, path.with_name(LOCK), path.parent) if looking.is_link(place)), None)
 
 
 def _odd(path: Path) -> Path | None:
@@ -185,7 +186,7 @@ def delete(path: Path) -> None:
 
     `rmtree` opens anything but a folder, and waits for ever on a pipe without a writer.
     """
-    if path.is_dir() and not path.is_symlink():
+    if looking.is_folder(path) and not looking.is_link(path):
         import shutil  # late: a short command removes nothing
 
         shutil.rmtree(path)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from pro0 import looking
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
 from pro0.model.team import StorePointer
 from pro0.store import atomic
@@ -225,7 +226,7 @@ def _is_kept(name: str) -> bool:
 
 def _move(source: Path, target: Path) -> None:
     """Rename once: a late writer's new file must not replace the moved one."""
-    if not os.path.lexists(target):
+    if not looking.lexists(target):
         with suppress(FileNotFoundError):
             source.rename(target)
 

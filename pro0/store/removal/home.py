@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.store import atomic, health
 from pro0.store.files import translate
 from pro0.store.lock import locked
@@ -62,4 +63,4 @@ def remove(home: Path, settings: str, look: Callable[[], None] = lambda: None) -
                 home.rmdir()
     except OSError as error:
         translate(error, home)
-    return not home.exists()
+    return not looking.exists(home)

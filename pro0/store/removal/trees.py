@@ -1,10 +1,10 @@
 """Folders of ours, listed and removed whole, also while late writers still add to them."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import Pro0Error
 from pro0.store import atomic
 from pro0.store.files import delete, exists, translated
@@ -43,7 +43,7 @@ def remove(path: Path) -> None:
     for _ in range(_TRIES):
         with suppress(OSError):
             delete(path)
-        if not os.path.lexists(path):
+        if not looking.lexists(path):
             return
     delete(path)
 
