@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from pro0 import looking
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound
 from pro0.git.commands import HEADS, Git, last_line, top
 
@@ -229,7 +230,7 @@ def _below(folder: Path, base: str, tip: str, prefix: str) -> Iterator[_Part]:
         before = _modules(git, base) if modules else {}
     for path in modules:
         place = folder / path
-        if (place / ".git").exists() and place.resolve() == folder.resolve() / path:
+        if looking.exists(place / ".git") and place.resolve() == folder.resolve() / path:
             nested = Git(place)
             code, head = nested.attempt("rev-parse", "--verify", "HEAD^{commit}")
             start = before.get(path, head)

@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+from pro0 import looking
+
 _PACKAGE = Path(__file__).absolute().parent
 
 GUARD = _PACKAGE / "guard" / "__main__.py"
@@ -48,7 +50,7 @@ def data(name: str) -> Path:
     """Return the folder of the shipped `layouts`, `man`, `man5` or `man7`; KeyError for any other name."""
     place = _INSTALLED[name]
     checkout = _PACKAGE.parent / name
-    return checkout if (_PACKAGE.parent / "pyproject.toml").is_file() else _data_root() / place
+    return checkout if looking.is_file(_PACKAGE.parent / "pyproject.toml") else _data_root() / place
 
 
 def _data_root() -> Path:

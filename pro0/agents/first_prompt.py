@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from pro0 import looking
 from pro0.agents.adapter import Brief, SessionView
 from pro0.model.screen import Screen
 
@@ -48,7 +49,7 @@ def written(folder: str) -> datetime:
 
 def was_given(folder: str) -> bool:
     """Return True when the session of that folder was started with a prompt."""
-    return Path(folder, FILE).is_file()
+    return looking.is_file(Path(folder, FILE))
 
 
 def awaited(session_view: SessionView) -> bool:

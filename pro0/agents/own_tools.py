@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from pro0 import looking
 from pro0.agents.adapter import Brief
 
 SERVER = "pro0"
@@ -67,7 +68,7 @@ def _content(path: Path) -> object:
     import tomllib
 
     try:
-        if not path.is_file() or path.stat().st_size > LARGEST:
+        if not looking.is_file(path) or path.stat().st_size > LARGEST:
             return None
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)

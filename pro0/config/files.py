@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pro0 import looking
 from pro0.config.keys import strict
 from pro0.config.table import NAMES
 from pro0.errors import BadInput, ErrorCode
@@ -81,7 +82,7 @@ def _data(path: Path) -> bytes:
 
 def _dead_link(path: Path) -> Path | None:
     """Return the file or its folder when it is a link to nowhere: its settings are away, and not unset."""
-    return next((place for place in (path, path.parent) if place.is_symlink() and not place.exists()), None)
+    return next((place for place in (path, path.parent) if looking.is_link(place) and not looking.exists(place)), None)
 
 
 def _parsed(text: str, path: Path) -> dict[object, object]:

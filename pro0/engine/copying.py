@@ -2,6 +2,7 @@
 
 from shlex import quote
 
+from pro0 import looking
 from pro0.config.database import checked
 from pro0.engine.cleanup import living_guard
 from pro0.errors import ErrorCode, Refused
@@ -61,7 +62,7 @@ def _report(store: Store, name: str, to: str, *, moved: bool) -> list[str]:
     pointer = pointer_in(paths.team)
     place = (pointer.url if pointer else "") or FILES
     lines = [f"{name} is in {place} now" if moved else f"{name} is in {place} already"]
-    unused = str(paths.team / UNUSED) if (paths.team / UNUSED).exists() else ""
+    unused = str(paths.team / UNUSED) if looking.exists(paths.team / UNUSED) else ""
     if pointer and pointer.unused:
         unused = pointer.unused
     if unused:

@@ -1,11 +1,10 @@
 """Observe: take one snapshot of the store and the processes, without locks or changes."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.agents import adapter_named
 from pro0.config import Settings
 from pro0.decoding import convert
@@ -160,7 +159,7 @@ class Observer:
         if not doubtful:
             return {}
         files = {incarnation: paths.sessions / paths.launch(incarnation) for incarnation in doubtful}
-        prepared = {incarnation: os.path.lexists(file) for incarnation, file in files.items()}
+        prepared = {incarnation: looking.lexists(file) for incarnation, file in files.items()}
         guards = processes.called_with({str(file): incarnation for incarnation, file in files.items()})
         for incarnation in doubtful.keys() - guards:
             looks[incarnation] = self._look(doubtful[incarnation])
@@ -237,7 +236,7 @@ class Observer:
         }
         if not files:
             return frozenset()
-        awaited = {incarnation for incarnation, file in files.items() if os.path.lexists(file)}
+        awaited = {incarnation for incarnation, file in files.items() if looking.lexists(file)}
         late = awaited | processes.called_with({str(file): incarnation for incarnation, file in files.items()})
         self._clean |= files.keys() - late
         return frozenset(late)

@@ -13,7 +13,7 @@ from typing import IO, Self
 
 import msgspec
 
-from pro0 import scratch
+from pro0 import looking, scratch
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.git.environment import ALWAYS, as_variables, environment
 from pro0.git.scratch_repository import PLAIN, borrowed, make
@@ -202,7 +202,7 @@ def last_line(text: str) -> str:
 
 def top(folder: Path) -> Path:
     """Return the nearest folder with a repository, whatever the settings of that say about its files' place."""
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    return next((place for place in (folder, *folder.parents) if looking.exists(place / ".git")), folder)
 
 
 def _parsed(entry: str) -> Worktree:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pro0 import looking
 from pro0.errors import Pro0Error, TimedOut
 from pro0.link.mail import OwnMail
 from pro0.link.permission import HOOK, OwnPermissions
@@ -206,7 +207,7 @@ class Doing:
                     stdin=stdin,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
-                    cwd=self._project if self._project.is_dir() else "/",
+                    cwd=self._project if looking.is_folder(self._project) else "/",
                 ) as process:
                     return _ended(process, request)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:

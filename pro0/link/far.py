@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from pro0 import __version__
+from pro0 import __version__, looking
 from pro0.decoding import decode
 from pro0.errors import Pro0Error
 from pro0.link import streams
@@ -273,7 +273,7 @@ class Far:
         self._sockets.pop(stream).close()
         for id in [id for id, asker in self._askers.items() if asker is stream]:
             del self._askers[id]
-            has_taken = self._taken(id).is_file()  # and ended before it could say so
+            has_taken = looking.is_file(self._taken(id))  # and ended before it could say so
             self._home.send(streams.TAKEN if has_taken else streams.GONE, {"id": id})
         if stream is self._terminal:
             self._terminal = None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from pro0 import agents, processes, resources
+from pro0 import agents, looking, processes, resources
 from pro0.agents import first_prompt
 from pro0.decoding import decode
 from pro0.engine.opening.environment import member_environment, of_agent, start_environment
@@ -121,7 +121,7 @@ class Remote:
                 return ended
         report = self.report()
         if report is None:
-            if self._launch.exists() or time.monotonic() - self._since < COMING_UP or self._runs_on():
+            if looking.exists(self._launch) or time.monotonic() - self._since < COMING_UP or self._runs_on():
                 return None
             return self._end_as({"code": None, "signal": None, "reason": NEVER})
         if processes.may_live(report.guard):
@@ -137,7 +137,7 @@ class Remote:
 
     def end(self) -> None:
         """Ask it to end; call it again until `over`."""
-        if not self._place.exists():
+        if not looking.exists(self._place):
             self._end_as({"code": None, "signal": None, "reason": NEVER})
         elif (report := self.report()) and not self._told:
             for number in (signal.SIGTERM, signal.SIGCONT):
@@ -213,7 +213,7 @@ class Remote:
         """End what a killed guard left, and remember the end; None while something of it lives."""
         if processes.end(self._left, FIRM):
             return None
-        if not self._place.exists():
+        if not looking.exists(self._place):
             self._make({paths.HOSTED_OVER: json.dumps(how).encode()})
             return self.over()
         with atomic.folder(self._place) as folder:
@@ -229,7 +229,7 @@ class Remote:
 
         A guard ends its session itself once its home is there without the files. A killed one cannot.
         """
-        return self._has_guard() or (not self._place.parent.is_dir() and bool(self._left()))
+        return self._has_guard() or (not looking.is_folder(self._place.parent) and bool(self._left()))
 
     def _has_begun(self, order: Order) -> bool:
         """Return True for an earlier session, perhaps unknown to home; without its files it is ended."""

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pro0 import processes, resources
+from pro0 import looking, processes, resources
 from pro0.model import ids
 from pro0.model.runtime import Process
 from pro0.ops.identity import INCARNATION, MEMBER_OF, TEAM, TEAM_UID
@@ -103,4 +103,4 @@ def _is_guarded_elsewhere(team: TeamStore, incarnation: str) -> bool:
 
 def _is_home(folder: Path, team: TeamStore) -> bool:
     """Return True when this is the team's home, or was before the home moved."""
-    return os.path.realpath(folder) == os.path.realpath(team.paths.home) or not os.path.lexists(folder)
+    return os.path.realpath(folder) == os.path.realpath(team.paths.home) or looking.is_gone(folder)

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+from pro0 import looking
 from pro0.model.home import AgentAct, Proof, Proofs
 from pro0.rules import proving
 from pro0.store.files import File, make_folder
@@ -13,7 +14,7 @@ _PROOFS = partial(File, name=PROOFS, kind=Proofs, absent=Proofs)
 
 def known(home: Path) -> Proofs:
     """Return all proofs that are kept; raises StoreError."""
-    return _PROOFS(home).read() if home.is_dir() else Proofs()
+    return _PROOFS(home).read() if looking.is_folder(home) else Proofs()
 
 
 def keep(home: Path, proof: Proof) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from pro0 import config, resources
+from pro0 import config, looking, resources
 from pro0.errors import ErrorCode, Refused
 from pro0.model.home import Consent
 from pro0.rules import text
@@ -73,7 +73,7 @@ def agree(home: Path, project: Path) -> config.Powers:
 
 def agreed_projects(home: Path) -> set[Path]:
     """Return the projects of which the person has agreed to a file."""
-    paths = {Path(name) for name in _consent(home).read().projects} if home.is_dir() else set[Path]()
+    paths = {Path(name) for name in _consent(home).read().projects} if looking.is_folder(home) else set[Path]()
     return {path.parents[2] if path.parent.parts[-2:] == LAYOUTS.parts else path for path in paths}
 
 
@@ -94,7 +94,7 @@ def layout_places(project: Path, home: Path) -> tuple[Path, ...]:
 
 def layout_names(project: Path, home: Path) -> list[str]:
     """Return the names of all layouts that there are."""
-    files = [path for place in layout_places(project, home) if place.is_dir() for path in place.iterdir()]
+    files = [path for place in layout_places(project, home) if looking.is_folder(place) for path in place.iterdir()]
     return sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})
 
 
@@ -113,14 +113,15 @@ def _is_agreed(home: Path, layout: Path, content: tuple[str, ...]) -> bool:
 
 def _word(home: Path, path: Path | None) -> str:
     """Return the digest of the requests agreed to for a project or a layout, "" for none."""
-    return _consent(home).read().projects.get(str(path), "") if home.is_dir() else ""
+    return _consent(home).read().projects.get(str(path), "") if looking.is_folder(home) else ""
 
 
 def _layouts(project: Path) -> config.Powers:
     """Return the layouts of a project, each with a digest of its version."""
     folder = project / LAYOUTS
-    files = sorted(path for path in folder.iterdir() if path.suffix in LAYOUT_SUFFIXES) if folder.is_dir() else []
-    return {str(LAYOUTS / path.name): _version(_bytes(path)) for path in files if path.is_file()}
+    found = folder.iterdir() if looking.is_folder(folder) else ()
+    files = sorted(path for path in found if path.suffix in LAYOUT_SUFFIXES)
+    return {str(LAYOUTS / path.name): _version(_bytes(path)) for path in files if looking.is_file(path)}
 
 
 def _bytes(path: Path) -> bytes:

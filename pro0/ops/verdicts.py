@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from pro0 import looking
 from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import Pin
 from pro0.ops import trust
@@ -101,7 +102,7 @@ def _proved(home: Path, ask: Ask) -> bool:
 
 
 def _pin_file(home: Path) -> File[Pin] | None:
-    return _file(home) if home.is_dir() else None
+    return _file(home) if looking.is_folder(home) else None
 
 
 def _answer(ask: Ask, question: str) -> str:

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Sequence
 
+from pro0 import looking
 from pro0.errors import BadInput, EnvironmentMissing
 from pro0.processes.table import SPARED
 from pro0.sessions.backend import Opening, Place
@@ -35,7 +36,7 @@ def is_incarnation(text: str) -> bool:
 
 def check(place: Place, openings: Sequence[Opening]) -> None:
     """Raise BadInput or EnvironmentMissing when one of the openings cannot succeed."""
-    if not place.project.is_dir():
+    if not looking.is_folder(place.project):
         raise EnvironmentMissing(f"the project folder {place.project} is not there")
     if len({opening.incarnation for opening in openings}) < len(openings):
         raise BadInput("two openings have the same incarnation")

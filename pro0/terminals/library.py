@@ -4,6 +4,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import EnvironmentMissing, ErrorCode
 
 VERSION = "0.1.3"
@@ -16,11 +17,11 @@ def library() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise _missing("pyghostty is not installed")
     package = Path(next(iter(spec.submodule_search_locations)))
-    if not (package.parent / f"pyghostty-{VERSION}.dist-info").is_dir():
+    if not looking.is_folder(package.parent / f"pyghostty-{VERSION}.dist-info"):
         raise _missing(f"pyghostty is not of version {VERSION}")
     suffix = "dylib" if sys.platform == "darwin" else "so"
     file = package / "_lib" / f"libghostty-vt.{suffix}"
-    if not file.is_file():
+    if not looking.is_file(file):
         raise _missing(f"pyghostty has no {file.name}")
     return file
 

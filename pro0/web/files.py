@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from pro0 import looking
 from pro0.web.proof import FORBIDDEN
 
 START = "index.html"
@@ -56,4 +57,4 @@ class _File:
 
 
 def _files(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [path for path in sorted(folder.rglob("*")) if looking.is_file(path)]

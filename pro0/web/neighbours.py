@@ -12,6 +12,8 @@ from pathlib import Path
 
 from starlette.types import Scope
 
+from pro0 import looking
+
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ADDRESS, _PEER, _OWNER = 1, 2, 7
 OURS = "ours"
@@ -29,7 +31,7 @@ def is_ours(client: tuple[str, int] | None, port: int) -> bool:
         return True
     if client is None:
         return False
-    tables = (table.read_text() for table in TABLES if table.exists())  # one at a time: the first mostly has it
+    tables = (table.read_text() for table in TABLES if looking.exists(table))  # one at a time: the first mostly has it
     return owner(tables, client, port) == os.geteuid()
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from pro0 import looking
 from pro0.git.commands import Git, top
 from pro0.git.scratch_repository import OWN_EXCLUDE
 
@@ -34,7 +35,7 @@ def include(checkout: Path, tree: Path) -> tuple[int, tuple[str, ...]]:
 def _listed(source: Path) -> list[str]:
     """Return the paths without a place in git which the list names; nested repositories are left out."""
     patterns = source / INCLUDE
-    if not patterns.is_file() or patterns.is_symlink():
+    if not looking.is_file(patterns) or looking.is_link(patterns):
         return []
     return [path for path in _untracked(source, "--ignored", f"--exclude-from={patterns}") if not path.endswith("/")]
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import EnvironmentMissing
 from pro0.git.commands import HEADS, PASSING, Git
 from pro0.worktrees import aside
@@ -34,7 +35,7 @@ def of_a_session(repository: Repository, known_names: Sequence[str], tree: Path,
 def made_in(repository: Repository, worktree: Path) -> list[str]:
     """Return the branches whose newest commit was made in a worktree, as it knows itself; no other member's is one."""
     made = set[str]()
-    if (worktree / ".git").is_file():
+    if looking.is_file(worktree / ".git"):
         try:
             made = aside.made_in(Git(worktree).private())
         except EnvironmentMissing as error:

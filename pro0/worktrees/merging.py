@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import ErrorCode, Refused
 from pro0.git.commands import HEADS, Git, last_line, top
 from pro0.worktrees import putting_back
@@ -24,7 +25,7 @@ def refuse_unless_ready(checkout: Git) -> None:
     if status(checkout, "--untracked-files=no"):
         text = f"{checkout.folder} has changes that are not committed"
         raise Refused(text, code=ErrorCode.DIRTY, hint="commit them first")
-    under_way = any((checkout.private() / name).exists() for name in _UNDER_WAY)
+    under_way = any(looking.exists(checkout.private() / name) for name in _UNDER_WAY)
     if under_way or any(checkout.succeeds("rev-parse", "--quiet", "--verify", name) for name in _UNFINISHED):
         text = f"{checkout.folder} is in the middle of a merge, rebase or bisection"
         raise Refused(text, code=ErrorCode.DIRTY, hint="finish it first")
@@ -81,8 +82,8 @@ def _in_the_way(checkout: Git, head: str, tree: str) -> str | None:
 def _found(place: Path, path: Path) -> Path | None:
     """Return what is at a path, or the file in place of a folder above it; None where nothing is in the way."""
     for part in (*reversed(path.parents[:-1]), path):
-        if part == path or not (place / part).is_dir() or (place / part).is_symlink():
-            return part if os.path.lexists(place / part) else None
+        if part == path or not looking.is_folder(place / part) or looking.is_link(place / part):
+            return part if looking.lexists(place / part) else None
     return None
 
 

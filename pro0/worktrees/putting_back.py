@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.git.commands import Git, top
 
 _AT_ONCE = 200
@@ -45,7 +46,7 @@ def _unlike(git: Git) -> set[str]:
 
 def _is_file(path: Path) -> bool:
     """Return True for anything but a folder: HEAD may have one at the place of a new file."""
-    return os.path.lexists(path) and (path.is_symlink() or not path.is_dir())
+    return os.path.lexists(path) and (looking.is_link(path) or not looking.is_folder(path))
 
 
 def _take_away(place: Path, path: Path, *, ours: bool) -> None:

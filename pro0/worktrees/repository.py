@@ -4,12 +4,12 @@ Git's worktree commands fail when two run at once. So every act on a repository 
 on the repository's own folder.
 """
 
-import os
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git.commands import HEADS, LOCKED, Git, Worktree, last_line
 from pro0.worktrees import aside, beyond, merging, starts, stashes
@@ -37,7 +37,7 @@ class Repository:
         """
         with self._alone():
             existing = self._find(path)
-            if adopt and existing and not existing.half_made and path.exists():
+            if adopt and existing and not existing.half_made and looking.exists(path):
                 return existing
             head = self.head()
             self._clear(path, existing)
@@ -91,7 +91,7 @@ class Repository:
         patches that wait, since a commit cannot hold them. A folder with a file that nobody may delete is left over.
         """
         with self._alone():
-            if not path.exists():
+            if not looking.exists(path):
                 return self._forget(self._find(path))
             tree, kept = self._ours(path), ""
             if tree.half_made:
@@ -106,7 +106,7 @@ class Repository:
         """Remove a worktree without unmerged, ignored or stashed files; return True when it and its branch are gone."""
         with self._alone():
             tree = self._find(path)
-            if tree is None or not path.exists() or repositories_in(path) or stashes.left_by(self._git, path):
+            if tree is None or not looking.exists(path) or repositories_in(path) or stashes.left_by(self._git, path):
                 return False
             if status(Git(path), "--ignored") or unsaved(path) or not self._lasts(tree.head, tree.branch):
                 return False
@@ -143,11 +143,11 @@ class Repository:
 
     def _clear(self, path: Path, tree: Worktree | None) -> None:
         """Make room at the path of our present or former worktree; refuse to touch anything else."""
-        if tree is None and os.path.lexists(path) and (path.is_symlink() or not _is_empty(path)):
+        if tree is None and looking.lexists(path) and (looking.is_link(path) or not _is_empty(path)):
             raise Refused(
                 f"{path} is there, and no worktree of this repository", code=ErrorCode.CONFLICT, hint="move it away"
             )
-        if tree is not None and path.exists():
+        if tree is not None and looking.exists(path):
             if tree.half_made:
                 self._rescue(tree, HALF_MADE)
             elif unsaved(path):
@@ -215,7 +215,7 @@ class Repository:
     def _ours(self, path: Path) -> Worktree:
         """Return the worktree at a path, or refuse: git would take any folder for part of the repository around it."""
         tree = self._find(path)
-        if tree is None or not (tree.half_made or (path / ".git").is_file()):
+        if tree is None or not (tree.half_made or looking.is_file(path / ".git")):
             text = f"{path} is no worktree of {self.checkout}"
             raise Refused(text, code=ErrorCode.CONFLICT, hint="git worktree list")
         return tree
@@ -293,4 +293,4 @@ class Repository:
 
 
 def _is_empty(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
+    return looking.is_folder(path) and not any(path.iterdir())

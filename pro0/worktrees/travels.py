@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from pro0 import ssh
+from pro0 import looking, ssh
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git.commands import HEADS, Git, Worktree
 from pro0.rules.text import visible
@@ -105,7 +105,7 @@ class Guest(Repository):
         self._tree = tree
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         with alone(place):
-            if not (place / "HEAD").exists():
+            if not looking.exists(place / "HEAD"):
                 # git 3 would make one of another kind than home's, and take nothing from there
                 Git(place).run("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
         super().__init__(place)
@@ -118,7 +118,7 @@ class Guest(Repository):
         """Make the member's worktree on its branch as home has sent it; one that is there is taken as it is."""
         with self._alone():
             existing = self._find(self._tree)
-            if existing and not existing.half_made and self._tree.exists():
+            if existing and not existing.half_made and looking.exists(self._tree):
                 return existing
             self._clear(self._tree, existing)
             head = self._newest(branch)
@@ -129,7 +129,7 @@ class Guest(Repository):
     def give(self, branch: str, message: str) -> NoReturn:
         """Become the program that gives home the member's commits; with a `message` all is committed before."""
         with self._alone():
-            if message and self._tree.exists() and not self._ours(self._tree).half_made:
+            if message and looking.exists(self._tree) and not self._ours(self._tree).half_made:
                 self._save(self._tree, message)
                 self._keep_aside(self._tree)
             self._git.run("update-ref", f"{BACK}{self._tree.name}", self._newest(branch))
@@ -144,7 +144,7 @@ class Guest(Repository):
             self._refuse_unless_home(branch, tip)
             if tip:
                 self._git.run("update-ref", f"{HOME}{self._tree.name}", tip)
-            if self._tree.exists():
+            if looking.exists(self._tree):
                 if (tree := self._ours(self._tree)).half_made:
                     self._rescue(tree, HALF_MADE)
                 self._git.run("worktree", "remove", "--force", "--force", str(self._tree))
@@ -176,7 +176,7 @@ class Guest(Repository):
         if self.has(branch) and self._beyond(f"{HEADS}{branch}", tip):
             hint = f"check out {branch} in {self._tree}"
             raise Kept(f"{branch} has commits that are not home", code=ErrorCode.KEPT, hint=hint)
-        if not self._tree.exists() or self._ours(self._tree).half_made:  # what that lacks was not made yet
+        if not looking.exists(self._tree) or self._ours(self._tree).half_made:  # what that lacks was not made yet
             return
         if repositories_in(self._tree) or unsaved(self._tree):
             raise Kept(f"{self._tree} has files that are not committed", code=ErrorCode.KEPT)
@@ -186,7 +186,7 @@ class Guest(Repository):
 
         A worktree may be at an earlier commit of the branch, which the member only looks at.
         """
-        if self._tree.exists():
+        if looking.exists(self._tree):
             head = Git(self._ours(self._tree).path).run("rev-parse", "HEAD")
             if not self._git.succeeds("merge-base", "--is-ancestor", head, f"{HEADS}{branch}"):
                 return head

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import looking
+
 PATIENCE = 5.0
 """Seconds for a file to be taken; longer means that the program is stuck."""
 _PAUSE = 0.05
@@ -57,5 +59,5 @@ def ring_at(pipe: Path) -> None:
 
 
 def _came_back(path: Path, ring: Callable[[], None]) -> bool:
-    wait(lambda: not path.exists(), ring)
+    wait(lambda: not looking.exists(path), ring)
     return take_back(path)

@@ -8,6 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from pro0 import looking
 from pro0.agents.adapter import SessionView
 from pro0.agents.bridge import handing
 from pro0.agents.claude import waiter
@@ -36,6 +37,6 @@ def hooks(folder: str, *, prompted: bool) -> dict[str, dict[str, object]]:
 def deliver(session_view: SessionView, line: str) -> bool:
     """Put a line before the waiter and wait until it is taken; take an untaken one back."""
     folder = Path(session_view.folder)
-    if not (folder / waiter.LOCK).exists():
+    if not looking.exists(folder / waiter.LOCK):
         return False
     return handing.hand_over(folder, folder / waiter.LINE, line.encode(), lambda: handing.ring_at(folder / waiter.PIPE))

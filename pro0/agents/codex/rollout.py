@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0 import looking
 from pro0.agents import first_prompt
 from pro0.agents.adapter import SessionView
 from pro0.agents.memory import Memory
@@ -184,7 +185,7 @@ def rollout(session_view: SessionView, memory: Memory) -> Path | None:
 
 def _rollout(session_view: SessionView, memory: Memory, conversation: str) -> Path | None:
     name = f"{_ROLLOUT} {conversation}"
-    if (remembered := memory.files.get(name)) and remembered.exists():
+    if (remembered := memory.files.get(name)) and looking.exists(remembered):
         return remembered
     path = _by_id(session_view, conversation) if conversation else _begun(session_view)
     if path:

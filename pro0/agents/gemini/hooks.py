@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0 import looking
 from pro0.agents import turn_end
 from pro0.agents.gemini import conversations
 from pro0.agents.gemini.memory import (
@@ -57,7 +58,7 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
     """Return the output of a hook, empty for nothing to report."""
     try:
         event = decode(data, HookInput)
-        box = decode(mailbox.read_bytes(), Mailbox) if mailbox.exists() else Mailbox()
+        box = decode(mailbox.read_bytes(), Mailbox) if looking.exists(mailbox) else Mailbox()
     except (OSError, msgspec.MsgspecError):
         return b""
     if event.hook_event_name in ("BeforeAgent", "SessionStart"):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from pro0 import looking
 from pro0.agents import adapter_named
 from pro0.cli.output import write
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Refused
@@ -43,7 +44,7 @@ def _folders(agents: tuple[str, ...]) -> list[str]:
 
 
 def _install(path: Path, *, force: bool) -> None:
-    if path.is_symlink() or (path.exists() and path.read_text(errors="replace") != SKILL and not force):
+    if looking.is_link(path) or (looking.exists(path) and path.read_text(errors="replace") != SKILL and not force):
         raise Refused(f"{path} is there and says something else", code=ErrorCode.CONFLICT, hint="--force replaces it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

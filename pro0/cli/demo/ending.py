@@ -4,7 +4,7 @@ import time
 
 import msgspec
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.cli.demo.scratch import Scratch
 from pro0.ops.context import TEAM_UID
 from pro0.sessions.tmux.socket import listening
@@ -42,7 +42,7 @@ def traces_of(scratch: Scratch, traces: Traces) -> list[str]:
     """Return every process, tmux server and file of the team that is there now."""
     alive = {*processes.tagged(TEAM_UID, [traces.uid])[traces.uid], *scratch.processes()}
     roots = (scratch.home / name for name in ("teams", "tasks", "mailboxes", "archive"))
-    files = [str(path) for root in roots if root.is_dir() for path in root.iterdir()]
+    files = [str(path) for root in roots if looking.is_folder(root) for path in root.iterdir()]
     return [
         *(f"process {process.pid}" for process in alive),
         *(f"a tmux server at {socket}" for socket in traces.sockets if listening(socket)),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0 import looking
 from pro0.cli.demo.plan import EXPECTED, PROGRAM, SAMPLE
 from pro0.cli.demo.scratch import Scratch
 from pro0.git.commands import Git
@@ -64,7 +65,7 @@ def expected() -> str:
 
 def lingering(scratch: Scratch) -> bool:
     """Return True when the long task has begun."""
-    return (scratch.material / "bin" / "lingered").exists()
+    return looking.exists(scratch.material / "bin" / "lingered")
 
 
 def _unpack(scratch: Scratch) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Process
 from pro0.store.paths import HOME_VARIABLE
@@ -48,7 +48,7 @@ class Scratch:
         """Remove the folder; late writers may add a file meanwhile, so it is tried again."""
         for _ in range(20):
             shutil.rmtree(self.folder, ignore_errors=True)
-            if not self.folder.exists():
+            if not looking.exists(self.folder):
                 return
         shutil.rmtree(self.folder)
 

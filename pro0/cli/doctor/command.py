@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pro0 import looking
 from pro0.cli import completing
 from pro0.cli.context import caller, given, project_here, store, team_names
 from pro0.cli.doctor import home as checks_home
@@ -89,7 +90,7 @@ def doctor(
 
 def _raise_unless_known(team: str | None) -> None:
     """Raise BadInput for an impossible team name, NotFound for a team that does not exist."""
-    if team is not None and not TeamPaths(store().home, team).team.exists():
+    if team is not None and not looking.exists(TeamPaths(store().home, team).team):
         raise NotFound(f"there is no team {team}", hint="list them: pro0 team list")
 
 

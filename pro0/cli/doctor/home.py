@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.cli.doctor.checks import Check, Health
 from pro0.errors import StoreError
 from pro0.model.caller import Pin
@@ -19,6 +20,7 @@ from pro0.store import health
 from pro0.store.files import File
 from pro0.store.mending import MENDABLE, trouble
 from pro0.store.paths import ASIDE, DEVICES, PIN, PROOFS, ROLES, TRUSTED, web
+from pro0.store.places.folder import unusable
 from pro0.store.removal import archive
 from pro0.store.teams import Store
 
@@ -37,10 +39,16 @@ def home(store: Store, team: str | None) -> Iterator[Check]:
     folder = store.home
     if team is None:
         yield from _homeless()
-    if not os.path.lexists(folder):
+    if looking.is_gone(folder):
         yield Check("home", Health.OK, f"{folder} is not there yet")
         return
-    if not folder.is_dir():
+    try:
+        is_folder = looking.is_folder(folder)
+    except OSError as error:
+        trouble_here = unusable(error, folder)
+        yield Check("home", Health.FAIL, trouble_here.message, trouble_here.hint or "choose another PRO0_HOME")
+        return
+    if not is_folder:
         yield Check("home", Health.FAIL, f"{folder} is not a folder", "choose another PRO0_HOME")
         return
     yield _owner(folder)
@@ -77,7 +85,7 @@ def _documents(folder: Path) -> Iterator[Check]:
     kinds: dict[Path, type[Document]] = {folder / name: kind for name, kind in DOCUMENTS.items()}
     kinds[web(folder) / DEVICES] = Devices
     for path, kind in kinds.items():
-        error = trouble(File(path.parent, path.name, kind, absent=kind)) if os.path.lexists(path) else None
+        error = None if looking.is_gone(path) else trouble(File(path.parent, path.name, kind, absent=kind))
         if error:
             away = shlex.join(("mv", str(path), f"{path}{ASIDE}away"))
             mend = f"put a good copy in its place, or move it away: {away}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import click
 import msgspec
 
-from pro0 import config
+from pro0 import config, looking
 from pro0.cli.context import by_terminal, project_here
 from pro0.cli.output import say, terminal
 from pro0.errors import Pro0Error
@@ -29,7 +29,7 @@ def mend(store: Store, caller: Caller, team: str | None, *, yes: bool) -> Done:
     """Mend what can be mended of all teams or of one; a failed one is told, and never stops the rest."""
     repair_home.permit(caller)
     done = Done()
-    if not store.home.is_dir():
+    if not looking.is_folder(store.home):
         return done
     if team is None:
         _trying(lambda: repair_home.tidy(store, done.repaired.append))

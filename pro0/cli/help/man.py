@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from pro0 import resources
+from pro0 import looking, resources
 from pro0.cli.output import write
 from pro0.errors import EnvironmentMissing, NotFound
 
@@ -65,8 +65,8 @@ def _page(command: tuple[str, ...]) -> Path:
     name = "-".join(["pro0", *words])
     pages = {"1": folder / f"{name}.1"} | {s: resources.data(f"man{s}") / f"{name}.{s}" for s in ("5", "7")}
     for number, page in pages.items():
-        if section in ("", number) and page.is_file():
+        if section in ("", number) and looking.is_file(page):
             return page
-    if not (folder / "pro0.1").is_file():
+    if not looking.is_file(folder / "pro0.1"):
         raise EnvironmentMissing(f"the manual pages are not in {folder}", hint=f"pro0 {' '.join([*words, '--help'])}")
     raise NotFound(f"there is no page for {' '.join(['pro0', *words])}", hint="pro0 man lists the commands")

@@ -4,10 +4,11 @@ import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import Event
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.cli.prove.model import MARKER
 from pro0.cli.prove.pane import NotHeld
 from pro0.cli.prove.stage import MEMBER, STARTING, TEAM, ProofStage
@@ -82,10 +83,10 @@ def permission_mail(stage: ProofStage) -> None:
     """A letter answers no question, and is read once when it is answered."""
     with _asking(stage) as made:
         text = stage.letter()
-        stage.never(lambda: made.exists() or text in stage.model.heard, "mail went into an open question")
+        stage.never(lambda: looking.exists(made) or text in stage.model.heard, "mail went into an open question")
         stage.becomes(State.WAITING)
     _read(stage, text)
-    if made.exists():
+    if looking.exists(made):
         raise NotHeld("a question was answered with yes by mail")
 
 
@@ -104,10 +105,10 @@ def answer(stage: ProofStage) -> None:
             stage.until(lambda: _request(stage), "its request is not known")
             stage.pro0("member", "answer", _request(stage), choice)
             if choice == "allow":
-                stage.until(made.exists, "its permission was given, and nothing came of it")
+                stage.until(partial(looking.exists, made), "its permission was given, and nothing came of it")
             stage.until(lambda: stage.state() is not State.WAITING, f"it still waits after the answer {choice}")
         stage.becomes(*OVER)
-        if choice == "deny" and made.exists():
+        if choice == "deny" and looking.exists(made):
             raise NotHeld("its permission was refused, and it acted")
 
 
@@ -212,7 +213,7 @@ def _asking(stage: ProofStage) -> Iterator[Path]:
         yield made
     finally:
         with suppress(NotHeld):
-            if not made.exists() and stage.state() not in OVER:
+            if not looking.exists(made) and stage.state() not in OVER:
                 stage.pane().escape()
 
 

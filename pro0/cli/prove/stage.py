@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.agents.adapter import Adapter
 from pro0.cli.demo.scratch import Scratch
 from pro0.cli.prove.model import MARKER, ProofModel
@@ -160,7 +160,7 @@ class ProofStage:
     def carriers(self) -> set[str]:
         """Return what has carried lines about mail to the member: its own channel, or keys."""
         log = self._team.paths.logs / LEAD_LOG
-        events = map(json.loads, log.read_text(encoding="utf-8").splitlines()) if log.exists() else ()
+        events = map(json.loads, log.read_text(encoding="utf-8").splitlines()) if looking.exists(log) else ()
         return {str(event["by"]) for event in events if event["event"] == "nudged" and not event["queued"]}
 
     def session_processes(self) -> list[Process]:

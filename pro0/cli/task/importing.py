@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from pro0 import looking
 from pro0.cli.context import here, team_option
 from pro0.cli.output import json_option, line, name_option, say, write, write_json
 from pro0.errors import BadInput, NotFound
@@ -79,13 +80,14 @@ def _read(path: Path) -> Iterator[Ticket]:
 
 
 def _files(path: Path) -> list[Path]:
-    if path.is_file():
+    if looking.is_file(path):
         if path.suffix not in KINDS:
             raise BadInput(f"{path} is neither a tick (.json) nor a ticket (.md)")
         return [path]
-    if not path.is_dir():
+    if not looking.is_folder(path):
         raise NotFound(f"there is no {path}")
-    places = [place for place in (path / TICKS, path / TICKETS, path / TICKS.name) if place.is_dir()] or [path]
+    known = (path / TICKS, path / TICKETS, path / TICKS.name)
+    places = [place for place in known if looking.is_folder(place)] or [path]
     files = sorted(file for place in places for suffix in KINDS for file in place.glob(f"[!.]*{suffix}"))
     if not files:
         raise NotFound(

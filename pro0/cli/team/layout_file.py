@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from pro0 import looking
 from pro0.cli.named_file import data_of, value_of
 from pro0.errors import BadInput, NotFound
 from pro0.model.layout import Layout, LayoutMember
@@ -17,7 +18,7 @@ def layout_named(name: str, project: Path, home: Path) -> Layout:
         return _read(name, data_of(name))
     for place in trust.layout_places(project, home):
         for suffix in LAYOUT_SUFFIXES:
-            if (path := place / f"{name}{suffix}").is_file():
+            if looking.is_file(path := place / f"{name}{suffix}"):
                 data = data_of(str(path))
                 trust.require_layout(home, project, path, data)
                 return _read(str(path), data)

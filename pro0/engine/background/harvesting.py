@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from pro0 import looking
 from pro0.engine.background.backlog import Backlog, marked
 from pro0.engine.log import Log, reason
 from pro0.engine.places import backend_of, shown_at
@@ -97,7 +98,7 @@ class Harvester:
             left = f"{harvest.worktree} stays: {error.message}"
             return WorkerResult(harvest.branch, *_measured(project, harvest.branch), left=left)
         result = replace(self._result(repository, harvest, [harvest.branch, removed, *made]), stashes=stashed)
-        if not Path(harvest.worktree).exists():
+        if not looking.exists(harvest.worktree):
             return result
         return replace(result, remains=f"{harvest.worktree} cannot be deleted by pro0; its work is saved")
 

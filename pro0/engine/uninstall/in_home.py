@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.config import USER_FILE
 from pro0.engine import cleanup
 from pro0.engine.uninstall.guests import guests
@@ -29,7 +29,7 @@ def in_home(store: Store, *, leased: bool = False) -> Iterator[Trace]:
     A lease does not tell whether its team runs while the caller has the `leased` teams itself.
     """
     store.check()
-    if not store.home.exists():
+    if not looking.exists(store.home):
         return
     for name in store.names():
         yield _team(store, name, leased=leased)

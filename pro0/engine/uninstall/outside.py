@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from pro0 import installation
+from pro0 import installation, looking
 from pro0.agents import adapter_named, own_tools
 from pro0.engine.uninstall.trace import Trace, TraceFate, file_trace, folder_trace
 from pro0.errors import Pro0Error
@@ -102,6 +102,6 @@ def _owned(path: Path) -> bool:
 def _text(path: Path) -> str:
     """Return the text of a small regular file, "" for anything else."""
     with suppress(OSError):
-        if path.is_file() and path.stat().st_size < 1 << 20:
+        if looking.is_file(path) and path.stat().st_size < 1 << 20:
             return path.read_text(encoding="utf-8", errors="replace")
     return ""

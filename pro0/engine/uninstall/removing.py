@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.config import USER_FILE
 from pro0.engine import cleanup
 from pro0.engine.outcomes import Show
@@ -40,7 +41,7 @@ def uninstall(store: Store, here: Path, agreed: list[Trace], show: Show) -> list
         new_traces = unseen(all_traces, agreed)
         _refuse_new(new_traces)
         kept = _teams(store, names, show)
-    if store.home.exists():
+    if looking.exists(store.home):
         kept += [place for place in _home(store, agreed, show) if place not in kept]
     for trace in all_traces:
         if trace.fate is TraceFate.REMOVED and trace.kind in _OUTSIDE and trace not in new_traces:
@@ -65,7 +66,7 @@ def refuse_while_running(store: Store) -> None:
     Also for a team that other machines share: none of them may be removed before all can be.
     """
     store.check()
-    if not store.home.exists():
+    if not looking.exists(store.home):
         return
     if strange := list(whole_home.foreign(store.home)):
         text = f"{strange[0]} belongs to another user"

@@ -8,7 +8,7 @@ from itertools import islice
 
 import msgspec
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.errors import ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.caller import HUMAN_ONLY
@@ -65,7 +65,7 @@ def _ground(work: RepairWork) -> None:
     """Make missing folders, free the places of locks, tighten modes; all other repairs need this."""
     paths, now = work.context.team.require().paths, work.context.now()
     folders = (paths.tasks, paths.mailboxes, paths.sessions, paths.logs)
-    if missing := [folder for folder in folders if not folder.exists() and not folder.is_symlink()]:
+    if missing := [folder for folder in folders if not looking.lexists(folder)]:
         with Store(paths.home).changing(f"repair team {paths.name}"):
             work.context.team.require()  # a removal has the same lock, and no repair brings its team back
             for folder in missing:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.errors import ErrorCode, Refused
 from pro0.model import ids
 from pro0.model.caller import Caller, Who
@@ -97,14 +97,14 @@ def homeless() -> Iterator[tuple[Path, Process, list[Process]]]:
     for pid in table.own_pids():
         called = arguments(pid)[-2:]
         home = ownership.home_of_guard(called) if len(called) == 2 else None
-        guard = processes.identify(pid) if home and not _is_there(home, pid) else None
+        guard = processes.identify(pid) if home and _is_gone(home, pid) else None
         if home and guard and arguments(pid)[-2:] == called:
             yield home, guard, processes.descendants(pid)
 
 
-def _is_there(path: Path, pid: int) -> bool:
-    """Return True when the path exists here, or in the root of that process."""
-    return os.path.lexists(path) or os.path.lexists(f"/proc/{pid}/root{path}")
+def _is_gone(path: Path, pid: int) -> bool:
+    """Return True when nothing is at the path, neither here nor in the root of that process."""
+    return looking.is_gone(path) and looking.is_gone(f"/proc/{pid}/root{path}")
 
 
 def end_left_over(store: Store, agreed: Mapping[str, Collection[Process]], grace: float, say: Say) -> None:
@@ -190,7 +190,7 @@ def _is_left(path: Path) -> bool:
 def _tighten(path: Path, say: Say) -> None:
     with suppress(FileNotFoundError):
         mode = stat.S_IMODE(path.lstat().st_mode)
-        if not path.is_symlink() and (mode & 0o077 or mode & atomic.FOLDER_MODE != atomic.FOLDER_MODE):
+        if not looking.is_link(path) and (mode & 0o077 or mode & atomic.FOLDER_MODE != atomic.FOLDER_MODE):
             health.tighten(health.Loose(path, mode, atomic.FOLDER_MODE))
             say(f"{path} had mode {mode:04o}: now {atomic.FOLDER_MODE:04o}")
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from pro0 import looking
 from pro0.errors import ErrorCode, Pro0Error, StoreError
 from pro0.model.message import Mailbox, Message, Segment
 from pro0.model.need import NeedKind
@@ -65,7 +66,7 @@ def examine(box: Box) -> MailboxState:
 def repair_mailbox(context: Context, name: str, say: Callable[[str], None]) -> None:
     """Rebuild a mailbox: every readable message, once and in order, with notes in the place of lost ones."""
     box = context.team.mailbox(name)
-    if not box.folder.exists():
+    if not looking.exists(box.folder):
         box.make()
         say(f"the mailbox of {name} was missing: made it")
         return

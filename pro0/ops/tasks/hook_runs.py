@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from pro0 import looking
 from pro0.children import Running
 from pro0.git.environment import outside_hooks
 from pro0.model.home import HookEvent
@@ -122,4 +123,4 @@ def _drop(_output: bytes) -> None:
 
 
 def _place(cwd: str) -> Path:
-    return Path(cwd) if Path(cwd).is_dir() else Path("/")
+    return Path(cwd) if looking.is_folder(cwd) else Path("/")

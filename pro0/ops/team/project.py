@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import BadInput, ErrorCode, Pro0Error, StoreError
 from pro0.store.teams import Store
 
@@ -14,13 +15,13 @@ LIMIT = 16 * 1024
 
 def root(folder: Path) -> Path:
     """Return the top of the git work tree around a folder, else the folder itself."""
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    return next((place for place in (folder, *folder.parents) if looking.exists(place / ".git")), folder)
 
 
 def common(folder: Path) -> Path | None:
     """Return the git directory shared by all work trees of the folder's repository, None outside git."""
     git = root(folder) / ".git"
-    if git.is_dir():
+    if looking.is_folder(git):
         return git
     try:
         pointer = _text(git).partition("gitdir:")[2].strip()
@@ -49,7 +50,9 @@ def bound(store: Store, folder: Path) -> list[str]:
         if teams := [name for name, project in projects.items() if project == place]:
             return teams
     shared = common(folder)
-    teams = [name for name, project in projects.items() if shared and project.exists() and common(project) == shared]
+    teams = [
+        name for name, project in projects.items() if shared and looking.exists(project) and common(project) == shared
+    ]
     if not teams and trouble:
         raise trouble[0]
     return teams

@@ -4,7 +4,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from pro0 import config
+from pro0 import config, looking
 from pro0.store import atomic
 from pro0.store.files import make_folder, translate
 from pro0.store.lock import folder_locked
@@ -39,4 +39,4 @@ def _change(path: Path, edit: Callable[[str], str]) -> None:
 
 def _mode(path: Path) -> int:
     """Return the mode of a settings file: one in a project may be for others too; a new one is the person's alone."""
-    return stat.S_IMODE(path.stat().st_mode) if path.exists() else atomic.FILE_MODE
+    return stat.S_IMODE(path.stat().st_mode) if looking.exists(path) else atomic.FILE_MODE

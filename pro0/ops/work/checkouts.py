@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import Pro0Error
 from pro0.git.commands import Git
 from pro0.model.ids import HUMAN, LEAD
@@ -127,7 +128,7 @@ def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> list[
         branches += [name for name in repository.unmerged(made) if name in made]
         for commit in stashed:
             say(leftovers.stash_kept(path.name, commit))
-        if path.exists():
+        if looking.exists(path):
             say(f"{path} cannot be deleted by pro0; its work is saved")
         if project is None:  # no team is there that knows more of its branches
             branches += leavings.of_a_team(repository, path.parent.name.rpartition("-")[0], [path.name])

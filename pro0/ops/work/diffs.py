@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from pro0 import looking
 from pro0.diffs import Difference, Fork, difference, fork
 from pro0.errors import BadInput, NotFound, Pro0Error, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE
@@ -127,7 +128,7 @@ def _of_seat(context: Context, seat: Seat, *, bring: bool = False) -> NamedWork:
         return NamedWork(seat.agent_id, fork(Path(config.project), branch=code.branch))
     place = worktree(context.team.paths.home, config.name, config.uid, seat.agent_id)
     folder = Path(state.worktree) if state and state.worktree else place
-    if folder.exists():
+    if looking.exists(folder):
         return NamedWork(seat.agent_id, fork(Path(config.project), folder))
     if state is None or not state.branch:
         raise NotFound(f"{seat.agent_id} has no worktree yet", hint=f"pro0 member show {seat.agent_id}")
@@ -135,7 +136,7 @@ def _of_seat(context: Context, seat: Seat, *, bring: bool = False) -> NamedWork:
 
 
 def _of_task(context: Context, task: Task, *, bring: bool = False) -> NamedWork:
-    if task.worktree and Path(task.worktree).exists():
+    if task.worktree and looking.exists(task.worktree):
         return NamedWork(task.id, fork(_project(context), Path(task.worktree)))
     if task.branch:
         return NamedWork(task.id, fork(_project(context), branch=task.branch))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.errors import Pro0Error
 from pro0.ops.repair.evidence import entries
 from pro0.store.files import exists
@@ -41,7 +42,7 @@ def work_of(home: Path, repository: Path) -> str:
             return ""  # nothing was ever sent into it
         guest, trees_here = Guest(repository, repository), (worktrees(home) / repository.stem).resolve()
         elsewhere = [
-            tree.path for tree in guest.all()[1:] if trees_here not in tree.path.parents and tree.path.exists()
+            tree.path for tree in guest.all()[1:] if trees_here not in tree.path.parents and looking.exists(tree.path)
         ]
         if elsewhere:
             return f"it has the worktree {elsewhere[0]}"
@@ -61,5 +62,5 @@ def _reason_to_stay(repository: Path, tree: Path) -> str:
     try:
         Guest(repository, tree).leave("", "")
     except Pro0Error as error:  # also for what the repository keeps once the worktree is gone
-        return error.message if tree.exists() else ""
+        return error.message if looking.exists(tree) else ""
     return ""

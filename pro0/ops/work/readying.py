@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.children import Ending, Running
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
 from pro0.git.commands import Git
@@ -40,7 +41,7 @@ _OVER = "-- "
 def make_ready(team: TeamStore, seat: Seat, tree: Path) -> None:
     """Make a worktree ready, once: copy the listed files, run the set-up; raises EnvironmentMissing when that fails."""
     mark = Git(tree).private() / _READY
-    if mark.exists():
+    if looking.exists(mark):
         return
     project = Path(team.config.read().project)
     copied, skipped = include(project, tree)
@@ -57,7 +58,7 @@ def tear_down(team: TeamStore, agent_id: str, tree: Path) -> str:
     """Run the tear-down command in a worktree which is about to go; return why it failed, "" for no failure."""
     try:
         command = _command(team, TEARDOWN)
-        if not command or not (tree / ".git").exists():
+        if not command or not looking.exists(tree / ".git"):
             return ""
         ending = _run(command, _variables(team, agent_id, tree), tree, TEARDOWN_SECONDS, lambda _: None, str)
         return _reason(ending)
@@ -161,12 +162,12 @@ def _run(
 def end_left(tree: Path) -> None:
     """End a command in a worktree that a killed lead left running; a folder that git cannot read has none."""
     with suppress(Pro0Error, OSError):
-        if (tree / ".git").exists():
+        if looking.exists(tree / ".git"):
             _end_left(Git(tree).private() / _TAG)
 
 
 def _end_left(place: Path) -> None:
-    if left := place.read_text() if place.exists() else "":  # the lead may have been killed before it wrote
+    if left := place.read_text() if looking.exists(place) else "":  # the lead may have been killed before it wrote
         Running((), {}, left, GRACE).end("its lead is gone", lambda _: None)
 
 

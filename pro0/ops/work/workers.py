@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from pro0 import looking
 from pro0.errors import ErrorCode, NotFound, Pro0Error, Refused
 from pro0.model.caller import ANYONE, IN_CHARGE, LEAD_ONLY, THE_LEAD
 from pro0.model.decision import Harvest
@@ -183,7 +184,7 @@ def is_open(context: Context, worker: Worker) -> bool:
     if not worker.task.worktree or not is_over(worker):
         return bool(worker.task.worktree)
     place = Path(worker.task.worktree)
-    return place.exists() or any(tree.path == place.resolve() for tree in Repository(_project(context)).all())
+    return looking.exists(place) or any(tree.path == place.resolve() for tree in Repository(_project(context)).all())
 
 
 def is_over(worker: Worker) -> bool:

@@ -5,6 +5,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from pro0 import looking
 from pro0.sessions.tmux.script import Command
 
 _TYPE = "tmux-256color"
@@ -45,5 +46,5 @@ def terminal_type() -> Command:
     """Return the command that sets our server's terminal type: tmux's own if this machine knows it."""
     home = Path(os.environ.get("HOME") or "/")
     folders = [os.environ.get("TERMINFO") or home / ".terminfo", *_TERMINFO]
-    known = any((Path(folder) / letter / _TYPE).exists() for folder in folders for letter in ("t", "74"))
+    known = any(looking.exists(Path(folder) / letter / _TYPE) for folder in folders for letter in ("t", "74"))
     return ("set-option", "-g", "default-terminal", _TYPE if known else "screen-256color")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from threading import Thread
 
+from pro0 import looking
 from pro0.errors import BadInput, EnvironmentMissing, NotFound, Pro0Error, Refused, StoreError, TimedOut
 from pro0.model import ids
 from pro0.model.home import Rights
@@ -99,7 +100,7 @@ def cleanup(client: HomeClient, team: str, force: bool = False) -> Started:
 def _folder(project: str) -> Path:
     path, hint = Path(project), "name it in full, from / on"
     try:
-        if "\0" in project or not path.is_absolute() or not path.is_dir():
+        if "\0" in project or not path.is_absolute() or not looking.is_folder(path):
             raise NotFound(f"there is no folder {project}", hint=hint)
     except OSError as error:
         raise NotFound(f"the folder {project} cannot be looked at: {error.strerror}", hint=hint) from None
