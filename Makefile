@@ -99,8 +99,9 @@ browser:               # the distribution's Chromium, in which the page is teste
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
 		|| tools/install chromium || { [ -z "$$CI" ] && echo "setup: the tests of the page are left out" >&2; }
 
-services:              # at, cron, sshd and PostgreSQL for the tests, in CI alone: on a machine of somebody's they would go on running
-	@[ -z "$$CI" ] || for one in at:at cron:cron openssh-server:sshd openssh-client:ssh postgresql:pg_ctlcluster; do \
+services:              # at, cron, sshd, PostgreSQL, Node.js and man for the tests, in CI alone: on a machine of somebody's they would go on running
+	@[ -z "$$CI" ] || for one in at:at cron:cron openssh-server:sshd openssh-client:ssh postgresql:pg_ctlcluster \
+			nodejs:node man-db:man; do \
 		PATH="$$PATH:/usr/sbin" command -v $${one#*:} >/dev/null || tools/install $${one%:*} \
 			|| echo "setup: tests by $${one%:*} are left out" >&2; done
 

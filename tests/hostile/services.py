@@ -16,8 +16,8 @@ from tests.ops.guarded import MOUNTS, refusal
 from tests.sshd import SSHD
 from tests.waiting import STUCK, wait_until
 
-PACKAGED = ("atd", "cron", "sshd")
-"""The daemons that `make services` installs."""
+PACKAGED = ("atd", "cron", "sshd", "node", "man")
+"""The daemons, and the programs, that `make services` installs."""
 APART = """set -e
 mount -t tmpfs none /run
 mkdir -p /run/sshd /run/systemd/system
