@@ -139,7 +139,7 @@ def test_a_failed_installation_is_told_and_tried_again(machine: Machine) -> None
 
 
 MANAGERS = {
-    "apt-get": "-qq -y install tmux",
+    "apt-get": "-qq -y -o DPkg::Lock::Timeout=120 install tmux",
     "dnf": "install -q -y tmux",
     "pacman": "-Sy --noconfirm --quiet tmux",
     "apk": "add --quiet tmux",
