@@ -141,7 +141,7 @@ class Terminal(Pane):
 
     def close(self) -> None:
         """End the program, its whole tree, and the server."""
-        with suppress(RuntimeError, psutil.Error):
+        with suppress(RuntimeError, psutil.Error, ValueError):  # since tmux 3.8 a pane has no pid after its program
             leader = psutil.Process(int(self.value("pane_pid")))
             self._started = [leader, *leader.children(recursive=True)]
         for process in self._started:
