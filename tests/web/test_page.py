@@ -218,7 +218,7 @@ def test_only_one_process_serves_a_home(serve: Serve, cli: Callable[..., Result]
 
 def test_long_and_broken_messages_are_answered_or_end_the_conversation(browser: Browser) -> None:
     wire = browser.rpc("alpha")
-    wire.socket.send("{" * 100)
+    wire.socket.send("{" * 20)
     assert json.loads(wire.socket.recv(STUCK))["error"]["code"] == -32700
     assert wire.result("task.list") == []
     with suppress(ConnectionClosed):
