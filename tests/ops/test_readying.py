@@ -5,6 +5,7 @@ import signal
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -232,7 +233,11 @@ def test_only_what_a_killed_lead_left_running_is_ended(home: Path, project: Path
     readying.make_ready(context.team, wanted, tree)
     tagged = dict(line.split("=", 1) for line in variables.read_text().splitlines() if line.startswith("PRO0_"))
     assert RUN in tagged
-    with subprocess.Popen(["sleep", "600"], env={**os.environ, **tagged}, start_new_session=True) as theirs:
+    with ExitStack() as stack:
+        theirs = stack.enter_context(
+            subprocess.Popen(["sleep", "600"], env={**os.environ, **tagged}, start_new_session=True)
+        )
+        stack.callback(theirs.kill)  # whatever is found wrong, nobody waits for it
         assert readying.tear_down(context.team, "w1", tree) == ""
         assert theirs.poll() is None
         put(home, "config.yaml", f"worktree: {{teardown: 'echo $$ > {on}.new; mv {on}.new {on}; exec sleep 600'}}\n")
@@ -249,7 +254,6 @@ def test_only_what_a_killed_lead_left_running_is_ended(home: Path, project: Path
         assert readying.tear_down(context.team, "w1", tree) == ""
         psutil.wait_procs([left], STUCK)
         assert (left.is_running(), theirs.poll()) == (False, None)
-        theirs.kill()
 
 
 def test_a_lead_killed_before_it_wrote_a_tag_left_nothing_running(home: Path, project: Path) -> None:
