@@ -1,5 +1,6 @@
 """Nobody is signalled because a file names them: who is ended is proven to be ours (reliability 51)."""
 
+import errno
 import resource
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from pro0.store.files import encode
 from pro0.store.paths import HOME_VARIABLE
 from pro0.store.teams import TeamStore
 from tests.engine.crew import PATIENCE, Crew, gone
+from tests.faults import fail_about, fault_at
 from tests.waiting import wait_until
 
 Bystander = Callable[..., Process]
@@ -143,6 +145,15 @@ def test_whose_tags_count(alpha: Crew, bystander: Bystander, tmp_path: Path) -> 
         bystander(marked="inc-1", **whole | change)
     assert ownership.of_sessions(alpha.team, uid, ["inc-1"]) == {"inc-1": ours}
     assert ownership.of_team(alpha.team, uid) == ours
+
+
+def test_a_home_out_of_reach_is_no_home_that_moved(alpha: Crew, bystander: Bystander, tmp_path: Path) -> None:
+    """What runs for a home that is gone is of the home that moved; while nobody can look, it stays as it is."""
+    uid, away = alpha.config.uid, str(tmp_path / "away")
+    theirs = bystander(marked="inc-1", **{INCARNATION: "inc-1", TEAM_UID: uid, TEAM: "alpha", MEMBER_OF: away})
+    assert ownership.of_team(alpha.team, uid) == [theirs]
+    with fault_at(None, fail_about(away, errno.EACCES), ("stat", "lstat")):
+        assert ownership.of_team(alpha.team, uid) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the mark is Linux's")
