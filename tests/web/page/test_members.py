@@ -196,12 +196,22 @@ def asks(alpha: Crew, command: str, key: str, choices: tuple[Choice, ...] = tupl
     return permissions.ask(ada, AskedPermission(tool="Bash", input=command, key=key, choices=choices)).id
 
 
+KNOWS = """async (request) => {
+  const { team } = await import(new URL("data/team.js", document.baseURI));
+  const told = team.value.needs.all.filter((need) => need.kind === "permission" && need.member === "ada");
+  return told.length === 1 && told[0].request === request;
+}"""
+"""True once this request is all for which ada waits: a new need is told before the one in whose place it comes."""
+
+
 def test_a_permission_is_answered_with_its_whole_input_in_sight(
     shown: Shown, alpha: Crew, request: pytest.FixtureRequest
 ) -> None:
     command = "rm -rf build && make\n" * 40
+    page = shown.go("tree")
     asked = asks(alpha, command, request.node.callspec.id)
-    page = shown.go("needs")
+    wait_until(lambda: page.evaluate(KNOWS, asked), STUCK, "its need is told")
+    shown.go("needs")
     card = page.get_by_role("main").get_by_role("listitem").filter(has_text="permission").filter(has_text="ada")
     expect(card.get_by_label("The whole input")).to_have_text(command)
     card.get_by_role("button", name="Allow: ").first.click()
@@ -209,12 +219,6 @@ def test_a_permission_is_answered_with_its_whole_input_in_sight(
     given = permissions.show(alpha.context, asked).answer
     assert given
     assert given.choice is Choice.ALLOW
-
-
-KNOWS = """async (request) => {
-  const { team } = await import(new URL("data/team.js", document.baseURI));
-  return team.value.needs.all.some((need) => need.request === request);
-}"""
 
 
 def test_a_permission_that_could_not_be_read_comes_by_itself_once_it_can_be(
