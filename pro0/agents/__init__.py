@@ -59,7 +59,7 @@ def limited(adapter: "Adapter", off: "Collection[AgentAct]") -> "Adapter":
 
 
 def can_go_on(adapter: "Adapter", session_view: "SessionView", agent_id: str) -> bool:
-    """Return True when a session can be resumed; raises EnvironmentMissing when nobody can tell now."""
+    """Return True when a session can be resumed; raises EnvironmentMissing when its files cannot be read now."""
     try:
         return adapter.began is not None and adapter.began(session_view)
     except OSError as error:
@@ -71,10 +71,10 @@ def can_go_on(adapter: "Adapter", session_view: "SessionView", agent_id: str) ->
 
 
 def _there(adapter: "Adapter") -> "Adapter":
-    """Return the adapter for an agent elsewhere: home has its screen, its hooks, and what that machine says of it."""
+    """Return the adapter of an agent on another machine: home has its screen, its hooks, and that machine's reports."""
 
     from pro0.agents import there
-    from pro0.agents.runner import usage  # that of a runner is read in the same way: from a file at home
+    from pro0.agents.runner import usage  # reads a file at home, as for a runner
 
     def refused(_brief: "Brief") -> "Invocation":
         raise EnvironmentMissing(f"the agent {adapter.name} cannot be on another machine")

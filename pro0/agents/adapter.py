@@ -57,7 +57,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     files: dict[str, bytes] = {}
     """Files by name in the session's folder, written with mode 0600 before the start."""
     links: dict[str, str] = {}
-    """Symbolic links by name below that folder; one that leads to a name with / at its end has a folder made there."""
+    """Symbolic links by name below that folder, with their targets. For a target ending with /, that folder is made."""
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     environment: Mapping[str, str]
     earlier: tuple[str, ...] = ()
-    """Its conversations before `session`, where somebody knows them."""
+    """Its conversations before `session`, as far as they are known."""
 
 
 class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,7 +145,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     asks_by_hook: bool = False
     """True when a hook of its session asks the person for permission."""
     channel: str = ""
-    """What `deliver` uses, as people are told: hook, server, bridge; empty for an agent without a channel."""
+    """The name of the channel of `deliver`, for people: hook, server, bridge; empty for an agent without one."""
     deliver: Callable[[SessionView, str], bool] | None = None
     """Deliver the fixed line by the agent's own channel, in any state; returns False when the agent did not take it."""
     asks_at_turn_end: bool = False
@@ -162,7 +162,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     It raises OSError for one that cannot be read now.
     """
     chat: Callable[..., ChatReader] | None = None
-    """Return the reader of its transcript, from a view; `whole=True` reads far, with arguments and results."""
+    """Return the reader of a session's transcript; `whole=True` reads further back, and keeps arguments and results."""
     usage: Callable[[SessionView, Memory], Usage | None] | None = None
     """Read the new part of the transcript and return the total usage; None before the first usage."""
     turn: OneTurn | None = None

@@ -18,7 +18,7 @@ from pro0.rules.screens.drawing import Frame
 from pro0.rules.screens.screens import Drawing, Rule
 
 MESSAGE = 64 * 1024
-"""The length of one turn's message, in characters: the end of its output."""
+"""The most characters of one turn's message; the end of its output counts."""
 _GIVEN = re.compile(rf"\{{({'|'.join(GIVEN)})\}}")
 
 
@@ -29,7 +29,7 @@ def custom(name: str, definition: Definition) -> Adapter:
 
 
 def _acp(name: str, definition: Definition) -> Adapter:
-    """Return the adapter of one that speaks the Agent Client Protocol."""
+    """Return the adapter of an agent with the Agent Client Protocol."""
     return replace(
         ACP,
         name=name,
@@ -44,7 +44,7 @@ def _acp(name: str, definition: Definition) -> Adapter:
 
 
 def _by_screen(name: str, definition: Definition) -> Adapter:
-    """Return the adapter of one that runs in a terminal."""
+    """Return the adapter of an agent in a terminal."""
     drawing = _drawing(definition)
     return Adapter(
         name=name,
@@ -64,7 +64,7 @@ def _by_screen(name: str, definition: Definition) -> Adapter:
 
 
 def _turn(definition: Definition) -> OneTurn | None:
-    """Return how it does one turn: its whole output is one message."""
+    """Return how an agent does one turn: its whole output is one message."""
     words = definition.turn
     if not words:
         return None
@@ -88,7 +88,7 @@ def _call(definition: Definition, brief: Brief, words: tuple[str, ...]) -> Invoc
 
 
 def _filled(definition: Definition, brief: Brief, words: tuple[str, ...], prompts: dict[str, str]) -> tuple[str, ...]:
-    """Return the words of a definition with what its session is given."""
+    """Return the words of a definition, with the session's options and values filled in."""
     seat = brief.seat
     values = {**prompts, "model": seat.model, "effort": seat.effort}
     mode = (definition.modes and definition.modes.words(brief.mode)) or ()
@@ -113,7 +113,7 @@ def _drawing(definition: Definition) -> Drawing | None:
 
 
 def _by_signs(signs: Signs) -> Drawing:
-    """Return a drawing by words: signs of waiting come first, and a menu without a known word is a dialog."""
+    """Return screen rules from a definition's signs: those of waiting come first; a menu without a sign is a dialog."""
     texts_of = (
         (State.WAITING, signs.waiting),
         (State.DIALOG, signs.dialog),

@@ -20,6 +20,6 @@ def drawing_named(name: str) -> "Drawing":
 
 @cache
 def loaded(place: str) -> object:
-    """Return what stands at a place of the table of programs."""
+    """Return the object at `module:attribute` below `pro0.agents`."""
     module, _, attribute = place.partition(":")
     return getattr(import_module(f"pro0.agents.{module}"), attribute)

@@ -13,9 +13,9 @@ FILE = "prompt.md"
 """The copy of the first prompt in the session's folder; it identifies a session with a late id."""
 UNTAKEN = "the first prompt is not taken yet"
 SHOWN = 24
-"""Letters of a prompt by which it is known on a screen."""
+"""Characters at a prompt's beginning by which it is recognized on a screen."""
 TAKING = timedelta(minutes=2)
-"""How long the first prompt may stay untaken; later nothing reports it."""
+"""How long the first prompt may count as untaken; after that, it is never reported as untaken."""
 
 
 def words(brief: Brief) -> tuple[str, dict[str, bytes]]:
@@ -35,7 +35,7 @@ def load(folder: str) -> str:
 
 
 def whole(folder: str) -> str:
-    """Return all of the first prompt that stands in that folder, however the agent was given it; empty for none."""
+    """Return the full text of the first prompt in that folder, even when argv held only its path; empty for none."""
     try:
         return Path(folder, FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:

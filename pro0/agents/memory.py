@@ -23,9 +23,9 @@ class Memory:
         self.files: dict[str, Path] = {}
         """Source files, by purpose."""
         self.before = Usage()
-        """An earlier session's usage, where the file counts on from it."""
+        """An earlier session's usage, where the file's count includes it."""
         self.goes_on = False
-        """True until the first sum of a file that counts on from another file's."""
+        """True until the first sum is read from a file that continues another file's count."""
         self.model = ""
         """The model last named in the file, where it is named separately."""
         self.changes: dict[str, int] = {}
@@ -33,13 +33,13 @@ class Memory:
         self.pause_until = 0.0
         """When to ask an unresponsive server again, by the monotonic clock."""
         self.asked_at: tuple[float, str] = (-1.0, "")
-        """The last change of the file beside which a server was asked, and its word."""
+        """The time of the file's last change when the server was last asked, and the server's answer."""
         self.conversation = ""
-        """The conversation that goes on, where only the agent's server tells; empty until then."""
+        """The present conversation, where only the agent's server knows it; empty until the server has named it."""
         self.own: set[str] = set()
-        """The conversations that were gone on with in the agent's process, by id."""
+        """The ids of the conversations used in the agent's process."""
         self.others: set[str] = set()
-        """What the server has loaded beside conversations, by id."""
+        """The ids of everything else that the server has loaded."""
         self.follow_at = 0.0
         """When to ask the server for conversations again, by the monotonic clock."""
         self._parts: dict[str, Memory] = {}
@@ -60,7 +60,7 @@ class Memory:
         )
 
     def part(self, name: str) -> Memory:
-        """Return the memory of one of several files that are counted apart."""
+        """Return the memory of one of several files with separate counts."""
         return self._parts.setdefault(name, Memory())
 
     def words(self, read: Callable[[], LastWords | None], *files: Path) -> LastWords | None:

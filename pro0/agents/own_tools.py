@@ -10,9 +10,9 @@ from pro0.agents.adapter import Brief
 SERVER = "pro0"
 """The name of the MCP server, as agents show it before its tools."""
 COMMANDS = ("inbox", "send", "broadcast", "shutdown", "task", "plan")
-"""The commands of `pro0` starting nothing; an agent's `run` of a task waits for a person (behaviour 2.9)."""
+"""The commands of `pro0` that start no program; a task's `run` set by an agent waits for a person (behaviour 2.9)."""
 TOOL = "[a-z]+(_[a-z]+)*"
-"""The names of the server's tools, as a pattern. Two underscores would be the end of a longer server's name."""
+"""The pattern of the server's tool names. Two underscores would end the name of another server."""
 
 TAGS = ("PRO0_INCARNATION", "PRO0_TEAM_UID")
 """The variables a guard adds; by them it finds the processes of its session."""
@@ -51,7 +51,7 @@ LARGEST = 64 << 20
 
 
 def registered(folder: Path, places: tuple[Registration, ...]) -> Iterator[Registration]:
-    """Yield the places below a folder where the server stands, each with its whole path."""
+    """Yield the places below a folder with our server registered, each with its full path."""
     for place in places:
         path = folder / place.file
         content = _content(path)

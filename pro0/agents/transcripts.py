@@ -34,13 +34,13 @@ WORDS = 4000
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
-"""An escape in JSON; its group is half a character."""
+"""An escape in JSON; its group is half of a surrogate pair."""
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO)
 """What the system answers where no such file is; any other failure does not say what the file holds."""
 
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
-"""A moment with its zone; a line with another one is not decodable, since it is neither before nor after a start."""
+"""A time with its zone. A line with a time without zone is not decodable: it cannot be compared with a start."""
 
 Line = TypeVar("Line")
 
@@ -118,7 +118,7 @@ def _part(path: Path, limit: int, *, from_end: bool = False) -> tuple[bytes, boo
 
 
 def is_there(path: Path) -> bool:
-    """Return True for something at a path; raises OSError when nobody can tell now."""
+    """Return True when a path exists; raises OSError when this cannot be found out now."""
     try:
         os.stat(path)
     except OSError as error:
@@ -131,7 +131,8 @@ def is_there(path: Path) -> bool:
 def matching(folder: Path, pattern: str, *deeper: str, surely: bool = False) -> Iterator[Path]:
     """Yield the matching paths below a folder, a pattern for each level.
 
-    When nothing matches, raises OSError for a folder that cannot be listed now; `surely` also for one that may not be.
+    When nothing matches, raises OSError for a folder that cannot be listed now; with `surely`, also for one without
+    permission.
     """
     trouble: OSError | None = None
     some = False
@@ -201,7 +202,7 @@ def decoded(lines: Iterable[bytes | msgspec.Raw], decoder: msgspec.json.Decoder[
 
 
 def decode_line(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line:
-    """Decode a line; half a character, left by JavaScript's cut of a text, becomes U+FFFD."""
+    """Decode a line; half of a surrogate pair, left where JavaScript cut a text, becomes U+FFFD."""
     try:
         return decoder.decode(line)
     except (msgspec.MsgspecError, ValueError):

@@ -32,7 +32,7 @@ _INCARNATION = "PRO0_INCARNATION"
 
 class _Kept(LastWords, frozen=True, kw_only=True):
     conversation: str = ""
-    """The agent's own id of the conversation, empty where it has one for each session."""
+    """The agent's own id of the conversation, empty for an agent with one conversation for each session."""
     in_another: str = ""
     """The id of the newest turn that ended in another conversation before; empty for none."""
 
@@ -72,13 +72,13 @@ def keep_words(event: bytes, folder: Path) -> None:
 
 
 def kept_words(folder: Path, conversation: str = "") -> LastWords | None:
-    """Return the words that the hook kept last, None for none, or for those of another conversation than this."""
+    """Return the last words kept by the hook, None for none, or for those of another conversation."""
     kept = value(folder / WORDS, _KEPT)
     return None if kept and _is_of_another(kept, conversation) else value(folder / WORDS, _WORDS)
 
 
 def ended_in_another(folder: Path, conversation: str) -> datetime | None:
-    """Return when the newest turn of any other conversation than this ended; None where nobody knows."""
+    """Return when the newest turn of any other conversation ended; None when unknown."""
     id = _newest_in_another(value(folder / WORDS, _KEPT), conversation)
     if not id.isdecimal():
         return None

@@ -36,5 +36,5 @@ RESERVED: dict[str, tuple[str, ...]] = {
     "opencode": ("OPENCODE_*", *PROVIDERS, *NETWORK),
     "pi": ("PI_*", *PROVIDERS, *NETWORK),
 }
-"""The variables of each agent, which others do not get; here, since a start asks for them of every agent."""
+"""The variables of each agent, which others do not get. They are here because each start needs those of all agents."""
 ALL = tuple(pattern for patterns in RESERVED.values() for pattern in patterns)

@@ -25,7 +25,7 @@ _USAGE = decoder(Usage)
 
 
 def call(argv: tuple[str, ...], brief: Brief) -> Invocation:
-    """Return the command of our client, which runs the agent by these words."""
+    """Return the command of our client, which runs the agent with this `argv`."""
     _, files = first_prompt.words(brief)
     prompt_file = f"{brief.folder}/{first_prompt.FILE}" if files else ""
     lost = prompts.conversation_lost(brief.seat.agent_id) if brief.resume else ""
@@ -49,7 +49,7 @@ def deliver(session_view: SessionView, line: str) -> bool:
 
 
 def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool:
-    """Hand an answer to the client; False when the request is over, or about something else by now."""
+    """Hand an answer to the client; False when the request is closed, or its content has changed."""
     return reports.reply(session_view, key, answer, lambda: orders.ring(session_view.folder))
 
 
@@ -60,7 +60,7 @@ def stop(session_view: SessionView) -> bool:
 
 
 def began(session_view: SessionView) -> bool:
-    """Return True for a session that can be gone on with: the client names no other."""
+    """Return True for a session with an id: the client reports the id only when the agent can resume sessions."""
     return bool(session_view.session)
 
 

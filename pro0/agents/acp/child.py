@@ -17,9 +17,9 @@ CHUNK = 64 * 1024
 LATEST = 2048
 """Bytes kept of what the agent wrote to its stderr."""
 UNREAD = 1 << 20
-"""Bytes that an agent may leave unread before it is not listened to any more."""
+"""Bytes that an agent may leave unread before the client stops reading its output."""
 ENDING = 5.0
-"""Seconds for an agent to end that has closed its output."""
+"""Seconds until TERM for an agent that has closed its output, and then until KILL."""
 
 
 class Child:
@@ -53,11 +53,11 @@ class Child:
         return self._latest.decode(errors="replace").strip()
 
     def send(self, line: bytes) -> None:
-        """Send a line as soon as the agent takes it in."""
+        """Queue a line for the agent's input."""
         self._outgoing += line
 
     def register(self, selector: selectors.BaseSelector) -> None:
-        """Let a selector wait for what can be done now; an agent that does not read is not listened to."""
+        """Register the pipes to wait for; with too many unread bytes in the queue, the agent's output is left out."""
         wanted = {
             self._stdin: selectors.EVENT_WRITE if self._outgoing else 0,
             self._stdout: selectors.EVENT_READ if len(self._outgoing) < UNREAD else 0,
@@ -71,7 +71,7 @@ class Child:
 
     def lines(self, ready: set[int]) -> Iterator[bytes | None]:
         """Yield the lines written by the agent, None for a line over the limit."""
-        alive = self.alive  # asked first: all that a dead agent wrote is there to be read
+        alive = self.alive  # checked before reading: all output of a dead agent is readable then
         if self._stderr in ready or not alive:
             complaint = _read(self._stderr)
             self._complaining = complaint is not None
@@ -82,13 +82,13 @@ class Child:
             yield from self._splitter.feed(data or b"\n")
 
     def flush(self) -> None:
-        """Send as much as the agent takes in now."""
+        """Write as much of the queue as the agent's input takes now."""
         try:
             while self._outgoing:
                 del self._outgoing[: os.write(self._stdin, self._outgoing[:CHUNK])]
         except BlockingIOError:
             return
-        except OSError:  # it does not read any more; its output tells when it is gone
+        except OSError:  # the agent has closed its input; the end of its output shows its end
             self._outgoing.clear()
 
     def end(self) -> None:

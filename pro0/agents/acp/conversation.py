@@ -1,8 +1,8 @@
 """One session with an agent that speaks ACP, as a value: messages go in, messages and lines to draw come out.
 
-Nothing here touches a process or a terminal. The state comes from the protocol alone: a turn is what lies between our
-`session/prompt` and its answer. A message that is no message of the protocol makes the state unknown, until a turn
-begins or ends.
+Nothing here touches a process or a terminal. The state comes from the protocol alone: a turn lasts from our
+`session/prompt` until its answer. A message outside the protocol makes the state unknown, until a turn begins or
+ends.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ from pro0.wire import LINE_LIMIT
 
 
 class AcpConversation:
-    """Speaks with one agent; `send` takes a message for it, `show` a line for its terminal, `unread` knows its mail."""
+    """Speaks with one agent: `send` sends it a message, `show` draws a line, `unread` tells if it has unread mail."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class AcpConversation:
         self.cost = 0.0
         """US dollars that the session has cost since it was opened here, as its agent says."""
         self._before = 0.0
-        """What it had cost before, as told while it was loaded."""
+        """US dollars that the session had cost before, as the agent said while it loaded the session."""
 
     def begin(self) -> None:
-        """Say the first word."""
+        """Send the first request."""
         self._opening.begin()
 
     @property
@@ -90,7 +90,7 @@ class AcpConversation:
         return report
 
     def prompt(self, sender: Sender, text: str) -> None:
-        """Begin a turn, after the present one."""
+        """Begin a turn with a prompt, now or after the present turn."""
         if dropped := self._waiting.add(sender, text):
             self._show(Drawn("note", f"no room for what waits longest: {shortened(dropped)}"))
         if self.turning:
@@ -98,7 +98,7 @@ class AcpConversation:
         self._next_turn()
 
     def answer(self, key: str, choice: Choice, said: str = "", *, elsewhere: bool = True) -> bool:
-        """Answer a request by a choice; return False when it is not open any more, or does not offer that."""
+        """Answer a request by a choice; return False when the request is closed, or does not offer the choice."""
         leave = self.leaves.of(key=key)
         if leave is None:
             self.leaves.settle(Settled(key=key))
@@ -110,7 +110,7 @@ class AcpConversation:
         words = option.name if option else "no"
         self._show(Drawn("note", f"answered{' elsewhere' if elsewhere else ''}: {words}"))
         if option is None:
-            self.cancel()  # it offers no refusal, so only the end of the turn is one
+            self.cancel()  # the agent offers no refusal, so the turn has to end
         if said:
             self.prompt("person", said)
         return True
@@ -126,7 +126,7 @@ class AcpConversation:
         return True
 
     def cancel(self) -> None:
-        """Stop the turn; what it asks leave for is refused with it."""
+        """Stop the turn, and withdraw all its open requests."""
         if not self.turning:
             return
         self._send(messages.notification("session/cancel", {"sessionId": self._session}))
@@ -135,7 +135,7 @@ class AcpConversation:
         self._show(Drawn("note", "told to stop"))
 
     def hear(self, line: bytes | None) -> None:
-        """Take in one line of the agent, None for one that is too long to be read."""
+        """Take in one line of the agent, None for a line too long to be read."""
         try:
             message = messages.read(line or b"")
         except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -181,7 +181,7 @@ class AcpConversation:
             withdrawn = decode(message.params, messages.Cancelled)
             if leave := self.leaves.of(id=withdrawn.request_id):
                 self._close(leave, None, elsewhere=False)
-        elif not message.method.startswith(("_", "$/")):  # an extension, which says nothing of the protocol's state
+        elif not message.method.startswith(("_", "$/")):  # an extension does not affect the state
             self._is_strange(message.method, "a notification that is not known")
 
     def _requested(self, message: AcpMessage, id: Id) -> None:
@@ -219,7 +219,7 @@ class AcpConversation:
         if news.cost > 0 and not self.opened:
             self._before = news.cost
         elif news.cost > 0:
-            if news.cost < self._before:  # it counts anew since it was loaded
+            if news.cost < self._before:  # the agent has begun to count from 0 again
                 self._before = 0.0
             self.cost = max(self.cost, news.cost - self._before)
 

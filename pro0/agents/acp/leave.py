@@ -1,6 +1,6 @@
 """What an agent asks leave for: its tool calls as they were last told, and the requests that are open.
 
-A request is named anew whenever what it is about changes, so an answer is for what was shown, or for nothing.
+A request gets a new key whenever its content changes. So an answer counts only for the content that was shown.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ CALLS = 500
 OPEN = 64
 """Requests open at once, at most."""
 SETTLED = 64
-"""Settled requests that are told of, the newest ones."""
+"""Settled requests in a report, at most; the newest ones are kept."""
 _KINDS = {Choice.ALLOW: "allow_once", Choice.ALWAYS: "allow_always"}
 _REFUSALS = ("reject_once", "reject_always")
 _SHOWN = ("title", "kind", "content", "locations", "offers")
@@ -35,7 +35,7 @@ class Leave(msgspec.Struct, kw_only=True):
     title: str = ""
 
     def option(self, choice: Choice) -> Option | None:
-        """Return the agent's own option behind a choice; None for none, or for several that may differ."""
+        """Return the agent's own option for a choice; None without one, or with more than one way to allow."""
         if choice is Choice.DENY:
             found = [option for kind in _REFUSALS for option in self.options if option.kind == kind]
             return found[0] if found else None
@@ -43,7 +43,7 @@ class Leave(msgspec.Struct, kw_only=True):
         return found[0] if len(found) == 1 else None
 
     def asked(self) -> AskedPermission:
-        """Return the request as the person is asked anywhere; a no is possible always."""
+        """Return the request as pro0 shows it to the person, who can always refuse."""
         allowing = [choice for choice in (Choice.ALLOW, Choice.ALWAYS) if self.option(choice)]
         return AskedPermission(key=self.key, tool=self.tool, input=self.shown, choices=(*allowing, Choice.DENY))
 
@@ -58,7 +58,7 @@ class Leaves:
         self._number = 0
 
     def tell(self, call: Mapping[str, object]) -> list[Leave]:
-        """Take in what is told of a tool call; return the open requests that are about something else now."""
+        """Note an update of a tool call; return the open requests with content changed by it."""
         id = str(call.get("toolCallId"))
         call_so_far = self._calls.pop(id, {})
         self._calls[id] = call_so_far | {name: value for name, value in call.items() if value is not None}
@@ -76,11 +76,11 @@ class Leaves:
 
     @property
     def settled(self) -> list[Settled]:
-        """Return what became of the requests before, the newest one last."""
+        """Return the outcomes of earlier requests, the newest one last."""
         return [*self._settled.values()]
 
     def close(self, leave: Leave, *, elsewhere: bool) -> None:
-        """Forget a finished request, but for its outcome."""
+        """Close an open request and keep only its outcome."""
         self.open.remove(leave)
         self.settle(Settled(key=leave.key, elsewhere=elsewhere))
 
@@ -95,12 +95,12 @@ class Leaves:
         return next((leave for leave in self.open if leave.key == key or leave.id == id), None)
 
     def title(self, call: str) -> str:
-        """Return the title of a tool call, as it was last told."""
+        """Return the title of a tool call, as the agent last reported it."""
         call_so_far = self._calls.get(call, {})
         return str(call_so_far.get("title") or call_so_far.get("name") or call_so_far.get("kind") or call)
 
     def _name(self, leave: Leave) -> bool:
-        """Give a request its key, by all that it asks; return True when that is another one."""
+        """Give a request a key for its present content; return True when the content has changed."""
         call = self._calls.get(leave.call, {})
         shown = msgspec.json.encode(_as_shown(call, leave.options), order="sorted").decode()
         if shown == leave.shown:
@@ -113,7 +113,7 @@ class Leaves:
 
 
 def _as_shown(call: Mapping[str, object], options: list[Option]) -> dict[str, object]:
-    """Return all of a request: the tool's input, the agent's description of it, the options."""
+    """Return the whole content of a request: the tool's input, the agent's description of it, the options."""
     own = {name: call[name] for name in _SHOWN if name in call}
     own["offers"] = [f"{option.name} ({option.kind})" for option in options]
     raw_input = call.get("rawInput")

@@ -38,7 +38,7 @@ UPDATES = frozenset(
         *("plan_update", "plan_removed", "subagent_update", "session_message", "session_message_chunk"),
     }
 )
-"""The kinds of news of a session; the last line is of the unstable part, and says nothing of the state either."""
+"""The kinds of news of a session. Those of the last line are from the unstable part; they do not affect the state."""
 
 Id = int | str
 
@@ -117,7 +117,7 @@ class Stopped(msgspec.Struct, rename="camel"):
 
 
 class Content(msgspec.Struct):
-    """One piece of content; of a kind without text only its kind is shown."""
+    """One piece of content; one without text is shown by its kind and address."""
 
     type: str = ""
     text: str = ""
@@ -183,7 +183,7 @@ _MESSAGE = decoder(AcpMessage)
 
 
 def read(line: bytes) -> AcpMessage:
-    """Return the message in a line; raises MsgspecError, ValueError or RecursionError for none."""
+    """Return the message in a line; raises MsgspecError, ValueError or RecursionError for any other line."""
     return decode_line(line, _MESSAGE)
 
 

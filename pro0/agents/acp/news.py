@@ -1,4 +1,4 @@
-"""What an agent's news are as lines on its terminal."""
+"""Turn an agent's news into lines for its terminal."""
 
 from typing import Literal, NamedTuple
 
@@ -12,7 +12,7 @@ Kind = Literal["words", "thought", "tool", "note", "person", "mail", "ask"]
 
 
 class Drawn(NamedTuple):
-    """A piece of text to draw; of words and thoughts one piece goes on where the last one ended."""
+    """A piece of text to draw; consecutive pieces of words, or of thoughts, continue the same line."""
 
     kind: Kind
     text: str
@@ -20,13 +20,13 @@ class Drawn(NamedTuple):
 
 
 class ToldNews(NamedTuple):
-    """One piece of news: its drawing, and its part of the memory."""
+    """One piece of news: the text to draw, and the facts for the conversation to keep."""
 
     kind: str
     shown: tuple[Drawn, ...] = ()
     words: str = ""
     call: dict[str, object] | None = None
-    """A tool call, as far as it is told."""
+    """The reported fields of a tool call."""
     cost: float = 0.0
     compacted: bool = False
     """True when the agent has just compacted its conversation."""

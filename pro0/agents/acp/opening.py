@@ -1,4 +1,4 @@
-"""The opening of a session in ACP: a new one, or an earlier one to go on with."""
+"""The opening of a session in ACP: a new one, or an earlier one to resume."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -23,17 +23,17 @@ class AcpSetting(msgspec.Struct, kw_only=True):
     servers: list[dict[str, object]]
     version: str
     session: str = ""
-    """The session to go on with, empty for a new one."""
+    """The id of the session to resume, empty for a new one."""
     first: str = ""
     """The first prompt of a new session."""
     lost: str = ""
-    """The first prompt where the session to go on with cannot be had any more."""
+    """The first prompt of the new session when the earlier one cannot be resumed."""
     who: str = ""
     """What the agent is told after it has compacted its conversation."""
 
 
 class AcpOpening:
-    """Opens one session; what keeps it from opening is raised as EnvironmentMissing."""
+    """Opens one session; raises EnvironmentMissing when the agent does not open it."""
 
     def __init__(
         self, setting: AcpSetting, ask: Ask, show: Callable[[Drawn], None], done: Callable[[str], None]
@@ -43,15 +43,15 @@ class AcpOpening:
         self._show = show
         self._done = done
         self.session = ""
-        """The session that is open, or loading; empty for none."""
+        """The id of the open or loading session; empty for none."""
         self.is_open = False
         self.goes_on = False
-        """True when the agent can go on with a session later."""
+        """True when the agent can resume sessions."""
         self.went_on = False
-        """True when the session is an earlier one."""
+        """True when an earlier session was resumed."""
 
     def begin(self) -> None:
-        """Say the first word."""
+        """Send the first request."""
         about = {"name": "pro0", "title": "pro0", "version": self._setting.version}
         params = {
             "protocolVersion": messages.VERSION,

@@ -14,7 +14,7 @@ from pro0.errors import EnvironmentMissing
 from pro0.model.need import Choice
 
 PIPE = "acp.pipe"
-"""The named pipe in the session's folder by which the lead lets the client look."""
+"""The named pipe in the session's folder by which the lead tells the client to look."""
 STOP = "stop"
 _LARGEST = 64 * 1024
 
@@ -28,24 +28,24 @@ _ANSWER = decoder(_Answer)
 
 
 class LeadOrders:
-    """Takes what lies in the session's folder, each thing once."""
+    """Takes the lead's orders from the session's folder, each one once."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises EnvironmentMissing when it cannot make its places, as on a full disk."""
+        """Raises EnvironmentMissing when the folders or the pipe cannot be made, as on a full disk."""
         self._folder = folder
         try:
             for place in (INBOX, ANSWERS):
                 (folder / place).mkdir(mode=0o700, exist_ok=True)
             with suppress(FileExistsError):
                 os.mkfifo(folder / PIPE, 0o600)
-            # Open for both, so that a lead that goes leaves no end of file behind.
+            # Open for reading and writing: otherwise the end of a lead would be an end of file.
             self.descriptor = os.open(folder / PIPE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError as error:
             hint = "free some room, then `pro0 member restart`"
             raise EnvironmentMissing(f"cannot make {error.filename}: {error.strerror}", hint=hint) from error
 
     def follow(self, conversation: AcpConversation) -> None:
-        """Do what was handed over since the last look."""
+        """Carry out all orders handed over since the last look."""
         with suppress(BlockingIOError):
             os.read(self.descriptor, _LARGEST)
         for _, text in self._taken(INBOX):
@@ -71,7 +71,7 @@ class LeadOrders:
 
 
 def ring(folder: str) -> None:
-    """Let the client of a folder look for what was handed over."""
+    """Tell the client of a session's folder to look for orders."""
     with suppress(OSError):
         descriptor = os.open(f"{folder}/{PIPE}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         try:

@@ -33,7 +33,7 @@ from pro0.rules import mail
 LOOK = 2.0
 """Seconds between two looks for what the lead has handed over, if nobody rings."""
 ESCAPE = 0.05
-"""Seconds after which an Escape is the key: what it begins comes at once, in another read at most."""
+"""Seconds after which an Escape counts as the key: the rest of a sequence comes at once, or with the next read."""
 FAILED = 1
 
 
@@ -48,11 +48,11 @@ class AcpClient:
         self._sheet = Sheet()
         self._editor = LineEditor()
         self._asked = ""
-        """The request whose answers are drawn now."""
+        """The key of the request with the answers that are drawn now."""
         self._typed_for = ""
-        """The request that was drawn when the present line was begun: an answer is for what its person saw."""
+        """The key of the request drawn when the typed line was begun: the line can answer only this request."""
         self._settle_at = math.inf
-        """When an Escape that was typed is the key, by the monotonic clock."""
+        """When a held Escape will count as the key, by the monotonic clock."""
         self._told = BridgeReport()
         self._turns_over, self._cost = 0, 0.0
         self._orders = LeadOrders(folder)  # first: without it no agent should run
@@ -94,14 +94,14 @@ class AcpClient:
             return self._end()
 
     def _unread(self) -> bool:
-        """Return False when all its mail is read for certain."""
+        """Return False only when the member has certainly read all its mail."""
         with suppress(OSError, msgspec.MsgspecError):
             box = decode(Path(self._mailbox).read_bytes(), Mailbox)
             return mail.news(box, os.environ.get("PRO0_INCARNATION", "")).count > 0
         return True
 
     def _turn(self, ready: set[int]) -> None:
-        # Keys first: what was typed was typed at what is drawn, not at what the agent says now.
+        # Keys first: the person typed them in answer to the text drawn so far, not to the agent's next lines.
         if 0 in ready:
             self._type()
         elif time.monotonic() >= self._settle_at:
@@ -109,7 +109,7 @@ class AcpClient:
             self._do(self._editor.settle())
         if self._wake in ready:
             os.read(self._wake, 64)
-        if self._child.alive:  # mail that a dead agent is given would be lost
+        if self._child.alive:  # mail for a dead agent would be lost
             self._orders.follow(self._conversation)
         for line in self._child.lines(ready):
             self._conversation.hear(line)
@@ -199,13 +199,13 @@ def run(folder: Path) -> int:
 
 
 def _server(words: tuple[str, ...]) -> dict[str, object]:
-    """Return pro0's own tools as the protocol names a server; agents hide their variables from one."""
+    """Return pro0's MCP server in the form of the protocol, with its variables: agents pass it none of their own."""
     variables = [{"name": name, "value": text} for name, text in os.environ.items() if name.startswith("PRO0_")]
     return {"name": SERVER, "command": words[0], "args": list(words[1:]), "env": variables}
 
 
 def _in_words(report: BridgeReport, offered: str) -> str:
-    """Return the state as its person is told it."""
+    """Return the state in the words for the person."""
     if offered:
         return f"waiting for leave: {report.note} · {offered} · type a number"
     if report.error and report.state == "idle":
@@ -214,7 +214,7 @@ def _in_words(report: BridgeReport, offered: str) -> str:
 
 
 class _unechoed:  # noqa: N801 - used as a word of a with statement
-    """Lets keys come in one by one, and brackets what is pasted."""
+    """Turns off echo and line input, and turns on bracketed paste."""
 
     def __init__(self, has_terminal: bool) -> None:
         self._before = termios.tcgetattr(0) if has_terminal else None

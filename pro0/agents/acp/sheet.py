@@ -11,19 +11,19 @@ from pro0.rules.text import visible
 PROMPT = "›"
 STATE = "──"
 HELD_BACK = 4096
-"""Letters of a line that is not whole yet, at most."""
+"""The most characters of an unfinished line to hold back."""
 _SIGNS = {"words": "", "thought": "~ ", "tool": "• ", "note": "── ", "person": "» ", "mail": "» pro0: ", "ask": "? "}
 _CLEAR = "\r\x1b[J"
 
 
 class Sheet:
-    """Draws on the standard output; without a terminal there it writes the lines alone."""
+    """Draws on the standard output; without a terminal it writes only the lines."""
 
     def __init__(self) -> None:
         self.has_terminal = os.isatty(0) and os.isatty(1)
         self._lines: list[str] = []
         self._begun = ""
-        """The beginning of a line whose end has not come yet."""
+        """The beginning of an unfinished line."""
         self._kind = ""
         self._foot = ""
 
@@ -53,13 +53,13 @@ class Sheet:
         _write(f"{_CLEAR}{text}{foot}" if self.has_terminal else text)
 
     def close(self) -> None:
-        """Leave the terminal as it should be after the last line."""
+        """Draw the last lines, and remove the input and the state."""
         self._end_line()
         text = "".join(f"{line}\n" for line in self._lines)
         _write(f"{_CLEAR}{text}" if self.has_terminal else text)
 
     def _footer(self, state: str, typed: str) -> str:
-        """Return the input and the state below it, with the cursor behind what is typed."""
+        """Return the input and the state below it, with the cursor behind the typed text."""
         columns = os.get_terminal_size(1).columns
         input_row = f"{PROMPT} {_fit_end(visible(typed).replace(chr(10), '⏎'), columns - 4)}"
         state_row = _fit(f"{STATE} {visible(' '.join(state.split()))}", columns - 1)
@@ -73,7 +73,7 @@ class Sheet:
 
 
 def _question(leave: Leave) -> list[str]:
-    """Return all that a request is about, and the answers by number."""
+    """Return the content of a request, and its numbered answers."""
     shown = [f"  {line}" for line in visible(leave.shown).splitlines()]
     return [*shown, *(f"  {number} {_one_line(option.name)}" for number, option in enumerate(leave.options, 1))]
 

@@ -15,9 +15,9 @@ class AcpStart(msgspec.Struct, omit_defaults=True):
     server: tuple[str, ...]
     """The command of pro0's own tools."""
     session: str = ""
-    """The session to go on with, empty for a new one."""
+    """The id of the session to resume, empty for a new one."""
     lost: str = ""
-    """The first prompt where that session cannot be had any more."""
+    """The first prompt of a new session when that one cannot be resumed."""
     who: str = ""
     """What the agent is told after it has compacted its conversation."""
     mailbox: str = ""

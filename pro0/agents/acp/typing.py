@@ -14,7 +14,7 @@ _BEGUN = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?")
 
 
 class Keystroke(NamedTuple):
-    """What a person has done: sent a line, or asked for the end of the turn."""
+    """An act of the person: to send a line, or to ask for the end of the turn."""
 
     kind: Literal["line", "stop"]
     text: str = ""
@@ -48,14 +48,14 @@ class LineEditor:
         return self._rest == "\x1b" and not self._pasting
 
     def settle(self) -> list[Keystroke]:
-        """Take a held Escape for the key: nothing has followed it."""
+        """Count a held Escape as the key, since nothing has followed it."""
         if not self.holds_escape:
             return []
         self._rest = ""
         return [Keystroke("stop")]
 
     def _escape(self, keys: str, acts: list[Keystroke]) -> str:
-        """Take in one sequence of a key, or keep its beginning. Return the keys after it."""
+        """Consume one escape sequence, or keep its beginning for later; return the keys after it."""
         if match := _SEQUENCE.match(keys):
             self._pasting = match[0] == _PASTE or (self._pasting and match[0] != _PASTED)
             return keys[match.end() :]

@@ -20,10 +20,10 @@ class WaitingPrompts:
         self._prompts: deque[tuple[Sender, str]] = deque()
 
     def add(self, sender: Sender, text: str) -> str:
-        """Add a prompt and return the one that there is no room for any more, empty for none.
+        """Add a prompt; return the prompt dropped for lack of room, empty for none.
 
-        Each turn costs, so the same line of mail waits once, and a fixed line takes the place of an older one. A
-        person's words go last.
+        Each turn costs, so the same line of mail waits only once, and a fixed line replaces an older one with the
+        same news. A person's prompts are dropped only when no mail waits.
         """
         if sender == "mail":
             for place, waiting in enumerate(self._prompts):
@@ -39,11 +39,11 @@ class WaitingPrompts:
         return dropped
 
     def add_first(self, text: str) -> None:
-        """Add what the agent is told before anything else."""
+        """Add a prompt before all others."""
         self._prompts.appendleft(("mail", text))
 
     def drop_late(self) -> bool:
-        """Drop the next prompt if it is about mail that was read since; return True if it was."""
+        """Drop the next prompt if its mail has been read since; return True if it was dropped."""
         if not self._prompts or self._prompts[0][0] != "mail":
             return False
         if not prompts.is_unread_line(self._prompts[0][1]) or self._unread():

@@ -15,9 +15,9 @@ _PAUSE = 0.05
 
 
 def hand_over(folder: Path, path: Path, data: bytes, ring: Callable[[], None] = lambda: None) -> bool:
-    """Put a whole file at a path, by way of the session's folder; return True when it was taken.
+    """Put a whole file at a path, made first in the session's folder; return True when the program took it.
 
-    The program is rung for while it has not looked. No line is handed over twice: what is taken back counts as untaken.
+    The program is rung until it takes the file. A file not taken in time is removed, so no line is handed over twice.
     """
     return put(folder, path, data) and not _came_back(path, ring)
 
@@ -44,7 +44,7 @@ def wait(over: Callable[[], bool], ring: Callable[[], None] = lambda: None) -> N
 
 
 def take_back(path: Path) -> bool:
-    """Take a file back; return True when it was still there."""
+    """Remove a file handed over; return True when it was still there, and so not taken."""
     try:
         path.unlink()
     except OSError:
@@ -53,7 +53,7 @@ def take_back(path: Path) -> bool:
 
 
 def ring_at(pipe: Path) -> None:
-    """Let the program look that sleeps at a named pipe, if one does."""
+    """Wake the program waiting for a writer of a named pipe, if there is one."""
     with suppress(OSError):
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW))
 

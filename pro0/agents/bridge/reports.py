@@ -29,19 +29,19 @@ _LONGEST_NAME = 255
 
 
 class Settled(msgspec.Struct):
-    """The question answered last, and whether by us."""
+    """The outcome of one question; `elsewhere` is True when the answer came from pro0, not from the pane."""
 
     key: str = ""
     elsewhere: bool = False
 
 
 class BridgeReport(msgspec.Struct, omit_defaults=True):
-    """What such a program tells of its agent."""
+    """The report of a program beside an agent."""
 
     state: object = ""
     session: str = ""
     earlier: tuple[str, ...] = ()
-    """Its conversations before `session`, which may be among them again."""
+    """The agent's conversations before `session`; `session` may be one of them."""
     file: str = ""
     turns: int = 0
     error: str = ""
@@ -49,10 +49,10 @@ class BridgeReport(msgspec.Struct, omit_defaults=True):
     asks: list[AskedPermission] = []
     settled: Settled = msgspec.field(default_factory=Settled)
     settled_before: list[Settled] = []
-    """Those answered before that one, the newest ones."""
+    """The questions settled before `settled`; only the newest ones are kept."""
 
     def settled_by(self, key: str) -> Settled | None:
-        """Return how a question was settled, None while it is not."""
+        """Return the outcome of a question, None while it is open."""
         return next((settled for settled in (self.settled, *self.settled_before) if settled.key == key), None)
 
 
@@ -91,7 +91,7 @@ def look(session_view: SessionView, _memory: Memory) -> Reading | None:
 
 
 def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
-    """Return the questions that are asked now, None when the report does not say."""
+    """Return the open questions, None without a report."""
     report = report_of(session_view)
     return tuple(report.asks) if report else None
 
@@ -99,7 +99,7 @@ def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
 def reply(
     session_view: SessionView, key: str, answer: PermissionAnswer, ring: Callable[[], None] = lambda: None
 ) -> bool:
-    """Put an answer where the program takes it; return True when it counted, and take an untaken one back."""
+    """Hand an answer to the program, and remove it if it is not taken; return True when the answer counted."""
     folder = Path(session_view.folder)
     path = folder / ANSWERS / _name(key)
     if not handing.put(folder, path, msgspec.json.encode({"choice": answer.choice, "text": answer.text})):
@@ -117,7 +117,7 @@ def _name(key: str) -> str:
 
 
 def deliver(session_view: SessionView, line: str, ring: Callable[[], None] = lambda: None) -> bool:
-    """Put a line into the inbox and wait until it is taken; take an untaken line back."""
+    """Put a line into the inbox, and remove it if it is not taken in time; return True when it was taken."""
     folder = Path(session_view.folder)
     path = folder / INBOX / f"{time.time_ns():020d}-{uuid.uuid4().hex}"
     return handing.hand_over(folder, path, line.encode(), ring)

@@ -1,1 +1,1 @@
-"""What agents were given, said and called, entry by entry, from their transcripts."""
+"""The prompts, answers and tool calls of agents, read entry by entry from their transcripts."""

@@ -1,4 +1,4 @@
-"""One reader of transcripts in JSON lines; what a line means says the agent's own `chat`."""
+"""A reader of transcripts in JSON lines; the module `chat` of each agent interprets the lines."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ from pro0.rules.size import DEEPEST, nested_deeper_than
 SHOWN = 500
 """Entries that a reader remembers."""
 LETTERS = 4000
-"""Letters of an entry's text; whoever wants more asks for it whole."""
+"""Characters kept of an entry's text; a `whole` reader keeps all."""
 TITLE = 160
 _OBJECT = decoder(dict[str, object])
 _TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url", "title", "to", "task_id", "description")
@@ -26,7 +26,7 @@ _TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url", "t
 
 
 class Result(NamedTuple):
-    """What came of a call."""
+    """The result of a call."""
 
     id: str
     text: str
@@ -38,25 +38,25 @@ Parse = Callable[[dict[str, object]], Iterable[Told]]
 
 
 class ChatReader(Protocol):
-    """Reads a transcript from its end on."""
+    """Reads the end of a transcript, and then its news."""
 
     def news(self) -> list[ChatEntry]:
-        """Return the entries that are new or another since the last call; first those near the end."""
+        """Return the entries new or changed since the last call; the first call returns those near the end."""
 
     @property
     def sign(self) -> object:
-        """Return something that is another when there may be news."""
+        """Return a value that changes when there may be news."""
 
 
 class Chat:
-    """The entries of one transcript so far; a call and its result are one. Texts are cut unless `whole`."""
+    """The entries of one transcript so far; a call and its result make one entry. Texts are cut unless `whole`."""
 
     def __init__(self, *, whole: bool = False) -> None:
         self._whole = whole
         self._known: dict[str, ChatEntry] = {}
 
     def take(self, told: Iterable[Told]) -> list[ChatEntry]:
-        """Read on in the transcript. Return the new and the changed entries."""
+        """Take in the next part of the transcript; return the new and the changed entries."""
         changed: dict[str, ChatEntry] = {}
         for each in told:
             entry = self._with(each) if isinstance(each, Result) else each
@@ -78,7 +78,7 @@ class Chat:
 
 
 class LinesReader:
-    """Follows a transcript in JSON lines; of a long one it reads the end."""
+    """Follows a transcript in JSON lines; it reads only the end of a long one."""
 
     def __init__(self, find: Callable[[], Path | None], parse: Parse, *, whole: bool = False) -> None:
         self._find, self._parse = find, parse
@@ -87,10 +87,10 @@ class LinesReader:
         self._follower: Follower | None = None
 
     def news(self) -> list[ChatEntry]:
-        """Return the entries that are new or another since the last call."""
+        """Return the entries new or changed since the last call."""
         try:
             path = self._find()
-        except OSError:  # it goes on where it was, until one can look
+        except OSError:  # until the folder can be read again, follow the known file
             path = self._follower.path if self._follower else None
         if path is None:
             return []
@@ -100,7 +100,7 @@ class LinesReader:
         return self._chat.take(told for line in lines for told in self._items(line))
 
     def _items(self, line: dict[str, object]) -> Iterator[Told]:
-        """Yield what a line tells, up to a value that is nested too deeply to be looked into."""
+        """Yield the entries and results of a line, up to the first value nested too deeply to be read."""
         try:
             yield from self._parse(line)
         except RecursionError:
@@ -108,7 +108,7 @@ class LinesReader:
 
     @property
     def sign(self) -> object:
-        """Return what is another when the file has grown, None while there is none."""
+        """Return the file's signature, which changes as it grows; None while there is no file."""
         found = signature(self._follower.path) if self._follower else NOTHING
         return None if found == NOTHING else found
 
@@ -118,7 +118,7 @@ NOTHING = ((0, 0, 0),)
 
 
 def signature(*files: Path) -> object:
-    """Return what is another when one of the files has changed."""
+    """Return a value that changes when one of the files changes."""
     signs = []
     for path in files:
         try:
@@ -142,26 +142,26 @@ def call(id: str, name: str, arguments: object, at: datetime | None) -> ChatEntr
 
 
 def part(value: object, *keys: str) -> object:
-    """Return what stands at the end of some keys, None for nothing there."""
+    """Return the value below these nested keys, None for none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def text(value: object, *keys: str) -> str:
-    """Return the text at the end of some keys, "" for none there."""
+    """Return the text below these nested keys, "" for none."""
     end = part(value, *keys)
     return end if isinstance(end, str) else ""
 
 
 def parts(value: object, *keys: str) -> list[object]:
-    """Return the list at the end of some keys, an empty one for none there."""
+    """Return the list below these nested keys, an empty one for none."""
     end = part(value, *keys)
     return end if isinstance(end, list) else []
 
 
 def words(content: object) -> str:
-    """Return the words of a content: a text, a part with a text, or a list of these."""
+    """Return the text of a content: a plain text, a part with a text, or a list of these."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -170,7 +170,7 @@ def words(content: object) -> str:
 
 
 def moment(value: object, *keys: str) -> datetime | None:
-    """Return the moment at the end of some keys, None for none with its zone."""
+    """Return the time below these nested keys, None unless it has a time zone."""
     try:
         at = datetime.fromisoformat(text(value, *keys))
     except ValueError:

@@ -41,7 +41,7 @@ READING = "Read,Grep,Glob"
 """Claude's own tools still allowed in a delegate-only session."""
 _ALLOWED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'
 _ALLOW = f"echo {shlex.quote(_ALLOWED)}"
-"""A hook that allows a call: planning, Claude asks before a tool that changes something, whatever its rules allow."""
+"""A hook that allows a call. In plan mode Claude asks before a tool that changes something, even with a rule for it."""
 SETTINGS = "settings.json"
 SERVERS = "mcp.json"
 LISTED = "tools.listed"
@@ -69,7 +69,7 @@ def _called(brief: Brief, *, waits: bool) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: its settings are words, and its server does each call at home."""
+    """Return the command for another machine: its settings are in argv, and its MCP server does each call at home."""
     prompt, files = first_prompt.words(brief)
     hooks = _hooks(brief, f'"{brief.folder}/{LISTED}"', "")
     if brief.asks_by_hook:
@@ -108,14 +108,14 @@ def _choices(brief: Brief) -> tuple[str, ...]:
 
 
 def _allowed() -> list[str]:
-    """Return the rules that allow what is of pro0."""
+    """Return the rules that allow pro0's own tools and commands."""
     return [f"mcp__{own_tools.SERVER}", *(f"Bash(pro0 {command}:*)" for command in own_tools.COMMANDS)]
 
 
 def _hooks(brief: Brief, listed: str, first: str) -> dict[str, list[object]]:
-    """Return the hooks that need nothing of the session's folder but two files, empty for no `first` prompt.
+    """Return the hooks of every session, with or without its files on this machine.
 
-    `listed` is a word of a shell.
+    `listed` is the path of the file LISTED as a word of a shell; `first` is the first prompt's file, empty for none.
     """
     start = {"matcher": "startup|resume", "hooks": [_command(_awaiting_tools(listed)) | {"timeout": 60}]}
     told = [{"matcher": matcher, "hooks": [_command(line)]} for matcher, line in _telling(brief, first).items()]
@@ -148,13 +148,13 @@ def _asking(brief: Brief) -> list[object]:
 
 
 def _telling(brief: Brief, first: str) -> dict[str, str]:
-    """Return the shell commands that tell the agent who it is, where it else would not know, by why Claude begins."""
+    """Return the shell commands that tell an agent who it is when it may not know, by the reason of Claude's start."""
     agent_id = brief.seat.agent_id
     another = _printing(prompts.another_conversation(agent_id, first))
     return {
         "compact": _printing(prompts.compacted(agent_id, first)),
         "clear": another,
-        # The event names the conversation: the one that this session was started with knows.
+        # The event names the conversation; the one that this session was started with knows already.
         "resume": f"grep -qF -e {shlex.quote(brief.session)} || {another}",
     }
 
@@ -165,9 +165,9 @@ def _printing(text: str) -> str:
 
 
 def _awaiting_tools(listed: str) -> str:
-    """Return the shell command of a hook that ends once Claude has got the tools of our server, or in 31 seconds.
+    """Return the shell command of a hook that ends once Claude has the tools of our server, or after 31 seconds.
 
-    Claude sends its first request when this hook ends, with the tools that it has then; it connects meanwhile.
+    Claude connects to its servers meanwhile. It sends its first request when the hook ends, with the tools it then has.
     """
     return f"n=0; until [ -e {listed} ] || [ $n -ge 300 ]; do sleep 0.1; n=$((n+1)); done; sleep 1"
 
@@ -189,7 +189,7 @@ STATUS = Words(
     states={"": State.STARTING, "busy": State.WORKING, "idle": State.IDLE, "waiting": State.WAITING},
 )
 _TAKEN = "taken"
-"""Names the transcript that has the first prompt in the memory of a session."""
+"""The key in a session's memory for the transcript that has the first prompt."""
 WAITING_FOR = {"dialog open": State.DIALOG}
 """The states behind `waitingFor`; with any other value the agent waits for a person."""
 
@@ -227,8 +227,8 @@ def _state(status_file: SessionFile) -> State | None:
 def _awaits_its_prompt(session_view: SessionView, memory: Memory, folder: Path, present: str) -> bool:
     """Return True while the prompt in argv is untaken; until then Claude shows an empty input and `idle`.
 
-    A message in a transcript proves that it is taken: in that of the started session, which on this machine has the
-    folder's name, or in that of the `present` one, since a person may clear a session at once.
+    A message in a transcript proves that it is taken. The transcripts of the started session (on this machine its id
+    is the folder's name) and of the `present` one count, since a person may clear a session at once.
     """
     if _TAKEN in memory.files or not first_prompt.awaited(session_view):
         return False

@@ -1,6 +1,6 @@
 """Claude Code's hook before a permission dialog: what it asks, and the answer in its words.
 
-The dialog is drawn while the hook waits; whoever answers first counts. Measured with 2.1.330.
+The dialog is drawn while the hook waits; the first answer counts. Measured with 2.1.330.
 """
 
 import re
@@ -23,12 +23,12 @@ PATIENCE = 7 * 24 * 3600
 """Seconds for which Claude lets the hook wait."""
 NAME = "claude"
 OWN = rf"^mcp__{own_tools.SERVER}__{own_tools.TOOL}$"
-"""The tools of our server, as Claude names them: a server `pro0__x` of a project is another one."""
+"""A pattern for Claude's names of our server's tools; it fits no tool of another server, such as `pro0__x`."""
 _IN_ITS_PANE = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools whose dialog takes more than a yes or a no."""
 REFUSED = "The person refused this."
 FOR_GOOD = 0.5
-"""Seconds without a dialog after which the one that stood is over: of several at once each follows at once."""
+"""Seconds without a dialog after which the last one is over: of several, the next one is drawn at once."""
 
 
 class PermissionEvent(msgspec.Struct):
@@ -50,7 +50,7 @@ def read(event: bytes) -> PermissionEvent | None:
 
 
 def is_own(event: PermissionEvent) -> bool:
-    """Return True for one of pro0's tools: planning, Claude may ask before them, whatever its rules allow."""
+    """Return True for a tool of pro0: in plan mode Claude may ask before it, even with a rule for it."""
     return re.fullmatch(OWN, event.tool_name) is not None
 
 
@@ -82,7 +82,7 @@ def _output(decision: dict[str, object]) -> bytes:
 
 
 class Dialog:
-    """The dialog of one request, as the Claude Code above its hook tells of it.
+    """The dialog of one request, as reported by the Claude Code process above its hook.
 
     Claude ends the hook when the person says yes in its pane, but not when they press Esc.
     """
@@ -92,13 +92,13 @@ class Dialog:
         self._config = config_folder(environment)
         self.folder: Path = self._config / session_file.FOLDER
         self.files = tuple(map(session_file.name_of, self._above))
-        """The names that Claude's file may have there: one for each process above the hook."""
+        """The names that Claude's file may have in that folder: one for each process above the hook."""
         self._stood = False
         self._gone_since: float | None = None
 
     @property
     def may_be_over(self) -> bool:
-        """Return True when it stood and did not at the last look."""
+        """Return True when the dialog was open before, and was closed at the last look."""
         return self._gone_since is not None
 
     def has_gone_on(self) -> bool:
@@ -106,7 +106,7 @@ class Dialog:
         return self._waits() is False
 
     def is_over(self, now: float) -> bool:
-        """Look, and return True once Claude has waited and then has not for a while; `now` in seconds."""
+        """Look; return True once Claude has waited and then not waited for `FOR_GOOD` seconds. `now` is in seconds."""
         waits = self._waits()
         self._stood = self._stood or waits is True
         if waits is not False or not self._stood:

@@ -1,4 +1,4 @@
-"""The words of a running Claude Code about itself: sessions/{pid}.json below its configuration."""
+"""The report of a running Claude Code on itself: sessions/{pid}.json below its configuration."""
 
 from pathlib import Path
 
@@ -29,12 +29,12 @@ def name_of(process: Process) -> str:
 
 
 def read(config: Path, process: Process) -> SessionFile | None:
-    """Return a process's own words, None for none; a killed Claude leaves its file to a later process of its pid."""
+    """Return a process's report on itself, None for none, or for one left by a killed Claude with the same pid."""
     file = value(config / FOLDER / name_of(process), _FILE)
     return file if file and _may_be_of(file, process) else None
 
 
 def _may_be_of(file: SessionFile, process: Process) -> bool:
-    """Return False for the file of another process; only the kernel's ticks on both sides tell one."""
+    """Return False for the file of another process, as proved by two different starts in the kernel's ticks."""
     start = str(file.proc_start)
     return start == process.start or not (start.isdecimal() and process.start.isdecimal())

@@ -21,7 +21,7 @@ FIRST = 1 << 20
 _NOT_A_MODEL = "<synthetic>"
 """The model name in messages written by Claude Code itself."""
 _OF_A_COMMAND = (b'"<command-name>', b'"<local-command-')
-"""How the content of a line about a command of a person begins."""
+"""The beginnings of the content in a line about a person's command."""
 
 
 class _Counts(msgspec.Struct):
@@ -72,7 +72,7 @@ def transcript(folder: Path, session: str, cwd: str, *, surely: bool = False) ->
 
 
 def began(session_view: SessionView) -> bool:
-    """Return True when the session has a message to go on from: after `/clear` its transcript has that command."""
+    """Return True when the session has a message to resume from; just after `/clear` it has only that command."""
     if not session_view.session:
         return False
     folder = config_folder(session_view.environment)
@@ -81,7 +81,7 @@ def began(session_view: SessionView) -> bool:
 
 
 def has_message(path: Path) -> bool:
-    """Return True when somebody has said something: Claude begins a transcript before it takes its first prompt."""
+    """Return True when a transcript has a message: Claude creates it before it takes its first prompt."""
     return bool(_first_messages(path))
 
 
@@ -91,7 +91,7 @@ def _first_messages(path: Path) -> list[_Line]:
 
 
 def _is_of_a_command(line: _Line) -> bool:
-    """Return True for a line about a command of a person that the model has not answered."""
+    """Return True for a user's line about a command: it is no message for the model to answer."""
     content = bytes(line.message.content) if line.message else b""
     return line.type == "user" and (line.is_meta or content.startswith(_OF_A_COMMAND))
 
@@ -106,9 +106,9 @@ def last_error(path: Path) -> str:
 
 
 def read_last_words(session_view: SessionView, memory: Memory) -> LastWords | None:
-    """Return the last words of the newest turn; of a conversation that a person opens again, those of turns since.
+    """Return the last words of the newest turn; in a conversation opened again, only turns since then count.
 
-    Older versions of Claude Code do not write why an answer ended: then only its state tells if the turn is over.
+    Older versions of Claude Code do not write why an answer ended: then only Claude's state tells if the turn is over.
     """
     session, folder = session_view.session, Path(session_view.folder)
     path = transcript(config_folder(session_view.environment), session, session_view.cwd)

@@ -10,7 +10,7 @@ import os
 import sys
 
 LOCK = "waiter.lock"
-"""The file in the session's folder that the waiting process locks; without it no waiter ever came up."""
+"""The file in the session's folder that the waiting process locks; it is missing until a waiter has started."""
 PIPE = "waiter.pipe"
 LINE = "waiter.line"
 """The file with the line, there until it is taken."""

@@ -27,7 +27,7 @@ SERVED = {
     PermissionMode.PLAN: ("read-only", "never"),
     PermissionMode.BYPASS: ("danger-full-access", "never"),
 }
-"""The same as settings: the sandbox, and when it asks."""
+"""The same modes as settings of a server: the sandbox, and the policy for asking."""
 IN_ONE_TURN = {
     PermissionMode.ASK: ("--sandbox", "read-only"),
     PermissionMode.EDITS: ("--sandbox", "workspace-write"),
@@ -43,7 +43,7 @@ id=$2
 shift 2
 exec codex resume "$id" $alone "$@"
 """
-"""What a shell of another machine does: start a codex without a server."""
+"""The script for a shell on another machine: it starts a codex without a server."""
 
 
 def call(brief: Brief) -> Invocation:
@@ -54,9 +54,9 @@ def call(brief: Brief) -> Invocation:
         ("codex", *(("resume", brief.session) if brief.resume else ())),
         (*_settings(brief), *(("--", prompt) if prompt else ())),
     )
-    # Without the word codex starts a server; it outlives the session, and later sessions share it and its environment.
+    # Without --no-daemon codex starts a server that outlives the session; later sessions share its environment.
     alone = (*first, "--no-daemon", *permissions, *last)
-    # A client that resumes a session must not say what is permitted, and the server goes on with what it was then.
+    # A client that resumes a session must not set the permissions; the server keeps those of the session.
     client = (*first, "--remote", server.address(brief.folder), *(() if brief.resume else permissions), *last)
     before = server.resuming(brief.folder, brief.session, *_permitted(brief)) if brief.resume else ()
     started = server.settings(brief.folder, _served(brief), client, before)
@@ -64,7 +64,7 @@ def call(brief: Brief) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: without a server of its own, and with tools that are done at home."""
+    """Return the command for another machine: it has no server of its own, and its calls of tools are done at home."""
     prompt, files = first_prompt.words(brief)
     permissions = READ_ONLY if brief.delegate_only else MODES[brief.mode]
     again = ("resume", brief.session) if brief.resume else ()

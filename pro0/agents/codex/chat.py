@@ -47,6 +47,6 @@ def _message(payload: object, at: datetime | None, moment_text: str) -> Iterator
 
 
 def _is_its_own(payload: object, said: str) -> bool:
-    """Return True for what Codex tells its model by itself."""
+    """Return True for a message added by Codex itself for its model."""
     kinds = parts(payload, "internal_chat_message_metadata_passthrough", "content_item_kinds")
     return not any(str(kind).startswith("user.") for kind in kinds) if kinds else said.startswith("<")

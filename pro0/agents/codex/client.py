@@ -10,7 +10,7 @@ from pro0.decoding import decode, decoder
 
 Result = TypeVar("Result")
 COMMAND, CHANGE = "item/commandExecution/requestApproval", "item/fileChange/requestApproval"
-"""What the server asks when the agent may not do something by itself."""
+"""The server's requests for permission: to run a command, and to change files."""
 _SANDBOXES = {
     "readOnly": "read-only",
     "workspaceWrite": "workspace-write",
@@ -23,7 +23,7 @@ _ITEMS = 50
 
 
 class ServerMessage(msgspec.Struct):
-    """A message of the server: its answer, its question, or its news."""
+    """A message of the server: a response, a request or a notification."""
 
     id: int | str | None = None
     method: str = ""
@@ -52,7 +52,7 @@ class ThreadStatus(msgspec.Struct, rename="camel"):
 
 
 class Thread(msgspec.Struct, rename="camel"):
-    """A loaded thread; `recency_at` is when its newest turn began, in seconds, and now while it has no rollout."""
+    """A loaded thread; `recency_at` is the start of its newest turn in seconds, or now while it has no rollout."""
 
     id: str = ""
     ephemeral: bool = False
@@ -65,13 +65,13 @@ class Thread(msgspec.Struct, rename="camel"):
 
     @property
     def is_conversation(self) -> bool:
-        """Return True for one that a person goes on with: no subagent's, none for a title or beside another."""
+        """Return True for a person's conversation: no subagent's thread, none made for a title or beside another."""
         is_ones_own = self.parent_thread_id is None and isinstance(self.source, str)
         return is_ones_own and not self.ephemeral and self.thread_source in (None, "user")
 
     @property
     def works(self) -> bool:
-        """Return True in the middle of a turn, also while that waits for somebody."""
+        """Return True during a turn, also while the turn waits for somebody."""
         return self.status.type == "active"
 
     @property
@@ -135,13 +135,13 @@ class ServerClient:
         self._send({"method": "initialized"})
 
     def loaded(self) -> list[str]:
-        """Return the ids of all loaded threads; one that nobody looks at any more stays for 30 minutes."""
+        """Return the ids of all loaded threads; a thread without a viewer stays loaded for 30 minutes."""
         return self._call("thread/loaded/list", _Loaded).data
 
     def conversations(self, others: set[str] | None = None) -> list[Thread]:
-        """Return the threads of which a person has one in view, the one gone on with last at the end.
+        """Return the conversations in the order of their last use; the person sees one of them.
 
-        `others` keeps the ids of those that are none, so that they are read once.
+        `others` collects the ids of all other threads, so that each of those is read only once.
         """
         found, none = [], set[str]() if others is None else others
         for id in self.loaded():
@@ -154,7 +154,7 @@ class ServerClient:
         return sorted(found, key=lambda thread: thread.order)
 
     def thread(self) -> str:
-        """Return the thread gone on with last; raises ServerRefused for none."""
+        """Return the conversation used last; raises ServerRefused when there is none."""
         if found := self.conversations():
             return found[-1].id
         raise ServerRefused("it has no thread")
@@ -164,11 +164,11 @@ class ServerClient:
         return self._call("thread/read", _Read, threadId=thread).thread.status
 
     def say(self, thread: str, text: str) -> None:
-        """Begin a turn with a text, or add it to the turn that goes on."""
+        """Begin a turn with a text, or add it to the running turn."""
         self._call("turn/start", dict[str, object], threadId=thread, input=[{"type": "text", "text": text}])
 
     def resume(self, thread: str, sandbox: str, policy: str) -> None:
-        """Resume a thread with a sandbox, and a word for when it asks; raises ServerRefused when others hold."""
+        """Resume a thread with a sandbox and an approval policy; raises ServerRefused when the server uses others."""
         params = {"threadId": thread, "sandbox": sandbox, "approvalPolicy": policy, "excludeTurns": True}
         now = self._call("thread/resume", _Permitted, **params)
         if (_SANDBOXES.get(now.sandbox.type), now.approval_policy) != (sandbox, policy):

@@ -24,7 +24,7 @@ from pro0.rules.screens.words import Words
 _ID = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 _CANDIDATES = 20
 _LAST_YEAR = datetime(MAXYEAR, 1, 1, tzinfo=UTC).timestamp()
-"""An id may tell of a later moment, which no `datetime` holds."""
+"""An id may have a later time, too late for a `datetime`."""
 _ROLLOUT = "rollout"
 
 
@@ -122,7 +122,7 @@ def _last_turn(path: Path) -> tuple[_Line, State] | None:
 
 
 def _reaches_further(path: Path) -> bool:
-    """Return True for a readable rollout longer than a look: its turn still runs."""
+    """Return True for a readable rollout longer than the part read: its turn still runs."""
     try:
         return bool(head(path, 1)) and path.stat().st_size > FAR
     except FileNotFoundError:
@@ -152,7 +152,7 @@ def usage(session_view: SessionView, memory: Memory) -> Usage | None:
 
 
 def _usage(session_view: SessionView, memory: Memory, conversation: str) -> Usage | None:
-    """Return the last sum in a rollout less the sum before the start; a fork begins with the sum of another one."""
+    """Return the last sum in a rollout minus the sum before the start; a fork begins with another rollout's sum."""
     path, part = _rollout(session_view, memory, conversation), memory.part(conversation)
     for line in part.follow(path).read(_LINE) if path else ():
         part.goes_on = part.goes_on or bool(line.payload.forked_from_id)
@@ -179,7 +179,7 @@ def _used(tokens: _Tokens, model: str) -> Usage:
 
 
 def rollout(session_view: SessionView, memory: Memory) -> Path | None:
-    """Return the rollout of the conversation that goes on: by its id, or by its first prompt while that is unknown."""
+    """Return the rollout of the present conversation, by its id, or by its first prompt while the id is unknown."""
     return _rollout(session_view, memory, memory.conversation or session_view.session)
 
 
@@ -202,7 +202,7 @@ def _by_id(session_view: SessionView, conversation: str, *, surely: bool = False
 
 
 def creation_time(session: str) -> datetime | None:
-    """Return the creation time in an id of today's kind; None for another kind."""
+    """Return the creation time in a UUID of version 7; None for any other id."""
     try:
         id = uuid.UUID(session)
     except ValueError:

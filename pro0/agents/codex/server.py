@@ -1,6 +1,6 @@
 """The app server of one Codex: its terminal program is a client of it, and the lead is another.
 
-Each act and each look is a connection of its own, so nothing has to be kept. Measured with 0.169.0.
+Each act and each look opens a new connection, so none has to be kept. Measured with 0.169.0.
 """
 
 import sys
@@ -31,7 +31,7 @@ PATIENCE = 10.0
 LOOK = 0.3
 """The time limit of one look, in seconds."""
 PAUSE = 1.0
-"""Seconds for which the server's word is taken as it is, unless the rollout is written meanwhile."""
+"""Seconds for which the server's answer counts, unless the rollout changes meanwhile."""
 FLAGS = Words(
     source="server",
     place="active flag",
@@ -42,7 +42,7 @@ _FOR_SESSION = "acceptForSession"
 
 
 class CodexServer(msgspec.Struct, omit_defaults=True):
-    """The commands of server and client, the socket, and what runs first; stored in the session's folder."""
+    """The socket, the commands of server and client, and a command to run before the client; a file in the session."""
 
     socket: str
     argv: tuple[str, ...]
@@ -52,7 +52,7 @@ class CodexServer(msgspec.Struct, omit_defaults=True):
 
 _SERVER = decoder(CodexServer)
 _WHOLE = 1 << 20
-"""Bytes of its file at most: it holds the first prompt, of which JSON makes six times as much."""
+"""The most bytes of its file: it holds the first prompt, and JSON can make this six times as long."""
 
 
 def address(folder: str) -> str:
@@ -70,12 +70,12 @@ def settings(
 
 
 def resuming(folder: str, session: str, sandbox: str, policy: str) -> tuple[str, ...]:
-    """Return the command that resumes a session; without it the server keeps the permissions of before."""
+    """Return the command that resumes a session; without it the server keeps the earlier permissions."""
     return (sys.executable, "-I", "-m", __name__, f"{folder}/{SOCKET}", session, sandbox, policy)
 
 
 def resume(path: str, session: str, sandbox: str, policy: str) -> None:
-    """Let the server at a path resume a session; raises OSError or a MsgspecError when it does not permit just this."""
+    """Let the server at a path resume a session; raises OSError or a MsgspecError unless it takes these permissions."""
     connection = connect(path, PATIENCE)
     try:
         ServerClient(connection).resume(session, sandbox, policy)
@@ -84,9 +84,9 @@ def resume(path: str, session: str, sandbox: str, policy: str) -> None:
 
 
 def look(session_view: SessionView, memory: Memory) -> Reading | None:
-    """Read the state from the rollout; the server tells for what a turn that goes on waits.
+    """Read the state from the rollout, and from the server the reason why a running turn waits.
 
-    An agent that waits writes nothing into its rollout, so a server is asked only while that is quiet.
+    An agent that waits writes nothing into its rollout, so the server is asked only while the rollout does not change.
     """
     with ExitStack() as stack:
         client = cache(lambda: stack.enter_context(_connected(session_view, LOOK)))
@@ -106,10 +106,11 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
 
 
 def _follow(session_view: SessionView, memory: Memory, client: Callable[[], ServerClient]) -> bool:
-    """Note which conversation the agent goes on with: `/new`, `/clear` and `/fork` begin another in its process.
+    """Note the agent's present conversation: `/new`, `/clear` and `/fork` begin another one in its process.
 
-    Whoever opens one of another member here has that loaded too. So only one that was seen here before its first turn,
-    or at work, counts; and none without a rollout, which could not be resumed. Return True when it was time to look.
+    A person may also open another member's conversation here. So only a conversation seen here before its first turn,
+    or at work, counts; and only one with a rollout, since others cannot be resumed. Return True when it was time to
+    look.
     """
     if time.monotonic() < memory.follow_at:
         return False
@@ -126,7 +127,7 @@ def _follow(session_view: SessionView, memory: Memory, client: Callable[[], Serv
 
 
 def _flag(client: Callable[[], ServerClient], session: str) -> str:
-    """Return what the session's turn waits for, in the server's word; empty for nothing, or when it does not say."""
+    """Return the server's word for the cause of a waiting turn; empty when it does not wait, or the server fails."""
     try:
         flags = client().status(session).active_flags
     except _FAILURES:
@@ -135,9 +136,9 @@ def _flag(client: Callable[[], ServerClient], session: str) -> str:
 
 
 def deliver(session_view: SessionView, line: str) -> bool:
-    """Begin a turn with a line; during a turn it waits, since the server would drop what the model just answers.
+    """Begin a turn with a line; False during a turn, since the server would drop the answer in progress.
 
-    Of several conversations the server does not say which one the person looks at; keys always go to that.
+    False also with several conversations: the server does not say which one the person sees, and keys go to that one.
     """
     try:
         with _connected(session_view) as client:
@@ -162,7 +163,7 @@ def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
 
 
 def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool:
-    """Answer a permission that the server asks for; the words of a refusal follow as a text of their own."""
+    """Answer a permission that the server asks for; the words of a refusal follow as a separate text."""
     try:
         with _connected(session_view) as client:
             thread = client.thread()
@@ -172,7 +173,7 @@ def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool
             message, request = wanted[0]
             client.answer(message, _decision(request, answer))
             if answer.choice is Choice.DENY and answer.text:
-                with suppress(*_FAILURES):  # the answer counts, whatever becomes of its words
+                with suppress(*_FAILURES):  # the answer counts even without its words
                     client.say(thread, answer.text)
             return True
     except _FAILURES:
@@ -194,7 +195,7 @@ def _connected(session_view: SessionView, patience: float = PATIENCE) -> Iterato
 def _shown(
     client: ServerClient, thread: str, message: ServerMessage, request: ApprovalRequest
 ) -> AskedPermission | None:
-    """Return a request as the person is shown it, None for one that only the pane shows whole."""
+    """Return a request as shown to the person, None for one shown completely only in the pane."""
     always = request.available_decisions is None or _FOR_SESSION in request.available_decisions
     choices = (Choice.ALLOW, *((Choice.ALWAYS,) if always else ()), Choice.DENY)
     if message.method == COMMAND and request.command:

@@ -1,8 +1,8 @@
 """Start Codex with a server of its own, or without one if the server does not come up.
 
 `python -I -S .../starter.py FOLDER CODEX WORDS ...`: the server's command, and that of the terminal program as its
-client, are in a file of the folder; the words here are for codex alone. The server belongs to the session's guard. This
-process becomes the terminal program; it imports nothing of pro0.
+client, are in a file of the folder; CODEX WORDS start a codex without a server. The server belongs to the session's
+guard. This process becomes the terminal program; it imports nothing of pro0.
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 import time
 
 FILE = "server.json"
-"""The file in the session's folder: the server's socket and command, its client's, and what is run before that."""
+"""The file in the session's folder: the server's socket and command, its client's command, and one to run before."""
 SOCKET = "codex.sock"
 """The server's socket in that folder; the words of server and client name it."""
 ALONE = "--no-daemon"
@@ -47,7 +47,7 @@ def main(folder: str, words: list[str]) -> int:
 
 
 def _serves(argv: list[str], path: str, before: list[str] | None) -> bool:
-    """Start the server and wait until it is ready for its client; return False when it ends or cannot."""
+    """Start the server and wait until it is ready for its client; return False when it ends or takes too long."""
     here, there = os.pipe()
     keeper = os.fork()
     if not keeper:
@@ -71,7 +71,7 @@ def _serves(argv: list[str], path: str, before: list[str] | None) -> bool:
 
 
 def _takes(program: str, option: str) -> bool:
-    """Return False only when the program's help is there and does not name the option."""
+    """Return False only when the program prints its help without this option."""
     import subprocess  # late: a codex with a server needs none of it
 
     try:
@@ -90,7 +90,7 @@ def _succeeds(argv: list[str]) -> bool:
 
 
 def _keep(argv: list[str], serves: int) -> None:
-    """Run the server; once it ends, end the terminal program too, which is nothing without it."""
+    """Run the server; once it ends, end the terminal program too, which cannot work without it."""
     client = os.getppid()
     _silence()
     server = os.fork()

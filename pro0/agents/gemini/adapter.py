@@ -42,7 +42,7 @@ def call(brief: Brief) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine, whose own pro0 makes the home there; without a hook.
+    """Return the command for another machine, without hooks; the pro0 there makes Gemini's home.
 
     Only that machine knows whether it trusts the folder, so Gemini chooses the id of a new session itself.
     """

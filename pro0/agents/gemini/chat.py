@@ -9,7 +9,7 @@ from pro0.model.screen import ChatEntry
 
 _ENDED = ("success", "error", "cancelled")
 _CONTEXT = "<session_context>"
-"""How the text begins that it puts in front of each conversation."""
+"""The beginning of the text that Gemini puts before each conversation."""
 
 
 def chat(view: SessionView, *, whole: bool = False) -> LinesReader:
@@ -18,7 +18,7 @@ def chat(view: SessionView, *, whole: bool = False) -> LinesReader:
 
 
 def told(line: dict[str, object]) -> Iterator[Told]:
-    """Yield what one line tells: a message, or the whole conversation anew."""
+    """Yield the entries and results of one line: of a message, or of the rewritten conversation."""
     for message in parts(line, "$set", "messages") or [line]:
         yield from _message(message)
 

@@ -20,7 +20,7 @@ from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
 _LOADED = "loaded"
-"""The purpose of a transcript that a resumed session goes on with."""
+"""The key in a session's memory for the transcript that a resumed session has loaded."""
 
 
 class _Tokens(msgspec.Struct):
@@ -64,19 +64,19 @@ def began(session_view: SessionView) -> bool:
 def look(session_view: SessionView, memory: Memory) -> Reading | None:
     """Report an untaken first prompt, an unloaded conversation or a failed turn; the title tells everything else.
 
-    It also reports, once, the id of a session with a self-chosen id, as soon as it is known, and of each conversation
+    It also reports, once each, an id chosen by Gemini itself, as soon as it is known, and the id of each conversation
     that the hooks have noted.
     """
     known = conversations.known(session_view.folder)
     session = known[-1] if known else session_view.session
     reading = _look(replace(session_view, session=session), memory, is_another=len(known) > 1)
-    if reading is None and session != session_view.session:  # which does not say what it does there
+    if reading is None and session != session_view.session:  # only the id is news
         return Reading(state=State.UNKNOWN, source="process", session=session)
     return reading
 
 
 def _look(session_view: SessionView, memory: Memory, *, is_another: bool) -> Reading | None:
-    """Look at the present conversation; another one than the first waits for no first prompt, and loads nothing."""
+    """Read the present conversation; only a session's first one can wait for its first prompt, or still load."""
     chats = _chats(session_view)
     if chats and (session := session_of(chats[-1])) != session_view.session:
         rule = "it has taken its first prompt"
@@ -102,7 +102,7 @@ def _look(session_view: SessionView, memory: Memory, *, is_another: bool) -> Rea
 def _loads(session_view: SessionView, chats: Sequence[Path], memory: Memory) -> bool:
     """Return True while a resumed session has not loaded its conversation: it would forget a turn that begins now.
 
-    The title says ready by then. Nothing changes the earlier transcript before it is loaded.
+    The title already says ready. Nothing changes the earlier transcript before it is loaded.
     """
     since = session_view.started_at
     resumed = session_view.session != Path(session_view.folder).name and not first_prompt.was_given(session_view.folder)
@@ -163,8 +163,8 @@ def _used(line: _Line, tokens: _Tokens) -> Usage:
 def _chats(session_view: SessionView, *, surely: bool = False) -> list[Path]:
     """Return the transcripts of the session, newest last; a resumed session leaves a second, almost empty one.
 
-    Where no hook has noted its conversation, a session with a self-chosen id is found by its first prompt. After a
-    restart of Gemini it is another transcript.
+    When no hook has noted the conversation, and Gemini has chosen its id, the transcript is found by the first prompt.
+    After a restart of Gemini this is another transcript.
     """
     if known := conversations.known(session_view.folder):
         return _of(session_view, known[-1], surely=surely)
@@ -180,7 +180,7 @@ def _of(session_view: SessionView, session: str, *, surely: bool = False) -> lis
 
 
 def _told_first(session_view: SessionView) -> list[Path]:
-    """Return the newest transcript since the session's start beginning with its first prompt."""
+    """Return the newest transcript since the session's start with its first prompt at the beginning."""
     prompt = first_prompt.load(session_view.folder) if session_view.folder else ""
     since = session_view.started_at.timestamp()
     chats = matching(home.data(session_view.environment), "tmp", "*", "chats", "session-*.jsonl") if prompt else ()

@@ -1,7 +1,7 @@
 """The conversations of one running Gemini CLI: `/clear` begins another one, and `/resume` goes on with an earlier one.
 
-The hooks note the id that stands in their transcript. The id they are given is another one after a change of models,
-and names no transcript then.
+The hooks note the id in the transcript. After a change of models the id in a hook's event is another one, and belongs
+to no transcript.
 """
 
 import os
@@ -21,12 +21,12 @@ _IDS = decoder(tuple[str, ...])
 
 
 def known(folder: str | Path) -> tuple[str, ...]:
-    """Return the ids of all conversations so far, none where no hook has noted any; an empty id is an unknown one."""
+    """Return the ids of all conversations noted by the hooks; an empty id stands for an unknown conversation."""
     return (value(Path(folder, FILE), _IDS) or ()) if folder else ()
 
 
 def note(folder: Path, transcript: Path, *, anew: bool = False) -> bool:
-    """Note the conversation of a transcript, begun anew or not; return True when there was another one before."""
+    """Note the conversation of a transcript; return True when another one came before, perhaps unnoted (`anew`)."""
     before, now = known(folder), session_of(transcript)
     if not now or before[-1:] == (now,):
         return False

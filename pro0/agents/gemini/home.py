@@ -1,7 +1,7 @@
-"""The home of Gemini CLI in a session: links to what the person's own has, with our settings below theirs.
+"""The home of Gemini CLI in a session: links into the person's own home, with our settings below theirs.
 
-Gemini reads the defaults of a machine's owner from files of root alone, so an ordinary user's session cannot bring its
-own. All that it writes goes where it always goes, but for its settings: a change of them lasts as long as the session.
+Gemini reads a machine's defaults only from files of root, so an ordinary user's session cannot bring defaults of its
+own. Gemini writes its files to the usual places, except for its settings: changes to them last only for the session.
 """
 
 import re
@@ -23,7 +23,7 @@ FOLDER = "home"
 """The folder of that home, in the folder of the session."""
 SETTINGS = "settings.json"
 OURS = "defaults.json"
-"""The file of a session on another machine with our settings, from which pro0 there makes the home."""
+"""The file with our settings in a session on another machine; the pro0 there makes the home from it."""
 LARGEST = 1 << 20
 _DATA = ".gemini"
 _PERSON = "person"
@@ -31,17 +31,17 @@ _PERSON = "person"
 _BESIDE = (".agents", ".env")
 """What Gemini reads in a home beside its own folder."""
 _FOLDERS = ("tmp", "history", "policies")
-"""Folders that Gemini makes when it needs them, which it cannot behind a link to nowhere."""
+"""Folders that Gemini makes when it needs them; it cannot make them through a dangling link."""
 _FILES = (
     *("oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "mcp-oauth-tokens.json"),
     *("installation_id", "state.json", "GEMINI.md"),
 )
-"""Files that Gemini may write for the first time in a session, even behind a link to nowhere."""
+"""Files that Gemini may write for the first time in a session, even through a dangling link."""
 THERE = f"""
 {TRUSTED}="${{{TRUSTED}:-${{{VARIABLE}:-$HOME}}/.gemini/trustedFolders.json}}"
 if pro0 hosted gemini; then export {TRUSTED} {VARIABLE}="{there.FOLDER}/{FOLDER}"; fi
 """
-"""The lines with which a shell on another machine has the home made there; without it Gemini runs without our tools."""
+"""The shell lines that make the home on another machine; if that fails, Gemini runs without our tools."""
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _NO = ("", "0", "false")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -53,8 +53,8 @@ def data(environment: Mapping[str, str]) -> Path:
 
 
 def _of_person(environment: Mapping[str, str]) -> Path:
-    """Return the person's home, also from within a session that has one of links."""
-    if not (chosen := environment.get(VARIABLE)):  # which a session always has
+    """Return the person's home, also inside a session with a home of links."""
+    if not (chosen := environment.get(VARIABLE)):  # set in every session
         return Path(environment.get("HOME", "/"))
     with suppress(OSError):
         if (persons := Path(chosen, _PERSON).readlink()).is_absolute():
@@ -73,12 +73,12 @@ def variables(environment: Mapping[str, str], folder: str) -> dict[str, str]:
 
 
 def settings(environment: Mapping[str, str], ours: layers.Settings) -> bytes:
-    """Return the person's settings with ours below them; raises BadInput for settings that nobody can read."""
+    """Return the person's settings with ours below them; raises BadInput when theirs cannot be read."""
     return msgspec.json.encode(layers.merged(ours, _read(data(environment) / SETTINGS)))
 
 
 def is_sandboxed(environment: Mapping[str, str], folder: str) -> bool:
-    """Return True when Gemini runs all in its own sandbox, which shows it nothing behind the links; raises BadInput."""
+    """Return True when Gemini runs in its own sandbox, without the targets of the links; raises BadInput as `_read`."""
     if said := environment.get("GEMINI_SANDBOX", "").strip().lower():
         return said not in _NO
     layer = layers.merged(_read(data(environment) / SETTINGS), _read(Path(folder, _DATA, SETTINGS)))
@@ -88,7 +88,7 @@ def is_sandboxed(environment: Mapping[str, str], folder: str) -> bool:
 
 
 def _read(path: Path) -> layers.Settings:
-    """Return the settings in a file; raises BadInput for one that nobody can read, since a sandbox may stand in it."""
+    """Return the settings in a file; raises BadInput for an unreadable one, since it may set a sandbox."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise BadInput(f"{path} is no regular file", hint=f"make it one, or do without {path}")
@@ -106,7 +106,7 @@ def _unreadable(path: Path, error: OSError) -> BadInput:
 
 
 def links(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the links of the home: names in the folder of the session, with where they lead; / ends a folder.
+    """Return the links of the home by name in the session's folder, with their targets; a folder's target ends with /.
 
     Raises BadInput for a person's folder that cannot be listed.
     """
@@ -122,7 +122,7 @@ def links(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         f"{FOLDER}/{_PERSON}": str(home),
         **{f"{FOLDER}/{name}": str(home / name) for name in _BESIDE},
-        f"{FOLDER}/{SETTINGS}": f"../{SETTINGS}",  # where Gemini 0.61 looks before it starts itself again
+        f"{FOLDER}/{SETTINGS}": f"../{SETTINGS}",  # where Gemini 0.61 looks before it restarts itself
         f"{FOLDER}/{_DATA}/{SETTINGS}": f"../../{SETTINGS}",
         **{f"{FOLDER}/{_DATA}/{name}": f"{theirs / name}/" for name in _FOLDERS},
         **{f"{FOLDER}/{_DATA}/{name}": str(theirs / name) for name in sorted(names)},

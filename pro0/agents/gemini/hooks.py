@@ -1,10 +1,10 @@
 """The hooks of Gemini CLI: they repeat forgotten texts, and tell of mail after a tool and at a turn's end.
 
-They also note which conversation it is in, since a person begins another one by `/clear`.
+They also note the present conversation, since a person begins another one by `/clear`.
 
 `python -I -m pro0.agents.gemini.hooks MAILBOX FOLDER`, the event as JSON on stdin, the session's identity in the
-environment. No turn is interrupted for mail, since Gemini would forget the turn. Mail is told of with the result of the
-next tool.
+environment. No turn is interrupted for mail, since Gemini would forget the turn. Mail is announced with the result of
+the next tool.
 """
 
 import os
@@ -35,7 +35,7 @@ from pro0.rules import mail
 from pro0.rules.words import prompts
 
 EVENTS = {"BeforeAgent": "", "AfterTool": "", "AfterAgent": "", "SessionStart": "clear"}
-"""The events, and which of them we ask for; empty for all."""
+"""The events, each with the matcher for those we ask for; empty for all."""
 TOLD = "told-after-tool"
 """The file in the session's folder with the seq of the newest message told of after a tool."""
 
@@ -76,8 +76,8 @@ def answer(data: bytes, mailbox: Path, folder: Path, incarnation: str) -> bytes:
 
 
 def _note_conversation(event: HookInput, folder: Path) -> None:
-    """Note which conversation this is; what was said last in another one is no answer of this one."""
-    with suppress(OSError):  # a full disk must not hide what is told
+    """Note the present conversation, and remove the last words kept from an earlier one."""
+    with suppress(OSError):  # a full disk must not stop the hook
         if conversations.note(folder, Path(event.transcript_path), anew=event.hook_event_name == "SessionStart"):
             (folder / turn_end.WORDS).unlink(missing_ok=True)
 

@@ -30,15 +30,15 @@ LARGEST = 256 << 20
 FIRST = 256 << 10
 """How far into a transcript to look for its first prompt, in bytes."""
 _FIRST_LINE = 4096
-"""How far into a transcript its first line goes at most, in bytes."""
+"""The longest first line of a transcript, in bytes."""
 _LETTERS = 8
 """The number of id letters in the name of a transcript."""
 _BEGIN = 60
-"""The length of the beginning of a prompt compared, in characters."""
+"""Characters compared at the beginning of a prompt."""
 _CONTEXT = "<session_context>"
-"""What the text begins with that Gemini itself puts before a conversation."""
+"""The beginning of the text that Gemini puts before each conversation."""
 _REWRITTEN = b'\n{"$set":{"messages":'
-"""How a line begins with which the conversation is told anew; in the middle of one it is an argument of a tool."""
+"""The beginning of a line that rewrites the whole conversation; inside a line it is a tool's argument."""
 
 
 class Confirmed(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ class GivenTexts(msgspec.Struct, frozen=True):
     prompt: str = ""
     messages: tuple[Message, ...] = ()
     resumed: bool = False
-    """True for a prompt that the resume has left out: the transcript may show for a while what it left out."""
+    """True for a prompt that the resume has left out; the transcript may still show it for a while."""
 
 
 class _Header(msgspec.Struct, frozen=True, rename="camel"):
@@ -109,7 +109,7 @@ def session_of(transcript: Path) -> str:
 
 
 def of_session(transcripts: Iterable[Path], session: str) -> list[Path]:
-    """Return those transcripts that belong to a session, the one that was changed last as the last."""
+    """Return the transcripts of a session, in the order of their last change."""
     return sorted((path for path in transcripts if session_of(path) == session), key=changed)
 
 
@@ -119,7 +119,7 @@ def has_answered(transcript: Path) -> bool:
 
 
 def loaded(transcript: Path, session: str) -> Path:
-    """Return the transcript of a session's conversation: another one until its resume has loaded it."""
+    """Return the transcript of a session's conversation: the earlier one until its resume has loaded it."""
     if not session or has_answered(transcript):
         return transcript
     others = of_session(transcript.parent.glob(name_of(session)), session)
@@ -194,7 +194,7 @@ def _begins_with_context(parts: list[_Part]) -> bool:
 
 
 def begins_with(transcript: Path, prompt: str) -> bool:
-    """Return True when a prompt stands at the beginning of a transcript."""
+    """Return True when a transcript begins with a prompt."""
     begin = head(transcript, FIRST)
     return any(shape in begin for shape in _shapes(prompt[:_BEGIN]))
 

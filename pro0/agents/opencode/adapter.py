@@ -20,11 +20,11 @@ from pro0.model.runtime import State
 from pro0.model.team import PermissionMode
 
 CONTENT = "OPENCODE_CONFIG_CONTENT"
-"""The variable with settings on top of all others."""
+"""The variable with the settings that override all others."""
 OF_PRO0 = "opencode.json"
-"""The file with them on another machine."""
+"""The file with pro0's settings on another machine."""
 PORTS = range(10_000, 20_000)
-"""The ports of its server: below those that systems give to connections, which could take one before it listens."""
+"""The ports for its server: below those of outgoing connections, which could take a port before the server listens."""
 TRIES = 100
 
 
@@ -44,7 +44,7 @@ def call(brief: Brief) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: no server of its own, and pro0's settings instead of the variable's."""
+    """Return the command for another machine: without a server, and with pro0's settings instead of the variable's."""
     prompt, files = words(brief)
     line = f'{CONTENT}=$(cat "{there.FOLDER}/{OF_PRO0}") && export {CONTENT} && exec opencode "$@"'
     own = {OF_PRO0: msgspec.json.encode(_settings(brief)).decode()}
@@ -102,7 +102,7 @@ def _permissions(brief: Brief) -> layers.Settings:
 
 
 _REDIRECTED = {"pro0 *>*": "ask", "pro0 *<*": "ask"}
-"""A redirection is part of the text that a rule is matched with; what `>` writes is the agent's own text."""
+"""A redirection needs a yes: rules match it as part of the command, and `>` writes any text of the agent."""
 _READING: layers.Settings = {
     "read": {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"},
     **dict.fromkeys(("grep", "glob", "list", "lsp", "skill", "todowrite", "question"), "allow"),

@@ -30,7 +30,7 @@ class DatabaseReader:
         self._chat = Chat(whole=whole)
 
     def news(self) -> list[ChatEntry]:
-        """Return the entries that are new or another since the last call."""
+        """Return the entries new or changed since the last call."""
         query = (self._view.session, self._since, SHOWN)
         parts = rows(self._view, _PARTS, tuple[str, str, str, int, int], *query) if self._view.session else []
         failed = rows(self._view, _FAILED, tuple[str, str, int, int], *query) if self._view.session else []
@@ -40,7 +40,7 @@ class DatabaseReader:
 
     @property
     def sign(self) -> object:
-        """Return what is another when the database has changed."""
+        """Return a value that changes when the database changes."""
         path = database(self._view.environment)
         return signature(path, path.with_name(f"{path.name}-wal"))
 

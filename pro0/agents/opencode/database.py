@@ -76,9 +76,9 @@ _SPOKEN = """
     order by m.time_created desc, m.id desc limit 1
 """
 _LATER = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR)
-"""The failures that say nothing of what the database holds."""
+"""The failures that say nothing about the contents of the database."""
 OURS = {"pro0": True}
-"""The metadata of what pro0 itself posts: a person did not say that."""
+"""The metadata of prompts posted by pro0 itself, not by a person."""
 _KNOWN = "select 1 from session where id = ?"
 
 
@@ -145,13 +145,13 @@ def learned(session_view: SessionView) -> str:
 
 
 def roots(session_view: SessionView, sessions: Collection[str]) -> dict[str, str]:
-    """Return the session above each of these that has no parent; nothing of one that is not known."""
+    """Return the topmost session above each of these, or itself; unknown sessions are left out."""
     ids = msgspec.json.encode(sorted(sessions)).decode()
     return dict(rows(session_view, _ROOTS, tuple[str, str], ids)) if sessions else {}
 
 
 def spoken_in(session_view: SessionView, session: str, others: Collection[str]) -> str:
-    """Return the one of these in its folder in which a person spoke last since the start, else the session."""
+    """Return the one of these sessions, in its folder, with a person's last prompt since the start, else `session`."""
     ids = msgspec.json.encode([session, *others]).decode()
     found = rows(session_view, _SPOKEN, tuple[str], ids, *_own(session_view)) if others else []
     return found[0][0] if found else session
@@ -229,7 +229,7 @@ def _is_prompt(message: str, part: str, prompt: str) -> bool:
 
 
 def _own(session_view: SessionView) -> tuple[str, str, int]:
-    """Return its folder, with links and without, and its start."""
+    """Return the session's folder, with and without symbolic links, and its start in milliseconds."""
     return session_view.cwd, os.path.realpath(session_view.cwd), _milliseconds(session_view)
 
 
@@ -238,7 +238,7 @@ def _milliseconds(session_view: SessionView) -> int:
 
 
 def rows(session_view: SessionView, query: str, row: type[Row], *values: object) -> list[Row]:
-    """Return the rows of a query, none when the database is slow, unreadable or of another shape."""
+    """Return the rows of a query, none when the database is slow, unreadable or of another schema."""
     try:
         return sure_rows(session_view, query, row, *values)
     except OSError:
@@ -246,7 +246,7 @@ def rows(session_view: SessionView, query: str, row: type[Row], *values: object)
 
 
 def sure_rows(session_view: SessionView, query: str, row: type[Row], *values: object) -> list[Row]:
-    """Return the rows of a query, none of a database of another shape; raises OSError for one unreadable now."""
+    """Return the rows of a query, none for another schema; raises OSError when the database cannot be read now."""
     deadline, path = time.monotonic() + PATIENCE, database(session_view.environment)
     try:
         address = f"{path.absolute().as_uri()}?mode=ro"

@@ -127,12 +127,12 @@ def _turn(statuses: list[_Status], session: str, session_view: SessionView) -> R
 
 
 def _roots(session: str, sessions: Collection[str], session_view: SessionView) -> dict[str, str]:
-    """Return the session above each of these, where there are others than the one that is known."""
+    """Return the topmost session above each of these; nothing when `session` is the only one, or unknown."""
     return roots(session_view, {session, *sessions}) if session and {*sessions} - {session, ""} else {}
 
 
 def _is_of(session: str, other: str, above: Mapping[str, str]) -> bool:
-    """Return True unless another session of the person is known to be above it; one not shown goes on by itself."""
+    """Return True unless `other` is known to belong to another session of the person, which may run unseen."""
     return above.get(other, session) == session
 
 
@@ -256,7 +256,7 @@ class _Socket(socket.socket):
         self._deadline = deadline
 
     def wait(self) -> None:
-        """Let the next act wait no longer than until the deadline."""
+        """Limit the next operation to the time left; raises TimeoutError after the deadline."""
         seconds_left = self._deadline - time.monotonic()
         if seconds_left <= 0:
             raise TimeoutError

@@ -20,7 +20,7 @@ from pro0.model.runtime import State
 from pro0.rules.words import prompts
 
 HOME = "../../../.."
-"""The way from the folder of a session, teams/TEAM/sessions/SESSION, to the home of pro0."""
+"""The path from the folder of a session, teams/TEAM/sessions/SESSION, to the home of pro0."""
 HOME_THERE = "../.."
 """The same on another machine: hosted/SESSION."""
 
@@ -38,7 +38,7 @@ def call(brief: Brief) -> Invocation:
 
 
 def elsewhere(brief: Brief) -> Invocation:
-    """Return the command for another machine: the bridge goes there as a word, and pi's own dialog alone answers."""
+    """Return the command for another machine: the bridge goes there in argv; permissions are answered only in pi."""
     prompt, files = first_prompt.words(brief)
     bridge, settings = resources.PI_BRIDGE, _settings(brief, HOME_THERE)
     own = {bridge.name: bridge.read_text(encoding="utf-8"), SETTINGS: msgspec.json.encode(settings).decode()}
@@ -64,7 +64,7 @@ def _words(brief: Brief, prompt: str) -> tuple[str, ...]:
 
 
 def _settings(brief: Brief, home: str) -> dict[str, object]:
-    """Return the settings of the bridge; `home` is the way from the session's folder to pro0's."""
+    """Return the settings of the bridge; `home` is the path from the session's folder to the home of pro0."""
     return {
         "mode": brief.mode,
         "delegates": brief.delegate_only,

@@ -54,7 +54,7 @@ class _Line(msgspec.Struct):
 _LINE = decoder(_Line)
 _PARTS = decoder(list[_Part])
 _FINAL = ("stop", "length")
-"""Why an answer ended that ends its turn."""
+"""The stop reasons of an answer that ends its turn."""
 
 
 def began(session_view: SessionView) -> bool:
@@ -82,8 +82,8 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the session's usage since its start, as counted in the transcripts of all its conversations.
 
-    A fork begins with a copy of what was said before, which counts once. The bridge knows conversations that were over
-    before anybody looked.
+    A fork begins with a copy of its origin, which counts once. The bridge also reports conversations that ended before
+    the first look.
     """
     report = reports.report_of(session_view)
     earlier = (*session_view.earlier, *(report.earlier if report else ()))
