@@ -15,11 +15,11 @@ from pro0.ssh import LOST, NOT_BEGUN
 from pro0.store.files import File
 
 STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
-"""No program ends of these, whatever another machine says: the link would wait for a SIGCONT for ever."""
+"""Signals that end no program, whatever another machine says: after one the link would wait for SIGCONT for ever."""
 
 
 def main(words: list[str]) -> NoReturn:
-    """Be the link of a record, and end as the agent there ended."""
+    """Run the link of a record, and end with the code or signal of the agent there."""
     record, screen = Path(words[0]), LinkScreen()
     try:
         hosted = File(record.parent, record.name, Hosted).read()

@@ -1,6 +1,6 @@
-"""What an agent on another machine does, says and uses: read there from its own files, kept at home.
+"""The state, last words and usage of an agent on another machine: read there from its own files, kept at home.
 
-The other machine may say anything. What no agent's files could tell is passed over.
+The other machine may send anything. A value that no agent's files could hold is ignored.
 """
 
 import math
@@ -36,11 +36,11 @@ from pro0.store.files import add_folder
 LOOK, COUNT = 0.5, 5.0
 """Seconds between two looks at its state, and at its usage."""
 SPARING = 10
-"""A look is followed by so many times its own duration without one, in which the link carries what is typed."""
+"""After a look, so many times its duration passes until the next one; meanwhile the link carries typed keys."""
 KEEP = 0.2
 """Seconds between two writes at home."""
 MODELS, LETTERS = 16, 100
-"""The most models of one session, and letters of a name."""
+"""The most models of one session, and the most characters of a model's name."""
 MOST = 10**12
 """The most tokens, or US dollars, that one session can have used."""
 CONVERSATIONS = 64
@@ -50,7 +50,7 @@ _EARLIER = decoder(tuple[str, ...])
 TOLD = frozenset(
     {State.STARTING, State.WORKING, State.IDLE, State.WAITING, State.DIALOG, State.ERROR, State.UNKNOWN, None}
 )
-"""The states that an agent's own files tell; all others are for home to say."""
+"""The states that an agent's own files can show; all other states are decided at home."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 """The id of a conversation: it becomes a word of a command, and part of a file's name."""
 
@@ -98,7 +98,7 @@ class AgentThere:
         self.due = time.monotonic() + max(LOOK, SPARING * (time.monotonic() - now))
 
     def _go_on_with(self, session: str) -> None:
-        """Note another conversation, as by `/clear`: what was used before counts, on later connections too."""
+        """Note another conversation, as by `/clear`; the usage of earlier ones counts on, also on later connections."""
         known = dict.fromkeys((*self._view.earlier, self._view.session))
         earlier = tuple(one for one in known if one and one != session)[-CONVERSATIONS:]
         self._view = replace(self._view, session=session, earlier=earlier)
@@ -137,7 +137,7 @@ def _unless_unreadable(read: Callable[[], T], fallback: T) -> T:
 
 
 class KeptHere:
-    """What another machine said last of a session's agent, in the session's folder at home."""
+    """Another machine's latest report on a session's agent, kept in the session's folder at home."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -145,7 +145,7 @@ class KeptHere:
         self._next = 0.0
 
     def take(self, kind: bytes, value: dict[str, object]) -> None:
-        """Take a message; one that no agent's files could tell changes nothing."""
+        """Take a message; one with values impossible for an agent's files changes nothing."""
         try:
             if kind == streams.USED and _is_usage(used := convert(value, Usage)):
                 self._new[USED] = msgspec.json.encode(used)
@@ -155,11 +155,11 @@ class KeptHere:
             return
 
     def patience(self) -> float | None:
-        """Return the seconds until there is something to write, None for nothing."""
+        """Return the seconds until the next write is due, None when there is nothing to write."""
         return max(0.0, self._next - time.monotonic()) if self._new else None
 
     def write(self, *, at_once: bool = False) -> None:
-        """Write what is new, unless the last write was a moment ago; what finds no room waits."""
+        """Write the news, unless the last write was a moment ago; news that cannot be written waits."""
         now = time.monotonic()
         if not self._new or (now < self._next and not at_once):
             return
@@ -174,7 +174,7 @@ class KeptHere:
             return
 
     def forget(self) -> None:
-        """Forget what the agent does: what was said before the machine was out of reach may be over."""
+        """Forget the agent's state: it may change while the machine is out of reach."""
         self._new.pop(SAID, None)
         with suppress(OSError), atomic.folder(self._folder) as place:
             os.unlink(SAID, dir_fd=place)
@@ -198,7 +198,7 @@ def _is_said(said: SaidThere) -> bool:
 
 
 def _line(text: str) -> str:
-    """Return a text as home takes it: one short line of what can be printed."""
+    """Return a text in the form accepted at home: one short line of printable characters."""
     return shortened("".join(letter if letter.isprintable() else " " for letter in text))
 
 

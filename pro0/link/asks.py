@@ -1,9 +1,9 @@
 """Commands of pro0 that the other machine asks for, done at home with this member's rights, once for each id.
 
-A command is a process below the session's guard, so it is that member's by the same proof as everything else below.
-Few commands are done for another machine: those about tasks that are there, about mail, and what shows the team.
-None of them reads a file that it is told of, or starts a program. Those that wait have a number of their own, and so
-have requests for a permission.
+A command is a process below the session's guard, so it is that member's by the same proof as all processes there.
+Few commands are done for another machine: those about existing tasks and about mail, and those that show the team.
+None of them reads a file named in its arguments, or starts a program. Commands that wait have a limit of their own,
+and so have requests for a permission.
 """
 
 import threading
@@ -39,14 +39,14 @@ TOOLS_FOR_OTHERS = frozenset(
 TOO_LONG = "--watch"
 AT_ONCE = 8
 WAIT_AT_ONCE = 4
-"""Commands that may wait at once, beside those: the wait of `inbox` or `send` ends with its asker, however long."""
+"""Commands that may wait at once, besides those: an `inbox` or a `send` waits as long as its asker does."""
 PERMISSIONS_AT_ONCE = 16
 BACK = 10.0
-"""Seconds for who waits there to ask again, once the link is back."""
+"""Seconds for the askers there to ask again, once the link is back."""
 REMEMBERED, KEPT = 256, 16 << 20
 """The most answers kept for askers who were cut off, and the most characters that these may have printed."""
 LATER = "hint: ask again after a while"
-"""What is said when too much is being done; it is no refusal, since the same may be done later."""
+"""The hint when too many commands run already; it is no refusal, since the command may succeed later."""
 OF_OURS = "hint: this is a fault of pro0; look whether it was done before you ask again"
 FORGOTTEN = "pro0: it was done; what it has printed is not kept any longer\n"
 NAMED = 100
@@ -56,24 +56,24 @@ Answer = dict[str, object]
 
 
 class Asks:
-    """The commands of one session; `ring` tells that one is done."""
+    """The commands of one session; `ring` is called when one is done."""
 
     def __init__(self, doing: Doing, ring: Callable[[], None]) -> None:
         self._doing = doing
         self._ring = ring
         self._lock = threading.Lock()
         self._requests: list[CommandRequest] = []
-        """What is being done. One whose asker was cut off ends while the same asker's next try begins."""
+        """The running commands. Of one asker there may be two: one that was cut off and is ending, and its next try."""
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._new: list[Answer] = []
         self._cuts = 0
         self._missing = set[str]()
         """The requests that have not asked again since the link was cut."""
         self._owes_wait = False
-        """Whether the time in which they may ask again is still to begin."""
+        """True while the wait of `BACK` seconds is still to be started."""
 
     def take(self, ask: dict[str, object]) -> None:
-        """Do a command that was not done yet; answer again one that was. Another shape of ask is passed over."""
+        """Begin a new command, or answer a finished one again; a malformed request is ignored."""
         id, words, stdin = ask.get("id"), ask.get("words"), ask.get("input")
         if not (isinstance(id, str) and isinstance(words, list) and isinstance(stdin, str)):
             return
@@ -96,7 +96,7 @@ class Asks:
         self._ring()
 
     def answers(self) -> list[Answer]:
-        """Return what is to be answered now."""
+        """Return the answers to send now."""
         self._wait_for_missing()
         with self._lock:
             new, self._new = self._new, []
@@ -110,13 +110,13 @@ class Asks:
                     request.settle(taken=True)
 
     def gone(self, id: str) -> None:
-        """Note that nobody waits for this answer any more."""
+        """Note that the asker no longer waits for its answer."""
         self._give_up(lambda request: request.id == id)
 
     def cut_off(self) -> None:
-        """Note that no answer arrives any more.
+        """Note that the link is cut, so no answer arrives.
 
-        A dialog there goes on, and asks again when the link is back. Who may have its answer says so then.
+        A dialog there goes on, and asks again when the link is back. An asker that may have its answer says so then.
         """
         self._owes_wait = False
         with self._lock:
@@ -127,12 +127,12 @@ class Asks:
         self._give_up(lambda request: not (request.asks_permission or request.is_cut_off))
 
     def connected(self) -> None:
-        """Note that the link is back: who waited there asks again now, or is gone."""
+        """Note that the link is back: each waiting asker there asks again now, or is gone."""
         self._owes_wait = bool(self._missing)
         self._wait_for_missing()
 
     def _wait_for_missing(self) -> None:
-        """Give up, after a while, who does not ask again; without room for a thread the next look tries it anew."""
+        """Give up, after `BACK` seconds, askers that do not ask again; without a free thread, try at the next look."""
         if not self._owes_wait:
             return
         cuts = self._cuts
@@ -149,7 +149,7 @@ class Asks:
                 self._forget_undone(request)
 
     def _not_begun(self, request: CommandRequest) -> str:
-        """Begin to do a command; return why it cannot be begun, "" when it is."""
+        """Begin a command; return the reason why it cannot be begun, "" when it has begun."""
         self._requests.append(request)
         try:
             threading.Thread(target=self._do, args=(request,), daemon=True).start()
@@ -161,17 +161,17 @@ class Asks:
     def _do(self, request: CommandRequest) -> None:
         try:
             self._doing.do(request, lambda done: self._tell(request, done))
-        except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer, whatever went wrong
+        except Exception as error:  # noqa: BLE001 - the asker waits for an answer, whatever went wrong
             self._tell(request, _fault(error))
         finally:
             with self._lock:
-                request.settle(taken=True)  # an error, since it holds nothing that could be given to somebody else
+                request.settle(taken=True)  # an error: it holds no mail to hand out again
                 self._forget_undone(request)
                 self._requests.remove(request)
                 self._missing.discard(request.id)
 
     def _tell(self, request: CommandRequest, done: CommandEnd) -> None:
-        """Answer a request; its first answer counts, which its asker may have already."""
+        """Answer a request; only its first answer counts, since the asker may have it already."""
         with self._lock:
             if not request.is_undone and request.id not in self._answers:
                 self._keep(_answer(request.id, done, held=request.takes_mail or request.asks_permission))
@@ -205,7 +205,7 @@ class Asks:
 
 
 def refusal(words: list[str]) -> str:
-    """Return why a command is not done for another machine, "" for one that is."""
+    """Return the reason why a command is not done for another machine, "" for a command that is."""
     if words == HOOK:
         return ""
     if words[:2] == ["mcp", "--call"]:
@@ -233,7 +233,7 @@ def _fault(error: Exception) -> CommandEnd:
 
 
 def _is_writable(text: str) -> bool:
-    """Return True for a text that a command can be given: JSON may hold a lone surrogate, which has no bytes."""
+    """Return True for a text that can be passed to a command: JSON may hold a lone surrogate, which has no bytes."""
     try:
         text.encode(errors="surrogateescape")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""A command of pro0 below an agent that another machine's team has here: it is done at home, once.
+"""A command of pro0 below an agent that works here for another machine's team: it is done at home, once.
 
 The command waits while home is out of reach, and asks again by the same id.
 """
@@ -21,11 +21,11 @@ AGAIN = 0.2
 LOOK = 0.5
 """Seconds between two looks whether the answer is still wanted."""
 SILENT = 5.0
-"""Seconds until it says that it waits."""
+"""Seconds until the command says that it waits."""
 CONFINED = "a sandbox keeps this command from its team; run it again outside of the sandbox"
 OVER = "it is over"
 INPUT = 1 << 20
-"""Bytes that are read from stdin."""
+"""The most bytes of stdin."""
 
 Answer = dict[str, object]
 
@@ -59,12 +59,13 @@ def ask_home(
 ) -> Answer:
     """Let home do a command with this on stdin; return {code, out, errors}.
 
-    `use` is given the answer first, and says whether it took it: mail in it is handed out again when it did not, or
-    when this process ends before that. `is_over` is asked now and then, and ends it without an answer.
+    `use` is called with the answer, and returns True when it took the answer. When it did not, or when this process
+    ends before, mail in the answer is handed out again. `is_over` is called now and then, and ends the wait without an
+    answer.
     """
     id = os.urandom(16).hex()
     message = protocol.packed(ASK, {"id": id, "words": words, "input": given})
-    if len(message) > ASK_LIMIT:  # which nobody would take: it would be told again and again
+    if len(message) > ASK_LIMIT:  # nobody would take it, so it would be sent again and again
         use(too_long := _as_refused(f"a command of more than {ASK_LIMIT} bytes does not reach the team"))
         return too_long
     began, told = time.monotonic(), False
@@ -75,7 +76,7 @@ def ask_home(
                 if use(answer):
                     if answer.get("held"):
                         _note_taken(folder, id)
-                    with suppress(OSError):  # cut off now: the next connection passes on what is noted
+                    with suppress(OSError):  # if it is cut off now, the next connection sends the note
                         connection.sendall(protocol.packed(TAKEN, {"id": id}))
                 return answer
         if is_over and is_over():
@@ -90,11 +91,11 @@ def ask_home(
 
 
 def _has_ended(folder: str) -> bool:
-    """Return True for a session seen to be over: its end is noted, or its home has no folder of it."""
+    """Return True when a session is certainly over: its end is noted, or its home has no folder of it."""
     if os.path.exists(f"{folder}/{paths.HOSTED_OVER}"):  # noqa: PTH110
         return True
     hosts, name = os.path.split(folder)
-    with suppress(OSError):  # the home is away, or cannot be looked at now: that is no end
+    with suppress(OSError):  # a home that is away or unreadable does not prove an end
         home = os.open(hosts, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.stat(name, dir_fd=home)  # in that very folder: a home may come back between two looks
@@ -106,17 +107,17 @@ def _has_ended(folder: str) -> bool:
 
 
 def _note_taken(folder: str, id: str) -> None:
-    """Note that the answer is here: what is sent to home now may be lost, and home would count it as not given."""
-    with suppress(OSError):  # a full disk: then it is told once
+    """Note that the answer is here: if the message to home is lost, home would count the answer as not given."""
+    with suppress(OSError):  # a full disk: then the answer is confirmed only once
         os.close(os.open(f"{folder}/{paths.HOSTED_TAKEN}{id}", os.O_CREAT | os.O_WRONLY, 0o600))
 
 
 def _print(answer: Answer) -> bool:
-    """Print an answer, as far as the standard streams are open; False when it is not printed to its end."""
+    """Print an answer to the standard streams that are open; False when it could not be printed completely."""
     try:
         for stream, name in ((sys.stdout or sys.stderr, "out"), (sys.stderr, "errors")):
             data = str(answer.get(name, "")).encode(errors="surrogateescape") if stream else b""
-            while data:  # nothing may be left in the stream: an interpreter that ends says that it cannot write it
+            while data:  # leave nothing in the stream's buffer: at exit Python would print an error for it
                 data = data[os.write(stream.fileno(), data) :]
     except BrokenPipeError:
         return False
@@ -154,7 +155,7 @@ def _asked(
 
 
 def _received(connection: socket.socket, is_over: Callable[[], bool] | None) -> bytes:
-    """Return what has arrived; nothing when the other end is closed, or nobody wants it any more."""
+    """Return the next bytes; none when the other end is closed, or when `is_over`."""
     while is_over and not select.select([connection], [], [], LOOK)[0]:
         if is_over():
             return b""

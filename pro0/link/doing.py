@@ -1,7 +1,7 @@
 """How a command for another machine is done at home, and what becomes of the mail that it takes.
 
-Mail counts as read by the session's next look at it. So only one command takes mail at a time, and it keeps its turn
-until its asker has the answer, or is gone: then the mail is handed out again.
+Mail counts as read at the session's next look into the mailbox. So only one command takes mail at a time, and keeps
+its turn until its asker has the answer or is gone. Then the mail of a lost asker is handed out again.
 """
 
 import math
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from pro0.model.message import HandOver
 
 LIMIT = 8 << 20
-"""Bytes that a command may print: more than the longest mail, of which a tool's answer spells a byte in up to 18."""
+"""Bytes that a command may print: more than the longest mail, even at 18 for each byte, as in a tool's answer."""
 PATIENCE = 600.0
-"""Seconds that a command may take which does not wait."""
+"""Seconds that a command without a wait may take."""
 HELD = 30.0
-"""Seconds in reach until mail is handed out again whose asker does not say that it has it: more than a cut needs to be
-noticed, and what was sent meanwhile to arrive."""
+"""Seconds on an open link until mail is handed out again, when its asker does not confirm it. They are longer than it
+takes to notice a cut, and for late messages to arrive."""
 LOOK = 0.1
-"""Seconds between two looks whether there is mail, or nobody waits for it any more."""
+"""Seconds between two looks for mail, or for the end of the wait."""
 LOOK_AT_DIALOG = 0.5
-"""Seconds between two looks whether a request with an answer is over, though nobody says so over a cut link."""
+"""Seconds between two looks for the end of an answered request: over a cut link, nobody tells of it."""
 WAIT, ACK, CHECK = "--wait", "--ack", ["mcp", "--call", "check_messages"]
 VIEWS = ("--all", "--sent", "--with")
-"""What makes `inbox` show mail and take none."""
+"""The options with which `inbox` shows mail and takes none."""
 DEADLINES = 64
 CUT_OFF = "the connection was cut while it waited"
 TOO_MUCH = f"it prints more than {LIMIT} bytes"
@@ -51,7 +51,7 @@ class CommandEnd(NamedTuple):
 
 
 class CommandRequest:
-    """One command, until somebody has its answer or nobody wants it."""
+    """One command, until its asker has the answer or is gone."""
 
     def __init__(self, id: str, words: list[str], stdin: str) -> None:
         self.id, self.words, self.stdin = id, words, stdin
@@ -61,7 +61,7 @@ class CommandRequest:
         self.asks_permission = words == HOOK
         self.settled = threading.Event()
         self.is_cut_off = False
-        """Whether its asker cannot say now that it has the answer."""
+        """True while the link is cut, so the asker cannot confirm its answer."""
         self._is_taken = False
 
     @property
@@ -71,11 +71,11 @@ class CommandRequest:
 
     @property
     def is_undone(self) -> bool:
-        """Return True when it counts as not done, so that the same asker may ask anew."""
+        """Return True when the command counts as not done, so the same asker may ask again."""
         return (self.takes_mail or self.asks_permission) and self.is_gone
 
     def settle(self, *, taken: bool) -> None:
-        """Note what becomes of the answer; the first word counts."""
+        """Note whether the answer was taken; only the first call counts."""
         if not self.settled.is_set():
             self._is_taken = taken
             self.settled.set()
@@ -87,15 +87,15 @@ class Doing:
     def __init__(self, project: Path, mail: OwnMail, permissions: OwnPermissions) -> None:
         self._project, self._mail, self._permissions = project, mail, permissions
         self._turn = threading.Lock()
-        """Held by the one who takes mail now."""
+        """Held by the command that takes mail now."""
         self._owes_mail = False
-        """Whether mail is perhaps to be given back: until then the session's next look would count it as read."""
+        """True while mail may have to be given back: otherwise the session's next look would count it as read."""
         self._before: HandOver | None = None
-        """What had been given before that."""
+        """The hand-over before the last look."""
         self._deadlines: OrderedDict[str, float] = OrderedDict()
 
     def do(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
-        """Do a command, and tell how it ended unless nobody wants to know."""
+        """Do a command, and tell how it ended, unless its asker is gone before."""
         try:
             if request.takes_mail:
                 self._take_mail(request, tell)
@@ -128,29 +128,29 @@ class Doing:
                     return
 
     def _look_into_mailbox(self, words: list[str], request: CommandRequest) -> CommandEnd:
-        """Run a look once; what it gave out before it failed counts as not given, since nobody is shown it."""
+        """Run one look into the mailbox; mail given out by a failed look counts as not given, since nobody sees it."""
         try:
             if self._owes_mail:
                 self._give_back()
             self._before = self._mail.handed()
-        except Pro0Error as error:  # a look now may count as read what nobody was shown
+        except Pro0Error as error:  # a look now could count unseen mail as read
             hint = f"hint: {error.hint}\n" if error.hint else ""
             return CommandEnd(error.exit_code, "", f"pro0: {error}\n{hint}")
-        self._owes_mail = True  # until its asker has it, whatever comes between
+        self._owes_mail = True  # until the asker has it
         done = self._run(words, request)
         if done.code != 0:
-            with suppress(Pro0Error):  # the next look does it
+            with suppress(Pro0Error):  # the next look tries again
                 self._give_back()
         return done
 
     def _give_back(self) -> None:
-        """Let the mail of the last look be given again; raises Pro0Error, and owes it then."""
+        """Hand the mail of the last look out again; after a Pro0Error this is still owed."""
         if self._mail.handed() != self._before:
             self._mail.take_back()
         self._owes_mail = False
 
     def _ask_permission(self, request: CommandRequest, tell: Callable[[CommandEnd], None]) -> None:
-        """Put a request before the person; it is over when the agent has the answer, or nobody waits for it."""
+        """Put a request before the person, until the agent has the answer or no longer waits."""
 
         def hand_over(answer: bytes) -> None:
             tell(CommandEnd(0, answer.decode(), ""))
@@ -173,12 +173,12 @@ class Doing:
     def _hand_over(self, request: CommandRequest, done: CommandEnd, tell: Callable[[CommandEnd], None]) -> None:
         tell(done)
         patience = HELD
-        while patience > 0 and not request.settled.wait(LOOK):  # by its own looks: while home sleeps nobody is heard
+        while patience > 0 and not request.settled.wait(LOOK):  # in looks, not by a clock: home may sleep
             patience -= 0 if request.is_cut_off else LOOK
         request.settle(taken=False)
         if done.code != 0:
             return
-        with suppress(Pro0Error):  # the session's next look says what is wrong with its mailbox
+        with suppress(Pro0Error):  # the session's next look reports the fault of its mailbox
             if request.is_gone:
                 self._give_back()
             else:
@@ -187,7 +187,7 @@ class Doing:
                     self._mail.acknowledge()
 
     def _deadline(self, id: str, seconds: float | None) -> float:
-        """Return when a wait is over: one that was cut off goes on for its rest."""
+        """Return the deadline of a wait; a wait that was cut off and asked for again keeps its first deadline."""
         if seconds is None:
             return time.monotonic()
         deadline = self._deadlines.setdefault(id, time.monotonic() + seconds)
@@ -215,9 +215,9 @@ class Doing:
 
 
 def without_wait(words: list[str]) -> tuple[list[str], float | None]:
-    """Return the words of a look that waits for nothing, and the seconds to wait: None for words that say none.
+    """Return the words of the same look without a wait, and the seconds to wait, None for none.
 
-    A time that is none is left for the command to refuse.
+    An invalid time is left for the command to refuse.
     """
     rest, wait, remaining = list[str](), "", iter(words)
     for word in remaining:
@@ -255,7 +255,7 @@ def _ended(process: "subprocess.Popen[bytes]", request: CommandRequest) -> Comma
             if time.monotonic() > patience:
                 process.kill()
                 raise subprocess.TimeoutExpired(late.cmd, PATIENCE) from None
-            # One that has printed what it did only waits, and nobody waits for it any more.
+            # A command that has printed its result only waits, and its asker is gone.
             if request.waits and request.is_gone and not request.takes_mail and late.output:
                 process.kill()
                 out, errors = process.communicate()

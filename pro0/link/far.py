@@ -27,7 +27,7 @@ from pro0.store.watch import Watch
 from pro0.terminals import address, protocol
 
 LOOK, SOON = 2.0, 0.1
-"""The most seconds until a look without an event, and the fewest."""
+"""The most and the fewest seconds until a look without an event."""
 SIGN = 5.0
 """Seconds between two signs of life to home."""
 _MARKS = frozenset({"Mn", "Me"})
@@ -36,9 +36,9 @@ ASKERS = 64
 
 
 def fitting(payload: bytes) -> bytes:
-    """Return a frame of the terminal as home takes it: long rows lose their combining marks, or all of their text.
+    """Return a frame of the terminal short enough for home: long rows lose their combining marks, or all of their text.
 
-    A program can put any number of marks on a cell, and home would cut the link for so long a message, again and again.
+    A program can put any number of marks on a cell. Home would cut the link after each message that is too long.
     """
     if len(payload) <= LIMIT:
         return payload
@@ -67,7 +67,7 @@ class Far:
         self._askers: dict[str, Stream] = {}
         self._listener: socket.socket | None = None
         self._number = 0
-        """The inode of the listener's file: a later connection puts its own there."""
+        """The inode of the listener's socket file: a later connection replaces the file."""
         self._watch: Watch | None = None
         self._exits = ExitWatch()
         self._size: dict[str, object] = {}
@@ -77,10 +77,10 @@ class Far:
         self._ending = False
         self._signs_at = 0.0
         self._due = True
-        """Whether there may be something new to tell home."""
+        """True when there may be news for home."""
 
     def serve(self) -> None:
-        """Carry messages until home has gone, another connection has come, or the session is over."""
+        """Carry messages until home disconnects, a newer connection replaces this one, or the session is over."""
         with suppress(StreamEnd):
             self._home.send(streams.HELLO, {"version": __version__})
             while self._goes_on():
@@ -118,7 +118,7 @@ class Far:
         self._due |= bool(self._exits.ended()) or changed or not (ready or room) or time.monotonic() >= due
 
     def _goes_on(self) -> bool:
-        """Look at the session, and tell home what is new; False when this connection has nothing left to do."""
+        """Look at the session, and send its news home; False when this connection has nothing left to do."""
         if not self._due or not (self._size or self._ending):
             return True
         self._due = False
@@ -144,7 +144,7 @@ class Far:
         return not self._listener or self._is_newest()
 
     def _tell_news(self, report: Report, *, ended: bool = False) -> None:
-        """Tell home what is new of the agent."""
+        """Send the agent's news home."""
         if self._order is None or report.agent is None:
             return
         if self._agent is None:
@@ -189,7 +189,7 @@ class Far:
             self._home.send(streams.TAKEN, {"id": taken.name.removeprefix(paths.HOSTED_TAKEN)})
 
     def _listen(self) -> None:
-        """Listen for commands of pro0, instead of an earlier connection."""
+        """Listen for commands of pro0, in place of an earlier connection."""
         folder = self._remote.folder
         new = folder / f".{os.getpid()}"
         self._listener = address.bound(str(new))
@@ -200,7 +200,7 @@ class Far:
         self._watch = Watch([folder], paths.HOSTED_NEWS)
 
     def _taken(self, id: str) -> Path:
-        """Return the note of an asker that it has its answer."""
+        """Return the path of an asker's note that it has its answer."""
         return self._remote.folder / f"{paths.HOSTED_TAKEN}{Path(id).name}"
 
     def _is_newest(self) -> bool:
@@ -236,7 +236,7 @@ class Far:
         return stream
 
     def _hear(self, stream: Stream) -> None:
-        """Pass on what a stream of this machine says; one that has gone is dropped."""
+        """Pass on the messages of a local stream; drop a stream that has ended."""
         try:
             messages = stream.read()
             asks = [
@@ -260,7 +260,7 @@ class Far:
             self._home.pass_on(kind, payload)
 
     def _write(self, stream: Stream, kind: bytes = b"", payload: bytes = b"") -> None:
-        """Write a message, or what waits, to a stream of this machine; one that has gone is dropped."""
+        """Write a message, or the waiting bytes, to a local stream; drop a stream that has ended."""
         try:
             if kind:
                 stream.pass_on(kind, payload)
@@ -273,12 +273,12 @@ class Far:
         self._sockets.pop(stream).close()
         for id in [id for id, asker in self._askers.items() if asker is stream]:
             del self._askers[id]
-            has_taken = looking.is_file(self._taken(id))  # and ended before it could say so
+            has_taken = looking.is_file(self._taken(id))  # it may have ended before it could confirm
             self._home.send(streams.TAKEN if has_taken else streams.GONE, {"id": id})
         if stream is self._terminal:
             self._terminal = None
 
     def _drain(self) -> None:
-        """Pass on the last that the terminal shows."""
+        """Pass on the last frames of the terminal."""
         while self._terminal and select.select([self._terminal.source], [], [], 0)[0]:
             self._hear(self._terminal)

@@ -1,4 +1,4 @@
-"""The mailbox of a session whose commands are asked for on another machine, as its link at home sees it."""
+"""The mailbox of a session with its agent on another machine, as used by the link at home."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ class OwnMail:
         return self._box.stamp()
 
     def handed(self) -> "HandOver | None":
-        """Return what was last given to this session, None for nothing; raises Pro0Error when nobody can tell."""
+        """Return what was last given to this session, None for nothing; raises Pro0Error when it cannot be read."""
         handed = self._box.head.read().handed
         return handed if handed and handed.incarnation == self._session.context.caller.incarnation else None
 

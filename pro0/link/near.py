@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 AGAIN = 1.0
 """Seconds between two tries to reach the machine."""
 TAKES = 10.0
-"""Seconds for the machine to take something, once too much waits for it; then the link is cut."""
+"""Seconds for the machine to take some of too many waiting bytes; then the link is cut."""
 GREETS = 60.0
-"""Seconds for the machine to greet, once ssh is started; then it is tried again."""
+"""Seconds for the machine to greet after the start of ssh; then the link tries again."""
 SILENT = 20.0
-"""Seconds for a machine that has greeted to give a sign of life; then the link is cut."""
+"""Seconds until the next sign of life of a machine that has greeted; then the link is cut."""
 STATE = "PRO0_STATE_FD"
 WORD, NOTE = 100, 2000
-"""Characters of a state or a task, and of a note, that are passed on."""
+"""The most characters of a state or a task, and of a note, that are passed on."""
 
 
 class Link:
@@ -54,10 +54,10 @@ class Link:
         self._tunnel: Tunnel | None = None
         self._connect_at = self._speaks_by = 0.0
         self._asked = False
-        """Whether the machine may have begun: it was asked to."""
+        """True once the machine was asked to begin or end the session, so it may have begun it."""
         self._begun = self._ending = self._cut = self._greeted = self._gives_signs = False
         self._since = self._why = ""
-        """When the machine was lost, and why it is not reached, as was told last."""
+        """When the machine was lost, and why it is not reached, as last reported."""
         self._typing = self._heard = True
         self._report: dict[str, object] = {"state": "starting", "task": None, "note": ""}
         self._over: dict[str, object] | None = None
@@ -86,14 +86,14 @@ class Link:
         sources = [self._woken]
         if tunnel:
             sources += [tunnel.errors] if self._heard else []
-            if not tunnel.stream.clogged:  # a machine that takes no answers is not heard
+            if not tunnel.stream.clogged:  # read nothing from a machine that takes no answers
                 sources += [tunnel.stream.source, *([0] if self._typing and self._joined else [])]
         sinks = [tunnel.stream.sink] if tunnel and tunnel.stream.sending else []
         to_keep = self._kept.patience() if self._kept else None
         patience: float | None = max(0.0, self._connect_at - time.monotonic())
         if tunnel:
             patience = TAKES if tunnel.stream.clogged else to_keep
-        if tunnel and self._greeted and tunnel.stream.clogged:  # then it is not heard
+        if tunnel and self._greeted and tunnel.stream.clogged:  # nothing is read from it now
             self._speaks_by = self._silent_until()
         elif tunnel:
             patience = min(max(0.0, self._speaks_by - time.monotonic()), GREETS if patience is None else patience)
@@ -127,12 +127,12 @@ class Link:
             tunnel.stream.send(streams.ANSWER, answer)
 
     def _silent_until(self) -> float:
-        """Return until when the machine may be silent: for ever while it has given no sign of life."""
+        """Return the time until which the machine may be silent: infinite until its first sign of life."""
         return time.monotonic() + SILENT if self._gives_signs else math.inf
 
     @property
     def _joined(self) -> bool:
-        """Return True while the machine runs the session on this connection, as far as it says."""
+        """Return True while the machine serves the session on this connection, by its own report."""
         return self._begun and not self._cut
 
     def _connect(self) -> None:
@@ -154,7 +154,7 @@ class Link:
             self._kept.forget()
         if tunnel.code == NO_PROGRAM and not self._asked:
             said = f"pro0 is not installed there; pro0 doctor --host {self._hosted.host}"
-        elif isinstance(gone, Misfit):  # whatever ssh said, it came that far
+        elif isinstance(gone, Misfit):  # the connection came that far, whatever ssh said
             said = str(gone)
         if self._over is None:
             self._miss(said or str(gone))
@@ -169,7 +169,7 @@ class Link:
             self._tell({"state": "unreachable", "note": note[:NOTE]})
 
     def _take(self, stream: Stream, kind: bytes, payload: bytes) -> None:
-        """Take a message of the other machine; one that is not understood changes nothing."""
+        """Take a message of the other machine; an unknown message changes nothing."""
         try:
             value = protocol.unpacked(payload)
         except protocol.Broken:
@@ -187,7 +187,7 @@ class Link:
             case streams.GONE:
                 self._asks.gone(_text(value.get("id")))
             case streams.REFUSED if not self._begun:
-                self._proven = False  # an earlier connection may have begun it: the lead asks again
+                self._proven = False  # an earlier connection may have begun the session: the lead asks again
                 self._over = {"code": NOT_BEGUN, "reason": _text(value.get("why"))}
             case streams.REFUSED if not self._joined:
                 raise Misfit(_text(value.get("why")))
@@ -199,7 +199,7 @@ class Link:
                 self._take_news(kind, value)
 
     def _take_news(self, kind: bytes, value: dict[str, object]) -> None:
-        """Take what a machine says of the session that it runs."""
+        """Take news of the session from the machine that runs it."""
         match kind:
             case streams.REPORT:
                 self._report = {key: _text(value.get(key))[:WORD] or None for key in ("state", "task")}
@@ -266,7 +266,7 @@ class Link:
             if signal.SIGTERM in numbers and not self._ending:
                 self._end(stream)
         except StreamEnd:
-            pass  # the next read of it says so, too
+            pass  # the next read of the stream finds its end, too
 
     def _end(self, stream: Stream | None) -> None:
         self._ending = True
@@ -282,7 +282,7 @@ class Link:
             pass
 
     def _tell(self, report: dict[str, object]) -> None:
-        """Tell the guard; it passes over what is no state."""
+        """Report to the guard, which ignores an invalid state."""
         try:
             os.write(int(os.environ[STATE]), json.dumps(report).encode() + b"\n")
         except (KeyError, ValueError, OSError):
@@ -295,5 +295,5 @@ class Link:
 
 
 def _text(value: object) -> str:
-    """Return a text as it is, "" for any other value, which may be of any depth and length."""
+    """Return a text unchanged, "" for any other value, however deep or long."""
     return value if isinstance(value, str) else ""

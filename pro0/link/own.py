@@ -1,6 +1,6 @@
-"""The session at home that a link is the program of: its team, and who it is there.
+"""The link's own session at home: its team, and its member.
 
-The store is loaded with the first look: many links never take one, and each starts as fast as it loads little.
+The store is loaded at the first use: many links never need it, and the less a link loads, the faster it starts.
 """
 
 import os
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OwnSession:
-    """This process's own session; whose it is, is proven by the guard above."""
+    """This process's own session; the guard above proves which member it belongs to."""
 
     def __init__(self, team: str, agent_id: str) -> None:
         self._team_name, self.agent_id = team, agent_id

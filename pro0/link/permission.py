@@ -1,6 +1,6 @@
-"""A permission that Claude Code on another machine asks for: put before the person at home, answered there once.
+"""A permission that Claude Code on another machine asks for: put before the person at home, and answered once.
 
-The hook there asks, and waits as it does at home. It goes on waiting over a cut link, as its dialog does.
+The hook there asks, and waits as a hook does at home. It goes on waiting over a cut link, as its dialog does.
 """
 
 import os
@@ -27,7 +27,7 @@ LOOK = 0.5
 
 
 def ask_from_there(folder: str) -> int:
-    """Be the hook there: ask home, and print the person's answer while the dialog stands. It never fails."""
+    """Run as the hook there: ask home, and print the person's answer while the dialog is open. It never fails."""
     from pro0 import processes
     from pro0.agents.claude import permission as claude
 
@@ -40,7 +40,7 @@ def ask_from_there(folder: str) -> int:
         return 0
     try:
         above = processes.ancestors(os.getpid())
-    except Pro0Error:  # the dialog in the pane is there, whatever happens here
+    except Pro0Error:  # the dialog in the pane is open all the same
         return 0
     dialog = claude.Dialog(above, os.environ)
 
@@ -65,7 +65,7 @@ class OwnPermissions:
         self._session = session
 
     def ask(self, id: str, event: bytes, settled: "threading.Event", tell: Callable[[bytes], None]) -> str:
-        """Put a request before the person, and tell the answer in the words of the hook; b"" when there will be none.
+        """Put a request before the person, and tell the answer as output of the hook; b"" when there will be none.
 
         Return the request's id, "" for an event that asks for none. `settled` is set when nobody waits any more.
         """
@@ -94,7 +94,7 @@ class OwnPermissions:
         return asked.id
 
     def is_over(self, id: str) -> bool:
-        """Return True when somebody else noted what became of a request."""
+        """Return True when somebody else has noted the outcome of a request."""
         from pro0.ops import permissions
 
         return bool(permissions.show(self._session.context, id).outcome)

@@ -32,9 +32,9 @@ from pro0.terminals.library import library
 COMING_UP = 15.0
 """Seconds that a guard may take until it reports."""
 KEPT = 30 * 86400.0
-"""Seconds that is remembered how a session ended."""
+"""Seconds for which the end of a session is remembered."""
 HALF_MADE = 3600.0
-"""Seconds after which nobody makes a folder any more."""
+"""Seconds after which a half-made folder counts as abandoned."""
 _PAUSE = 0.05
 NEVER = "it never came up"
 KILLED = "its guard there was killed"
@@ -43,7 +43,7 @@ AWAY = "its files there are away while it runs; mount its home there, or end it:
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What home asks for: a session to start, or to go on with when it was begun before (`again`)."""
+    """The order from home to start a session, or to go on with one begun before (`again`)."""
 
     team: str
     agent_id: str
@@ -63,7 +63,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Remote:
-    """One session here, named by its own id; any number of processes may look after it."""
+    """One session here, named by its id on this machine; any number of processes may serve it."""
 
     def __init__(self, home: Path, there: str) -> None:
         self._home = home
@@ -74,22 +74,22 @@ class Remote:
 
     @property
     def folder(self) -> Path:
-        """Return its folder, with the socket for commands."""
+        """Return the session's folder, with the socket for commands."""
         return self._place
 
     @property
     def terminal(self) -> Path:
-        """Return the socket of its terminal."""
+        """Return the path of the socket of the session's terminal."""
         return self._place / paths.HOSTED_TERMINAL
 
     def cwd(self, order: Order) -> str:
-        """Return the directory in which it begins."""
+        """Return the directory in which the agent starts."""
         return str(paths.guest(self._home, order.code)[1] if order.code else Path.home())
 
     def begin(self, order: Order) -> None:
-        """Start it, or go on with a start that was cut off; what has begun or ended once is never begun again.
+        """Start the session, or finish a start that was cut off; never start a session that has begun or ended before.
 
-        Raises EnvironmentMissing for one that runs while its files are away, StoreError when nobody can tell.
+        Raises EnvironmentMissing when the session runs while its files are away, StoreError when they cannot be read.
         """
         if not exists(self._place) and not self._has_begun(order):
             _forget_old(self._place.parent)
@@ -102,19 +102,19 @@ class Remote:
             self._spawn()
 
     def conversation(self, order: Order) -> str:
-        """Return the conversation that its agent began with: the earlier one when it was given no prompt."""
+        """Return the conversation that the agent began with: the earlier one when the agent was given no prompt."""
         went_on = order.earlier and not first_prompt.was_given(str(self._place))
         return order.earlier if went_on else order.conversation
 
     def report(self) -> Report | None:
-        """Return what its guard reports, None before it does."""
+        """Return the report of the session's guard, None before the first one."""
         try:
             return decode((self._place / paths.HOSTED_REPORT).read_bytes(), Report)
         except (OSError, msgspec.MsgspecError):
             return None
 
     def over(self) -> dict[str, object] | None:
-        """Return how it ended once its whole tree has, None before."""
+        """Return how the session ended, once its whole tree has ended; None before."""
         with suppress(OSError, ValueError):
             ended = json.loads((self._place / paths.HOSTED_OVER).read_bytes())
             if isinstance(ended, dict):
@@ -126,17 +126,17 @@ class Remote:
             return self._end_as({"code": None, "signal": None, "reason": NEVER})
         if processes.may_live(report.guard):
             return None
-        report = self.report() or report  # its last words came before its end
+        report = self.report() or report  # the guard may have written a last report before its end
         if report.exit is None:
             return self._end_as({"code": None, "signal": None, "reason": KILLED})
         end = report.exit
-        has_run = report.agent or not end.reason  # what ended at once may be too quick to be seen
+        has_run = report.agent or not end.reason  # the look at an agent that ended at once may have missed it
         code = end.code if has_run else NOT_BEGUN
-        last_line = end.output.strip().splitlines()[-1:] if code == NOT_BEGUN else []  # it may be too quick to be shown
+        last_line = end.output.strip().splitlines()[-1:] if code == NOT_BEGUN else []  # it may not have been drawn
         return self._end_as({"code": code, "signal": end.signal, "reason": end.reason or "".join(last_line)})
 
     def end(self) -> None:
-        """Ask it to end; call it again until `over`."""
+        """Ask the session to end; call it again until `over`."""
         if not looking.exists(self._place):
             self._end_as({"code": None, "signal": None, "reason": NEVER})
         elif (report := self.report()) and not self._told:
@@ -145,7 +145,7 @@ class Remote:
             self._told = True
         elif report is None:
             with suppress(FileNotFoundError):
-                self._launch.unlink()  # whoever removes it has the session: no guard starts it now
+                self._launch.unlink()  # the remover of the launch file has the session: no guard starts it now
                 self._end_as({"code": None, "signal": None, "reason": NEVER})
 
     @property
@@ -153,14 +153,14 @@ class Remote:
         return self._place / paths.HOSTED_LAUNCH
 
     def _make(self, files: dict[str, bytes]) -> None:
-        """Make its folder with these files, whole or not at all; one that is there stays as it is."""
+        """Make the session's folder with these files, whole or not at all; an existing folder stays as it is."""
         new = self._place.with_name(f"{paths.NEW}{self._there}-{os.getpid()}")
         try:
             make_folder(new)
             with atomic.folder(new) as folder:
                 for name, data in files.items():
                     atomic.replace(folder, name, data)
-        except BaseException:  # the environment in it is no one else's
+        except BaseException:  # leave no environment of the agent behind
             delete(new)
             raise
         try:
@@ -169,7 +169,7 @@ class Remote:
             delete(new)
 
     def _has_earlier(self, order: Order) -> bool:
-        """Return True when this machine has the earlier conversation, and its agent can go on with it."""
+        """Return True when this machine has the earlier conversation, and the agent can resume it."""
         view = view_there(order.earlier, self._place, self.cwd(order))
         return agents.can_go_on(agents.adapter_named(order.agent), view, order.agent_id)
 
@@ -207,10 +207,10 @@ class Remote:
             )
         finally:
             os.close(log)
-        threading.Thread(target=guard.wait, daemon=True).start()  # no zombie is left
+        threading.Thread(target=guard.wait, daemon=True).start()  # reap the guard
 
     def _end_as(self, how: dict[str, object]) -> dict[str, object] | None:
-        """End what a killed guard left, and remember the end; None while something of it lives."""
+        """End the processes left by a killed guard, and store the end; None while one of them lives."""
         if processes.end(self._left, FIRM):
             return None
         if not looking.exists(self._place):
@@ -225,16 +225,16 @@ class Remote:
         return how
 
     def _runs_on(self) -> bool:
-        """Return True for a session without its files that is not to end: its guard lives, or its home is not there.
+        """Return True when a session without its files must not be ended: its guard lives, or its home is away.
 
-        A guard ends its session itself once its home is there without the files. A killed one cannot.
+        A guard itself ends its session once the home is back without the files. A killed guard cannot.
         """
         return self._has_guard() or (not looking.is_folder(self._place.parent) and bool(self._left()))
 
     def _has_begun(self, order: Order) -> bool:
-        """Return True for an earlier session, perhaps unknown to home; without its files it is ended."""
+        """Return True when the session was begun before, perhaps unknown to home; without its files it is ended."""
         runs_on, has_begun = self._runs_on(), order.again or bool(self._left())
-        if exists(self._place):  # its home is back, or another process has begun it meanwhile
+        if exists(self._place):  # the home is back, or another process has begun the session
             return True
         if runs_on:
             raise EnvironmentMissing(f"{AWAY} {order.agent_id}")
@@ -243,7 +243,7 @@ class Remote:
         return has_begun
 
     def _has_guard(self) -> bool:
-        """Return True while its guard lives, whether or not it has reported."""
+        """Return True while the session's guard lives, even before its first report."""
         return bool(processes.called_with({str(self._launch): self._there}))
 
     def _left(self) -> list[Process]:
@@ -262,7 +262,7 @@ def end(home: Path, there: str, patience: float) -> dict[str, object] | None:
 
 
 def _forget_old(folder: Path) -> None:
-    """Remove the ends that are long ago, and what a killed process has made by half."""
+    """Remove old ends of sessions, and folders left half-made by a killed process."""
     make_folder(folder)
     for place in folder.iterdir():
         with suppress(OSError):

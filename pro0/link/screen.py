@@ -1,4 +1,4 @@
-"""The other machine's terminal, drawn on this one: whole rows, since rows that were missed need no history."""
+"""The other machine's terminal, drawn on this one in whole rows: so missed frames do no harm."""
 
 import fcntl
 import os
@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pro0.terminals import protocol
 
 SIZE = (160, 48)
-"""Columns and lines without a terminal."""
+"""The columns and lines to assume without a terminal."""
 _INDEX, _PLACES = re.compile(r"[0-9]{1,3}"), 1000
-"""The index of a row, and the most columns and lines."""
+"""The pattern of a row's index, and the most columns and lines."""
 _HELD = "\x1b[?2026h\x1b[?25l\x1b[?7l"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -38,7 +38,7 @@ class LinkScreen:
         return {"columns": SIZE[0], "lines": SIZE[1]}
 
     def draw(self, frame: dict[str, object]) -> None:
-        """Draw the rows that changed; another shape of frame draws nothing."""
+        """Draw the changed rows of a frame; a malformed frame draws nothing."""
         rows, cursor = frame.get("rows"), frame.get("cursor")
         if not isinstance(rows, dict):
             return
@@ -53,7 +53,7 @@ class LinkScreen:
         self.write("".join((*parts, "\x1b[?2026l")))
 
     def tell(self, sentence: str) -> None:
-        """Write a line of the link's own."""
+        """Write a line of text from pro0 itself."""
         self.write(f"\r\n\x1b[0mpro0: {_CONTROL.sub(' ', sentence)}\r\n")
 
     def write(self, text: str) -> None:
@@ -70,7 +70,7 @@ class LinkScreen:
         return [f"\x1b]2;{_CONTROL.sub(' ', title[:200])}\x07"]
 
     def _switched(self, modes: object) -> list[str]:
-        """Return what repeats the modes of keys, mouse, focus and paste."""
+        """Return the sequences to repeat the modes of keys, mouse, focus and paste."""
         now = self._modes
         if isinstance(modes, list):
             now = {mode for mode in modes if isinstance(mode, int) and mode in protocol.MODES}
@@ -80,7 +80,7 @@ class LinkScreen:
         return switches
 
     def _with_modifiers(self, level: object) -> list[str]:
-        """Return what asks for keys with their modifiers, as the program there did."""
+        """Return the sequence to ask for keys with modifiers, as the program there did."""
         if level not in (0, 1, 2) or level == self._keys:
             return []
         self._keys = int(level)
@@ -89,7 +89,7 @@ class LinkScreen:
 
 @contextmanager
 def raw(descriptor: int = 0) -> Iterator[None]:
-    """Let every key pass as it is meanwhile."""
+    """Put a terminal into raw mode: every key passes unchanged."""
     try:
         before = termios.tcgetattr(descriptor)
     except termios.error:

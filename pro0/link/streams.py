@@ -5,7 +5,7 @@ import os
 from pro0.terminals import protocol
 
 HELLO = b"v"
-"""There to home, first: {version}."""
+"""There to home, as the first message: {version}."""
 BEGIN = b"b"
 """Home to there: start the session, or go on with it (`model.runtime.Hosted`, with `again` and a size)."""
 BEGUN = b"g"
@@ -33,25 +33,25 @@ OVER = b"o"
 """There to home: {code, signal, reason}: the whole tree has ended."""
 
 ALIVE = b"k"
-"""There to home: {}, from time to time: a connection that somebody else shares may be dead, and nobody tells."""
+"""There to home: {}, from time to time, since a shared connection of `ssh` may die unnoticed."""
 
 ASK_LIMIT = 1 << 21
 """Bytes of the longest command that is asked for."""
 READ = 1 << 16
 CLOGGED = 1 << 20
-"""Bytes that wait to be taken at which nothing more is read for this stream."""
+"""Waiting bytes of a stream, above which nothing more is read for it."""
 
 
 class StreamEnd(Exception):
-    """The other end is closed, or speaks something else."""
+    """The other end is closed, or speaks another protocol."""
 
 
 class Misfit(StreamEnd):
-    """The other end is there, and it says or does what nobody can go on with."""
+    """The other end is connected, but the connection cannot go on with its message or its silence."""
 
 
 class Stream:
-    """Messages from one descriptor and to another, or the same one."""
+    """Messages read from one descriptor, and written to the same or another one."""
 
     def __init__(self, source: int, sink: int, limit: int = protocol.FRAME_LIMIT) -> None:
         self.source, self.sink = source, sink
@@ -62,12 +62,12 @@ class Stream:
 
     @property
     def sending(self) -> bool:
-        """Return True when something waits to be taken."""
+        """Return True when bytes wait to be written."""
         return bool(self._out)
 
     @property
     def clogged(self) -> bool:
-        """Return True when too much waits to be taken."""
+        """Return True when too many bytes wait to be written."""
         return len(self._out) > CLOGGED
 
     def read(self) -> list[tuple[bytes, bytes]]:
@@ -95,7 +95,7 @@ class Stream:
         self.flush()
 
     def flush(self) -> None:
-        """Send what waits, as far as there is room; raises StreamEnd."""
+        """Write the waiting bytes, as far as there is room; raises StreamEnd."""
         try:
             while self._out:
                 del self._out[: os.write(self.sink, self._out[:READ])]

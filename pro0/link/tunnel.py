@@ -13,9 +13,9 @@ LIMIT = 4 << 20
 """Bytes of the longest message that another machine may send."""
 _SAID = 4096
 _DEAF = 'trap "" TERM INT HUP; exec "$@"'
-"""The guard ends its whole tree at once, and the word to end must still get through."""
+"""A guard signals its whole tree at once, and the message END must still get through `ssh`."""
 PATIENCE = 2.0
-"""Seconds for an `ssh` that has nothing more to read to end."""
+"""Seconds for an `ssh` to end after its input is closed."""
 
 
 class Tunnel:
@@ -32,12 +32,12 @@ class Tunnel:
         assert self._process.stderr
         self.stream = Stream(self._process.stdout.fileno(), self._process.stdin.fileno(), LIMIT)
         self.errors = self._process.stderr.fileno()
-        """What `ssh` itself says; it has to be read."""
+        """The stderr of `ssh`; it has to be read."""
         os.set_blocking(self.errors, False)
         self._said = b""
 
     def listen(self) -> bool:
-        """Take in what `ssh` says of itself; False once it says nothing more."""
+        """Read the messages of `ssh` itself; False at their end."""
         try:
             data = os.read(self.errors, _SAID)
         except BlockingIOError:
@@ -46,7 +46,7 @@ class Tunnel:
         return bool(data)
 
     def close(self) -> str:
-        """End it; return the last that `ssh` said."""
+        """End `ssh`; return the last line of its own messages."""
         for stream in (self._process.stdin, self._process.stdout):
             assert stream
             try:
@@ -57,7 +57,7 @@ class Tunnel:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             pass
-        # What it has started to reach the machine is as deaf as it was. A group keeps its number as long as it lives.
+        # The helpers of `ssh` ignore the same signals. The number of a group stays in use while a process of it lives.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
