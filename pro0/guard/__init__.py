@@ -2,7 +2,7 @@
 
 The guard reads its launch file and removes it. It writes the session's report, and nobody else writes that file. It
 starts the agent as its child, in its own process group, so a person's typing reaches the agent. Then it waits without
-polling for four things: the agent's end, the agent's word on its own state, TERM (from the lead) or HUP (the
+polling for four events: the agent's end, the agent's report on its state, TERM (from the lead) or HUP (the
 pane is gone). Without a pane, the guard makes the terminal too (`terminal.py`); the agent then leads a session there.
 
 An end is reported in two steps. At the agent's death the report says so, with the kind of end, so the lead sees it at

@@ -32,7 +32,7 @@ class Client:
         """The number of the terminal's state last sent."""
         self.due = 0.0
         self.cut_until = 0.0
-        """Until then, what it types goes with what was refused."""
+        """The time until which its typed bytes count as part of a refused paste, and are refused too."""
 
     def fileno(self) -> int:
         """Return the descriptor, for select."""

@@ -1,4 +1,4 @@
-"""Start a process as no child of this one: a lead must not belong to the session of the guard starting it."""
+"""Start a process that is no child of this one: a lead must not belong to the session of the guard starting it."""
 
 from __future__ import annotations
 

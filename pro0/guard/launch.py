@@ -1,6 +1,6 @@
 """A guard's launch file: read once and removed, for it holds the agent's environment.
 
-The guard removing the file has the session. A second guard of the same file finds it gone and ends.
+The guard that removes the file has the session. A second guard of the same file finds it gone and ends.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A guard's look every two seconds: is the team still there, and does a lead run (behaviour 3.12)?
+"""A guard's look every two seconds: does the team still exist, and does a lead run (behaviour 3.12)?
 
 A look reads two files and one process. It takes no lock, since a look must never keep a lead from the lease.
 """
@@ -44,7 +44,7 @@ class Lookout:
         return True
 
     def _team_is_missing(self) -> bool:
-        """Return True when the home is there without the team: an unmounted home has no folder of teams either."""
+        """Return True when the home exists without the team; an unmounted home has no folder of teams either."""
         try:
             os.stat(self._team)
         except FileNotFoundError:
@@ -65,14 +65,14 @@ class Leads:
         self._tries = 0
 
     def due(self) -> float:
-        """Return the seconds until a lead's start is due, should none come before."""
+        """Return the seconds until the start of a lead is due, unless a lead appears before."""
         return float("inf") if self._gone_since is None else self._gone_since + self._wait - time.monotonic()
 
     def look(self) -> None:
         """Look once; start a lead when none was seen for the whole patience."""
         lease = _values(_read(self._revival.lease).partition(b"\n")[0])
         if lease != self._seen:
-            self._seen, self._tries, self._gone_since = lease, 0, None  # another lead came meanwhile
+            self._seen, self._tries, self._gone_since = lease, 0, None  # another lead has started meanwhile
         # A living lead, a resting lease, or too many tries: in each case no start is due.
         if _is_held(lease) or lease.get("rests") or self._tries >= TRIES:
             self._gone_since = None
@@ -89,7 +89,7 @@ class Leads:
     def _start(self) -> None:
         variables = _values(_read(self._revival.environment)).get("variables")
         if not isinstance(variables, dict) or not variables:
-            return  # a team made without it: only its lead's starter knows the environment
+            return  # a team without a stored environment: only the starter of its lead knows one
         revival = self._revival
         detached.start(revival.argv, revival.cwd, {**variables, **revival.variables}, revival.errors)
 

@@ -1,4 +1,4 @@
-"""The last of what a crashed agent printed: from its own terminal, its pane of tmux, or its log."""
+"""The last output of a crashed agent: from its own terminal, its pane of tmux, or its log."""
 
 import os
 import select

@@ -40,12 +40,12 @@ class ReportFile:
         }
         self._revision = 0
         self._owed = False
-        """Whether the file lacks something, because the disk did not take it."""
+        """True when the file lacks a change, since the last write failed."""
 
     def write(self, *, durable: bool = False) -> None:
         """Replace the file. A full disk must not leave an agent unguarded: a later write may succeed.
 
-        Last words are `durable`, and no later write follows. If need be, they overwrite the file in place.
+        The last report is `durable`, and no later write follows. If need be, it overwrites the file in place.
         """
         self._revision += 1
         self._values["revision"] = self._revision
@@ -61,7 +61,7 @@ class ReportFile:
                 self._overwrite(data)
 
     def write_owed(self) -> None:
-        """Write again what did not fit, since nobody may ever say it again."""
+        """Repeat a failed write, since nobody may ever report the change again."""
         if self._owed:
             self.write()
 
@@ -89,7 +89,7 @@ class ReportFile:
         self._values["note"] = note
 
     def merge(self, lines: list[bytes]) -> None:
-        """Merge the agent's own words, one JSON object a line; skip anything else."""
+        """Merge the agent's reports on itself, one JSON object a line; skip anything else."""
         changes = [self._merge(line) for line in lines]
         if any(changes) or self._owed:
             self.write()

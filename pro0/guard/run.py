@@ -127,7 +127,7 @@ class Guard:
         return bool(self.cause) or not self._pid
 
     def _wait(self) -> None:
-        """Wait for a signal, a word of the agent or the time of the next look, and handle it."""
+        """Wait for a signal, a report of the agent or the time of the next look, and handle it."""
         sources = [self._wake, self._pipe.fileno] if self._pipe.open else [self._wake]
         seconds = max(0.0, self._look_at - time.monotonic()) if self._launch.team_folder else None
         ready = select.select(sources, [], [], seconds)[0]

@@ -243,7 +243,7 @@ class AgentTerminal:
         return taken
 
     def _put_when_quiet(self, wish: dict[str, object], form: Callable[[bytes], bytes]) -> bool:
-        """Put a text in, unless a person has just typed: their unfinished line would be sent with it."""
+        """Put a text in, unless a person has just typed: the text would be sent with the person's unfinished line."""
         text = protocol.text(wish, "text").encode(errors="replace")
         quiet = protocol.number(wish, "quiet", 0, protocol.LIMIT) / 1000
         return time.monotonic() - self._typed >= quiet and self._pty.put(form(text))

@@ -13,7 +13,7 @@ def belonging(incarnation: str, leaders: tuple[int, ...] = ()) -> list[table.Pro
     """Return all processes of this guard's session, never the guard itself.
 
     An agent may start a lead: because it needed one, or for a team of its own. The session does not own that lead, nor
-    its guards and servers, nor their descendants, though orphans of that lead come to this guard.
+    its guards and servers, nor their descendants, though orphans of that lead become children of this guard.
     The session does own the processes in the terminal sessions of `leaders`; a leader is the guard or its agent. macOS
     needs this: there orphans do not come to the guard, and a process's environment may be hidden.
     """

@@ -93,7 +93,7 @@ def descendants(pid: int, *, sparing: bool = False) -> list[Process]:
 
 
 def in_group(group: int) -> list[Process]:
-    """Return the processes of a group; its leader has this pid and is not waited for yet, so it is no stranger's."""
+    """Return the processes of a group, by its leader's pid; the leader is not reaped yet, so the pid is not reused."""
     return [_process(entry) for entry in table.in_group(group)]
 
 

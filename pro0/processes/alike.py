@@ -24,9 +24,9 @@ def umask(pid: int) -> int:
 
 
 def take_limits(pid: int) -> dict[int, int]:
-    """Let the soft limits of a process hold here too, its mark among them; raises OSError or ValueError.
+    """Take over the soft limits of a process, its mark among them; raises OSError or ValueError.
 
-    Returns those that held before, for `set_limits`, of each one that is another now.
+    Returns the earlier values of the changed limits, for `set_limits`.
     """
     before = {}
     for limit in _LIMITS:
@@ -44,13 +44,13 @@ def set_limits(soft_limits: Mapping[int, int]) -> None:
 
 
 def is_timed(pid: int) -> bool:
-    """Return whether a process may use so much CPU and no more; raises OSError when it is gone."""
+    """Return whether a process has a limit of CPU time; raises OSError when it is gone."""
     return resource.prlimit(pid, resource.RLIMIT_CPU)[0] != resource.RLIM_INFINITY
 
 
 @cache
 def _own(pid: int) -> tuple[object, ...]:
-    """Return the confinement of this process, which nobody else can change; a fork has another pid."""
+    """Return the confinement of this process. Nobody else can change it, and a fork has another pid."""
     return _confinement(pid)
 
 

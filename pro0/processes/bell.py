@@ -20,7 +20,7 @@ class Bell:
         return self._readable
 
     def ring(self) -> None:
-        """Wake the loop; do nothing after `close`, when the number of the pipe may be another file's."""
+        """Wake the loop; do nothing after `close`, when another file may have the pipe's descriptor."""
         with self._lock, suppress(BlockingIOError):
             if not self._closed:
                 os.write(self._writable, b"x")
@@ -31,7 +31,7 @@ class Bell:
             os.read(self._readable, 4096)
 
     def close(self) -> None:
-        """Let it ring no more."""
+        """Close the pipe; later rings do nothing."""
         with self._lock:
             self._closed = True
             os.close(self._readable)

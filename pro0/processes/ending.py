@@ -40,14 +40,15 @@ def signal_process(process: Process | ProcessEntry, number: int) -> bool:
 
 
 def end(find: Callable[[], Iterable[Known]], grace: float) -> list[Known]:
-    """End all processes `find` returns, new children too: TERM, `grace` seconds, KILL; return the survivors.
+    """End all processes that `find` returns, new children too: TERM, `grace` seconds, KILL; return the survivors.
 
-    A stopped process is continued, so it can obey the TERM. A look that fails is repeated, and raised at the very end.
+    A stopped process is continued, so it can obey the TERM. A failed look is repeated; its error is raised only at the
+    very end.
     """
     try:
         if not _press(find, grace, (signal.SIGTERM, signal.SIGCONT), _LOOK_AGAIN, repeatedly=False):
             return []
-    except Exception:  # noqa: BLE001 - whoever could not be seen may live, and the KILL looks again
+    except Exception:  # noqa: BLE001 - unseen processes may live, and the second round looks again
         pass
     return _press(find, FIRM, (signal.SIGKILL,), _FIRST_LOOK, repeatedly=True)
 
@@ -60,7 +61,7 @@ def _press(
     *,
     repeatedly: bool,
 ) -> list[Known]:
-    """Signal all found processes, each once or `again` and again, until none is found or the time is up."""
+    """Signal all found processes, each once or `repeatedly`, until none is found or the time is up."""
     deadline = time.monotonic() + seconds
     signalled: set[tuple[int, str]] = set()
     pause = _FIRST_LOOK
@@ -88,7 +89,7 @@ def _told(process: Process | ProcessEntry, numbers: tuple[int, ...]) -> bool:
     try:
         for number in numbers:
             signal_process(process, number)
-    except Exception:  # noqa: BLE001 - the others are signalled all the same, and this one at the next look
+    except Exception:  # noqa: BLE001 - signal the other processes all the same, and this one at the next look
         return False
     return True
 

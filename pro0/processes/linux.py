@@ -4,7 +4,7 @@ import os
 import time
 
 GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
-"""What a look at a process meets that is gone, or that is a stranger's and hidden."""
+"""The errors of a look at a process that has ended, or at a hidden process of another user."""
 
 _ZOMBIE = (b"Z", b"X", b"x")
 _NO_PROGRAM = 0x00200000 | 0x00000004
@@ -21,7 +21,7 @@ _boot: list[str] = []
 
 
 def unseen(error: OSError) -> Exception:
-    """Return the error for a look that anything else made fail, such as too many open files."""
+    """Return the error to raise when a look fails for any other reason, such as too many open files."""
     import errno  # late: these would cost each guard 4 ms
 
     from pro0.errors import EnvironmentMissing
@@ -133,7 +133,7 @@ def _owner(entry: os.DirEntry[str]) -> int | None:
 
 
 def _read(path: str) -> bytes:
-    """Return a file of /proc, empty without its process; any other failure says nothing of it, and is raised."""
+    """Return a file of /proc, empty without its process; any other failure proves nothing, and is raised."""
     try:
         return _content(path)
     except GONE:

@@ -72,7 +72,7 @@ def _set(soft: int) -> bool:
         return False
     try:
         resource.setrlimit(_LIMIT, (soft, resource.getrlimit(_LIMIT)[1]))
-    except (OSError, ValueError):  # above the hard limit, or a system only resembling Linux
+    except (OSError, ValueError):  # above the hard limit, or on a system that only resembles Linux
         return False
     return True
 

@@ -149,7 +149,7 @@ def in_session(session: int) -> list[ProcessEntry]:
 
 
 def in_group(group: int) -> list[ProcessEntry]:
-    """Return the processes of a process group, given its leader's pid; the leader is not waited for yet."""
+    """Return the processes of a process group, given its leader's pid; the leader is not reaped yet."""
     return _led_by(group, os.getpgid)
 
 

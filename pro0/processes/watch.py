@@ -31,7 +31,7 @@ class ExitWatch:
         if process in self._watched or process in self._gone:
             return
         key = self._queue.add(process.pid)
-        # Pinned before this check, so no end is missed; what cannot be looked at now is watched, for it may live.
+        # Pinned before this check, so no end is missed. A process that cannot be checked may live, so it is watched.
         if key is not None and may_live(process):
             self._watched[process] = key
             return
@@ -105,7 +105,7 @@ if sys.platform == "linux":
             self._bell = _Bell()
             try:
                 self._epoll.register(self._bell.listen, select.EPOLLIN)
-            except OSError:  # each user has a limit of what is watched
+            except OSError:  # the system limits the watches of each user
                 self._bell.close()
                 raise
 

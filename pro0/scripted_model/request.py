@@ -24,7 +24,7 @@ class ModelRequest:
     model: str
     entries: tuple[Utterance, ...]
     tools: dict[str, str]
-    """The tools on offer: name → namespace, which is empty but for codex and MCP."""
+    """The offered tools: name → namespace, which is empty except for MCP tools in codex."""
     stream: bool
     body: Json
 
@@ -48,7 +48,7 @@ class ModelRequest:
 
     @property
     def news(self) -> tuple[Utterance, ...]:
-        """Return the pieces after the model's last answer: results of tools and words of the user."""
+        """Return the pieces after the model's last answer: results of tools, and texts of the user."""
         authors = [entry.who for entry in reversed(self.entries)]
         return self.entries[len(authors) - authors.index("assistant") :] if "assistant" in authors else self.entries
 

@@ -42,17 +42,17 @@ class Exchange:
 class Provider:
     """Scripted models; a request belongs to the script whose marker is in the instructions or the first prompt.
 
-    An agent that has lost its first prompt is told it again later, so all that a user said counts then.
+    An agent that has lost its first prompt gets it again later, so all texts of the user count as well.
     """
 
     def __init__(self) -> None:
         self.exchanges: list[Exchange] = []
         self.other: list[str] = []
-        """What was asked beside the models: method and path."""
+        """The requests to no model: method and path."""
         self.refused: list[str] = []
-        """The other machines that a proxy was asked for, with their ports."""
+        """The other machines, with ports, that agents asked for through the proxy."""
         self.faults: list[str] = []
-        """What an agent asked in a way that this provider does not know, which says nothing about the agent."""
+        """The requests unknown to this provider, and its own errors; they prove nothing about the agent."""
         self.closing = threading.Event()
         self._scripts: dict[str, Script] = {}
         self._lock = threading.Lock()
@@ -82,7 +82,7 @@ class Provider:
         return sum((exchange.usage for exchange in self.of(marker)), TurnUsage())
 
     def answer(self, request: ModelRequest) -> tuple[int, Exchange]:
-        """Ask the script for its turn and keep both; return its number, from 1, too."""
+        """Ask the script for its turn and keep the exchange; return the exchange and its number, from 1."""
         with self._lock:
             number = next(self._numbers)
             script_names = (one for text in (request.opening, request.heard) for one in self._scripts if one in text)
@@ -98,7 +98,7 @@ class Provider:
 
     @contextmanager
     def serving(self) -> Iterator["Provider"]:
-        """Answer until the end of the block; whoever still waits then gets nothing."""
+        """Answer until the end of the block; requests still waiting then get no answer."""
         thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
@@ -127,7 +127,7 @@ class _Conversation(BaseHTTPRequestHandler):
     server: _Server
 
     def do_CONNECT(self) -> None:
-        """Be the proxy that leads nowhere but here: whoever asks for another machine is refused, and noted."""
+        """Act as a proxy that leads only to this provider: refuse and note requests for other machines."""
         if self.path.rpartition(":")[2] == str(self.server.server_port) and _is_loopback(self.path):
             self.send_response(200)
             self.end_headers()
@@ -161,7 +161,7 @@ class _Conversation(BaseHTTPRequestHandler):
         """Log nothing: the lists of the provider are the log."""
 
     def _body(self) -> bytes:
-        """Return what was sent; raises ValueError when its end is not known."""
+        """Return the body of a request; raises ValueError when its length is not known."""
         if self.headers.get("Transfer-Encoding", "").strip().lower() == "chunked":
             return b"".join(self._chunks())
         return self._read(int(self.headers.get("Content-Length") or 0))
@@ -180,7 +180,7 @@ class _Conversation(BaseHTTPRequestHandler):
         return sent if len(sent) == size else _hung_up()
 
     def _misunderstand(self, error: Exception) -> None:
-        """Keep what cannot be read, and say so as a provider does."""
+        """Keep a request that cannot be read, and answer with a provider's error."""
         why = f"{self.command} {self.path}: {type(error).__name__}: {error}"
         self.server.provider.faults.append(why)
         self._send(400, {"error": {"type": "invalid_request_error", "message": why}}, {"Connection": "close"})
@@ -217,8 +217,8 @@ class _Conversation(BaseHTTPRequestHandler):
     def _refuse(self) -> None:
         self.server.provider.refused.append(urlsplit(self.path).netloc or self.path)
         with suppress(ValueError):
-            self._body()  # what is not read would break the connection
-        self.close_connection = True  # no answer at all: who is refused with words may ask again and again
+            self._body()  # an unread body would break the connection
+        self.close_connection = True  # no answer at all: after an error an agent may ask again and again
 
     def _other(self, body: Json) -> None:
         self.server.provider.other.append(f"{self.command} {self.path}")

@@ -105,7 +105,7 @@ def gemini(url: str, _project: Path) -> Setup:
     """Gemini CLI, with the key in the environment."""
     settings: dict[str, Any] = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
-        # Else it first asks a model which model to ask, and tries for minutes to understand the answer.
+        # Otherwise it first asks a model to choose a model, and tries for minutes to understand the answer.
         "model": {"name": "gemini-2.5-pro"},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         "privacy": {"usageStatisticsEnabled": False},

@@ -44,11 +44,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "approve_shutdown": ("shutdown", "approve"),
     "reject_shutdown": ("shutdown", "reject", "reason"),
 }
-"""The same acts as commands, with the names of arguments in their places, for an agent that has not got the tools."""
+"""The same acts as commands, with arguments by name, for an agent that does not have the tools."""
 
 
 def named(call: ToolCall, offered: dict[str, str]) -> Named:
-    """Return a call as this agent wants it; a tool that it does not offer is called all the same."""
+    """Return a call in the form of this agent; a tool that the agent does not offer is called all the same."""
     names = [pattern.format(call.tool) for pattern in PATTERNS]
     if name := next((name for name in names if name in offered and call.tool != "shell"), None):
         return Named(name, offered[name], call.arguments)
@@ -59,7 +59,7 @@ def named(call: ToolCall, offered: dict[str, str]) -> Named:
 
 
 def is_offered(call: ToolCall, offered: dict[str, str]) -> bool:
-    """Return whether an agent offers a tool of pro0 by now: it may begin before its MCP servers have."""
+    """Return whether an agent offers a tool of pro0 yet: it may start before its MCP servers."""
     return any(pattern.format(call.tool) in offered for pattern in PATTERNS)
 
 

@@ -9,7 +9,7 @@ from pro0.scripted_model.request import ModelRequest
 
 @dataclass(frozen=True)
 class TurnUsage:
-    """The tokens of one answer; `fresh` and `cached` together are what was read."""
+    """The tokens of one answer; `fresh` and `cached` together are the input."""
 
     fresh: int = 0
     cached: int = 0
@@ -39,7 +39,7 @@ class ModelTurn:
 
 
 Script = Callable[[ModelRequest], ModelTurn]
-"""A scripted model: told of a request, it says the turn."""
+"""A scripted model: a function from a request to a turn."""
 
 
 def say(text: str, after: Event | None = None) -> ModelTurn:
@@ -68,6 +68,6 @@ def hang() -> ModelTurn:
 
 
 def in_turn(*turns: ModelTurn, afterwards: str = "Nothing left to do.") -> Script:
-    """Take the turns one after the other, one per request; then only say that nothing is left."""
+    """Return a script that takes one turn for each request, in order, and then says that nothing is left."""
     left = list(turns)
     return lambda _: left.pop(0) if left else say(afterwards)

@@ -33,7 +33,7 @@ class ShellAgent:
         self._mail = MailReader(context, self._agent_output.say)
         self._own = own_task
         self._ran = 0
-        """The epoch of the last claim for its own task with a run of its command."""
+        """The epoch of the last claim of its own task for which the command was run."""
         self._trouble = ""
 
     def work(self) -> int:
@@ -64,7 +64,7 @@ class ShellAgent:
         return 0
 
     def _turn(self, watch: Watch, idle: bool) -> bool:
-        """Read the mail and do one task; return True for nothing to do, reported once."""
+        """Read the mail and do one task; return True when there is nothing to do, and report this only once."""
         self._mail.read(busy_with=None)
         if self._mail.agreed:
             return idle

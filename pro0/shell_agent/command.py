@@ -12,7 +12,7 @@ from pro0.signals import interrupted_once
 
 
 class Command(NamedTuple):
-    """What is run for a task; `tag` is of this claim alone, and `grace` the seconds between TERM and KILL."""
+    """A command to run for a task; `tag` belongs to this claim alone, `grace` is the seconds between TERM and KILL."""
 
     task_id: str
     line: str
@@ -26,10 +26,11 @@ class Command(NamedTuple):
 def carried_out(
     command: Command, agent_output: AgentOutput, watch: ChangeSource, look: Callable[[], str], poll: float
 ) -> Iterator[Ending]:
-    """Run a command to its end, end its leftovers, and yield its end, to be reported.
+    """Run a command to its end, end its leftover processes, and yield its ending, to be reported.
 
-    `look` returns why to end it, empty for no reason; it is called at changes, and every `poll` seconds. The first
-    Ctrl+C ends it too. No other one cuts that short, nor the report: a command without one would run again.
+    `look` returns the reason to end the command, empty for none; it is called at changes, and every `poll` seconds.
+    The first Ctrl+C ends the command too. Further ones are ignored until the ending is reported: a command without a
+    report would run again.
     """
     with interrupted_once() as deaf:
         agent_output.say(f"$ {command.line}")

@@ -1,7 +1,7 @@
-"""The shell agent on another machine than its team: it asks home for all that the store would tell it here.
+"""The shell agent on another machine than its team: it asks home for everything that the store holds.
 
-A line that the lead types makes it look, as it does a model. Between two lines it looks seldom, since a look is a
-process at home. While home is out of reach a task's command goes on, and the outcome waits.
+A line typed by the lead makes the agent look for news, as it makes a model. Without a line the agent looks seldom,
+since each look is a process at home. While home is out of reach a task's command goes on, and its outcome waits.
 """
 
 import json
@@ -22,26 +22,26 @@ from pro0.ops.work.claims import TAKEN_AWAY
 from pro0.shell_agent.command import Command, carried_out, how
 
 IDLE_LOOK, BUSY_LOOK = 60.0, 10.0
-"""Seconds between two looks without a line, when idle and at work."""
+"""Seconds between two looks without a line: when idle, and at work."""
 AGAIN = 2.0
-"""Seconds until an outcome that home could not store is told again."""
+"""Seconds until an outcome that home could not store is reported again."""
 
 Ask = Callable[[list[str], str], dict[str, object]]
-"""Let home do a command with this on stdin; return {code, out, errors}."""
+"""Let home do a command with a text on stdin; return {code, out, errors}."""
 
 
 class HomeCommands:
-    """The commands that home does, as values."""
+    """The commands done at home, with their results as values."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
 
     def do(self, *words: str, given: str = "") -> Any:
-        """Return what a command printed as JSON; raises Refused, or Pro0Error for what may succeed later."""
+        """Return the JSON output of a command; raises Refused, or Pro0Error when the command may succeed later."""
         return json.loads(self._done([*words, "--json"], given))
 
     def say(self, *words: str) -> bool:
-        """Let home do a command without JSON; False when it was refused, Pro0Error for what may succeed later."""
+        """Let home do a command without JSON; False when refused. Raises Pro0Error when it may succeed later."""
         try:
             self._done([*words], "")
         except Refused:
@@ -63,7 +63,7 @@ class HomeCommands:
 
 
 class Typed:
-    """The lines that are typed in its terminal: each means that there may be something new."""
+    """The lines typed in the agent's terminal; each one means possible news."""
 
     def __init__(self, descriptor: int = 0) -> None:
         self._descriptor = descriptor
@@ -73,7 +73,7 @@ class Typed:
         return self._descriptor
 
     def drain(self) -> bool:
-        """Take what was typed; return True when there was something."""
+        """Discard the typed lines; return True when there were any."""
         with suppress(OSError):  # a terminal that is gone: its guard ends this process too
             return bool(select.select([self._descriptor], [], [], 0)[0] and os.read(self._descriptor, 4096))
         return False
@@ -88,7 +88,7 @@ class ShellAgentElsewhere:
         self._agreed = self._owes_an_answer = False
         self._looking: threading.Thread | None = None
         self._why = ""
-        """What the last look at home said against the work."""
+        """The reason of the last look at home to end the work, empty for none."""
 
     def work(self) -> int:
         """Work until an approved shutdown."""
@@ -130,13 +130,13 @@ class ShellAgentElsewhere:
             self._owes_an_answer = False
 
     def _take(self) -> dict[str, Any] | None:
-        """Claim a ready task that carries a command: one that is kept for this member first."""
+        """Claim a ready task that carries a command; tasks reserved for this member come first."""
         ready = [task for task in self._home.do("task", "ready") if task.get("run")]
         mine = [task for task in ready if task.get("assignee") in (None, "", self._agent_id)]
         for task in sorted(mine, key=lambda task: not task.get("assignee")):
             try:
                 claimed: dict[str, Any] = self._home.do("task", "claim", task["id"])
-            except Refused:  # another was faster, or nobody may claim now
+            except Refused:  # another member was faster, or nobody may claim now
                 continue
             return claimed
         return None
@@ -145,14 +145,14 @@ class ShellAgentElsewhere:
         id = str(task["id"])
         self._agent_output.state(State.WORKING, id)
         self._agent_output.say(f"{id}: {task['title']}")
-        tag = f"{task['claim']['incarnation']}:{id}:{task['epoch']}"  # one that no other team's member has
+        tag = f"{task['claim']['incarnation']}:{id}:{task['epoch']}"  # unique, also among members of other teams
         command = Command(id, task["run"], task.get("parent") or "", task.get("timeout"), tag, self._grace)
         self._why = ""
         with carried_out(command, self._agent_output, self._typed, lambda: self._look(task), BUSY_LOOK) as ending:
             self._report(id, ending)
 
     def _look(self, task: dict[str, Any]) -> str:
-        """Begin a look at home, which may be out of reach; return what the last one said against the work."""
+        """Begin a look at home, perhaps out of reach; return the last look's reason to end the work, empty for none."""
         if self._looking is None or not self._looking.is_alive():
             self._looking = threading.Thread(target=self._look_home, args=(task,), daemon=True)
             self._looking.start()

@@ -33,7 +33,7 @@ def bound(path: str) -> socket.socket:
     """Return a socket bound to this path, open to our user alone from its first moment; raises OSError."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        with suppress(OSError):  # macOS gives a mode to a named socket only; until then its folder keeps others out
+        with suppress(OSError):  # macOS can set a mode only after the bind; until then the folder keeps others out
             os.fchmod(listener.fileno(), 0o600)
         with reachable(path) as short:
             listener.bind(short)
@@ -59,7 +59,7 @@ def peer(connection: socket.socket) -> int:
 
 
 def peer_process(connection: socket.socket) -> int:
-    """Return the number of the connected process, 0 for one out of sight."""
+    """Return the pid of the connected process, 0 when the system does not show it."""
     if sys.platform == "linux":
         pid, _, _ = struct.unpack("iii", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     else:  # macOS: LOCAL_PEERPID of level 0

@@ -1,4 +1,4 @@
-"""The one table of colours: what a state, a status or a result looks like on the command line and in the view."""
+"""The only table of colours: the look of a state, a status or a result on the command line and in the view."""
 
 import os
 
@@ -11,11 +11,11 @@ _TABLE = {
     **dict.fromkeys(("completed", "cancelled", "exited", "shutdown", "stopped"), _DIM),
 }
 _WITHOUT_COLOUR = {_ASKS: "1"}
-"""What stays of a style when colours are not wanted: weight is no colour."""
+"""The part of a style kept without colours: bold is no colour."""
 
 
 def code(word: str) -> str:
-    """Return the numbers of the SGR sequence for a word, "" for one that looks like any other text."""
+    """Return the numbers of the SGR sequence for a word, "" for a word without a style."""
     numbers = _TABLE.get(word, "")
     if numbers != _DIM and os.environ.get("NO_COLOR"):
         return _WITHOUT_COLOUR.get(numbers, "")

@@ -13,10 +13,10 @@ def script(shell: str) -> str:
     kind = get_completion_class(shell)
     assert kind is not None
     words = kind(Command("pro0"), {}, "pro0", "_PRO0_COMPLETE")
-    # The class of bash first starts bash to look at its version; the script itself is what is asked for.
+    # The class of bash first starts bash to look at its version; only the script itself is needed.
     text = ShellComplete.source(words).strip("\n")
     return _SORTS.sub(r"complete -o nosort \1 2>/dev/null || complete \1", text) if shell == "bash" else text
 
 
 _SORTS = re.compile(r"complete -o nosort ([^;\n]*)")
-"""The line of bash 4.4 and later: an older one, such as that of macOS, knows no `nosort`."""
+"""The line for bash 4.4 and later: an older bash, such as that of macOS, does not know `nosort`."""

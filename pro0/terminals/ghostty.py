@@ -29,7 +29,7 @@ _HISTORY_BYTES = 64 << 20
 _ROOM = 1 << 16
 _MODIFIED_KEYS = re.compile(rb"\x1b\[>4(?:;([0-2]))?m")
 _CUT = 6
-"""The most bytes of such a sequence that a piece of output may end with."""
+"""The most bytes of an unfinished sequence of this kind at the end of a piece of output."""
 
 
 class _Place(ctypes.Structure):
@@ -113,7 +113,7 @@ class Ghostty:
         for piece in self._links.voided(data):
             self._library.ghostty_terminal_vt_write(self._terminal, piece, len(piece))
         output = self._last + data
-        for asked in _MODIFIED_KEYS.finditer(output):  # the library does not tell it
+        for asked in _MODIFIED_KEYS.finditer(output):  # the library does not report it
             self._modified_keys = int(asked[1] or 0)
         self._last = output[-_CUT:]
 

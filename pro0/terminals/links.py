@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 
 _VOID = b"-"
-"""What the semicolon of a link becomes. The sequence goes on as one unknown to the library, and ends as it would."""
+"""Replaces the semicolon of a link. The library does not know the new sequence, which ends where the link's does."""
 _AFTER_ESC = rb"[\x00-\x17\x19\x1c-\x1f\x7f\xa0-\xff]*"
 _IN_OSC = rb"[\x00-\x06\x08-\x17\x19\x1c-\x1f]*"
-"""Bytes that the library passes over in these places."""
+"""Bytes that the library ignores in these places."""
 _C1 = 0x9D
-"""OSC as one byte, which counts inside some unfinished sequences. In text it is a part of a character."""
+"""OSC as one byte; it counts inside some unfinished sequences. In text it is a part of a character."""
 _ESC_OSC = rb"\x1b" + _AFTER_ESC + rb"\]"
 _OSC = b"(?:" + _ESC_OSC + rb"|\x9d)" + _IN_OSC
 _LINK = re.compile(_OSC + b"8" + _IN_OSC + b";")
@@ -28,9 +28,9 @@ class Links:
         """`is_text` says whether the output taken in so far ends outside of any sequence."""
         self._is_text = is_text
         self._begun = b""
-        """What may be a link's beginning at the end of the output so far, without what the library passes over."""
+        """A possible beginning of a link at the end of the output so far, without the bytes ignored by the library."""
         self._in_osc = False
-        """Whether the last ESC so far began an OSC, such as a title."""
+        """True when the last ESC so far began an OSC, such as a title."""
 
     def voided(self, data: bytes) -> Iterator[bytes]:
         """Yield the output in pieces, of the same length and without a link; take in each before the next."""

@@ -76,7 +76,7 @@ def unpacked(payload: bytes) -> dict[str, object]:
 
 
 def number(values: dict[str, object], name: str, least: int, greatest: int) -> int:
-    """Return a whole number of an object; raises Broken for another type, or a number out of bounds."""
+    """Return an integer value of an object; raises Broken for another type, or a number out of bounds."""
     value = values.get(name)
     if not isinstance(value, int) or not least <= value <= greatest:
         raise Broken(f"{name} is not a number from {least} to {greatest}")
