@@ -37,7 +37,7 @@ class Pty:
             while size < TURN and (part := os.read(self.fileno, READ)):
                 parts.append(part)
                 size += len(part)
-        except OSError:  # no output, or no agent once our copy of its end is closed
+        except OSError:  # no output now, or the terminal has ended after `let_go`
             pass
         return b"".join(parts)
 

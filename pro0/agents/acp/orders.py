@@ -38,7 +38,7 @@ class LeadOrders:
                 (folder / place).mkdir(mode=0o700, exist_ok=True)
             with suppress(FileExistsError):
                 os.mkfifo(folder / PIPE, 0o600)
-            # Open for reading and writing: otherwise the end of a lead would be an end of file.
+            # Open for reading and writing, so that the pipe does not end with the lead.
             self.descriptor = os.open(folder / PIPE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError as error:
             hint = "free some room, then `pro0 member restart`"

@@ -1,4 +1,4 @@
-"""What Claude Code's transcripts say, entry by entry."""
+"""The entries of a chat, read from Claude Code's transcripts."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the rollouts of Codex say, entry by entry."""
+"""The entries of a chat, read from Codex's rollouts."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What the transcripts of Gemini CLI say, entry by entry; it writes a message again whenever it has changed."""
+"""The entries of a chat, read from Gemini CLI's transcripts; Gemini writes a message again whenever it has changed."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What opencode's database says, entry by entry."""
+"""The entries of a chat, read from opencode's database."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What pi's transcripts say, entry by entry."""
+"""The entries of a chat, read from pi's transcripts."""
 
 from collections.abc import Iterator
 
