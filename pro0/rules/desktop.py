@@ -21,16 +21,16 @@ _KNOWN = (
 
 
 def rung(environment: Mapping[str, str], title: str, needs: Iterable[Need], already_rung: Collection[str]) -> str:
-    """Return the bell and the notices for a terminal of this environment, for needs whose ids are not known yet."""
+    """Return the bell and the desktop notices for the needs not rung before; `environment` tells the terminal."""
     new = [need for need in needs if need.id not in already_rung]
     names = [environment[name] for name in ("TERM", "TERM_PROGRAM", "LC_TERMINAL") if environment.get(name)]
     return "".join([BELL if new else "", *(sequence(names, title, need.sentence) for need in new)])
 
 
 def sequence(names: Iterable[str], title: str, text: str) -> str:
-    """Return the sequence that shows a notice on a terminal of these names, "" for one that knows none."""
+    """Return the sequence that shows a notice on a terminal with these names, "" for a terminal without one."""
     folded = [name.casefold() for name in names]
-    if any(name.startswith(("tmux", "screen")) for name in folded):  # it would keep the sequence to itself
+    if any(name.startswith(("tmux", "screen")) for name in folded):  # it does not pass the sequence on
         return ""
     number = next((number for part, number in _KNOWN for name in folded if part in name), "")
     title, text = _plain(title), _plain(text)
@@ -45,5 +45,5 @@ def sequence(names: Iterable[str], title: str, text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text without what ends a sequence, or parts of one."""
+    """Return a text without characters that end or separate the parts of a sequence, cut to LONGEST."""
     return " ".join(visible(text).split()).replace(";", ",")[:LONGEST]

@@ -29,7 +29,7 @@ _REFUSED = {
     "start_directory": "members work in the project, or in worktrees of their own",
     "focus": "the person's own window keeps the focus",
 }
-"""Words of tmuxp that mean nothing here, with the reason: a layout that holds one would not do what it says."""
+"""Refused words of tmuxp, each with the reason: pro0 would not do as such a word says."""
 
 
 def layout_of(written: object) -> Layout:
@@ -71,7 +71,7 @@ def inherit(data: Data) -> Data:
 
 
 def checked(data: Data) -> Layout:
-    """Return the layout, or raise BadInput for an unknown word, a wrong type, or two of one name."""
+    """Return the layout, or raise BadInput for an unknown word, a wrong type, or a repeated name."""
     try:
         layout = convert(_camel(data), Layout)
     except msgspec.ValidationError as error:

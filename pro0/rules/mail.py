@@ -14,14 +14,14 @@ HEAD_BYTES = 256 * 1024
 """The most bytes of message text in the head. The newest message may be over it."""
 
 HANDED_BYTES = BODY_LIMIT
-"""The most bytes that an agent is given at once: its program, or a link, takes no answer of any length."""
+"""The most bytes of mail given to an agent at once: its program or a link limits the length of an answer."""
 HEADER = 256
 """Bytes that count for each message beside its content."""
 
 LOST = "lost"
 """The holder of mail given out but never received. It is no incarnation: those are uuids."""
 DELIVERED_COUNT = 32
-"""The newest ids of delivered notices in the head. The ids of still queued notices stay too."""
+"""The number of newest ids of delivered notices kept in the head. The ids of still queued notices stay too."""
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 def numbered(box: Mailbox) -> Mailbox:
-    """Number the messages of another program by their place, and set `next_seq` and `acked` of the head."""
+    """Number the messages of another program by their position, and set `next_seq` and `acked` of the head."""
     if box.revision and all(message.seq for message in box.messages):
         return box
     seq, messages = 0, list[Message]()
@@ -95,7 +95,7 @@ def hand_out(
 ) -> tuple[Mailbox, list[Delivery]]:
     """Give out unread mail, once per incarnation. Mail given to the same incarnation before is acknowledged.
 
-    Of more than `limit` bytes it gives the first messages, at least one. The next call gives the next ones.
+    Above `limit` bytes only the first messages are given, at least one. The next call gives the next ones.
     """
     earlier = box.handed
     if earlier and earlier.incarnation == incarnation:

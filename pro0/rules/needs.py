@@ -101,7 +101,7 @@ def _plan(seat: Seat) -> Need:
 
 
 def _of_state(seat: Seat, state: SeatState, *, never_started: bool) -> Need | None:
-    """Return the need of one session by its state; the failed task of an ended one says so itself."""
+    """Return the need of one session by its state; a crash in a task's session is none, as the failed task is one."""
     id, since = seat.agent_id, state.since
     if state.state is State.CRASHED and not seat.task and not never_started:
         sentence = f"{id} has crashed{_with(state.note)}"
@@ -118,7 +118,7 @@ def _of_state(seat: Seat, state: SeatState, *, never_started: bool) -> Need | No
 
 
 def _out_of_reach(seat: Seat, state: SeatState, picture: Picture) -> Need | None:
-    """Return the need of a session on a machine out of reach: it goes on there, or it has ended here alone."""
+    """Return the need of a session on an unreachable machine: it may still run there, even if it has ended here."""
     id, since = seat.agent_id, state.since
     if state.state is State.UNREACHABLE:
         command = f"pro0 doctor --host {seat.host}" if seat.host else f"pro0 member peek {id}"
@@ -133,10 +133,10 @@ def _out_of_reach(seat: Seat, state: SeatState, picture: Picture) -> Need | None
 
 
 def _answerable(need: Need, state: SeatState, picture: Picture) -> Need:
-    """Return the need of a waiting agent with its request, when that can be answered from here.
+    """Return the need of a waiting agent with its request, if the request can be answered from here.
 
-    Its id stays: the same dialog is announced once, whether its request is known yet or not. Only a later request of
-    the same wait is another need.
+    The need keeps its id, so a dialog is announced once, whether its request is known yet or not. Only a later request
+    of the same wait is another need.
     """
     if need.kind is not NeedKind.PERMISSION:
         return need
@@ -173,7 +173,7 @@ def _of_money(picture: Picture) -> Iterator[Need]:
 
 
 def _of_cost(spent: float | None, limit: float) -> Iterator[Need]:
-    """Yield the one need of a limit: it is the same need, announced once, while the cost cannot be read."""
+    """Yield the need of a reached limit; an unreadable cost is the same need, so it is announced once."""
     sentence, command = f"what the team has cost of ${limit:.2f} cannot be read: no new session starts", "pro0 doctor"
     if spent is not None:
         sentence = f"the team has cost about ${spent:.2f} of ${limit:.2f}: no new session starts"
@@ -210,7 +210,7 @@ def _mail(picture: Picture) -> Iterator[Need]:
 
 
 def _exits(picture: Picture) -> Iterator[str]:
-    """Yield the sessions that ended by themselves without a crash: such an end has no need but its notice."""
+    """Yield the sessions that exited on their own without a crash: the notice is the only need of such an end."""
     for seat, state in states(picture):
         if state.state is State.EXITED and not seat.task:
             yield state.incarnation
@@ -229,7 +229,7 @@ _ENDED = ":ended:"
 _OWN_NEEDS = re.compile(
     r":(ended|waiting|dialog|error|unknown|starting|cost|approved)(:|$)|^task-\d+:\d+:(lead|human)$"
 )
-"""The ids of such notices; of an approved shutdown the person sees the end."""
+"""The ids of such notices. An approved shutdown is one, since the person sees the session end."""
 
 
 def _number(count: int, noun: str) -> str:

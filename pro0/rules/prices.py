@@ -9,7 +9,7 @@ _COMPACT_DATE = re.compile(r"-(20\d\d)(\d\d)(\d\d)(?=-|:|$)")
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a model's name has to be like: exactly one of these, in lower case."""
+    """A pattern for a model's name, in lower case; exactly one of these fields is set."""
 
     equals: str | None = None
     starts: str | None = None
@@ -21,7 +21,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Rate(msgspec.Struct, frozen=True, omit_defaults=True):
-    """US dollars for a million tokens; `above` is the rate of all tokens once there is more input than `tokens`."""
+    """US dollars for a million tokens; `above` is the rate of all tokens when the input has more than `tokens`."""
 
     usd: float
     tokens: int = 0
@@ -29,7 +29,7 @@ class Rate(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Prices(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A model's rates, with the first day, or the hours in UTC, from which they hold; what has none is free."""
+    """A model's rates, valid from a first day or during hours in UTC; without a rate, input or output is free."""
 
     input: Rate | None = None
     output: Rate | None = None
@@ -40,7 +40,7 @@ class Prices(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Model(msgspec.Struct, frozen=True):
-    """A model; the last of its prices that hold count, else the first. Without any its price is not known."""
+    """A model; the last of its valid prices counts, else the first. Without prices its cost is unknown."""
 
     match: Match
     prices: tuple[Prices, ...]
@@ -55,7 +55,7 @@ class PricedModels(msgspec.Struct, frozen=True):
 
 
 class PriceList(msgspec.Struct, frozen=True):
-    """The prices of all providers, where they come from, and as of which day."""
+    """The prices of all providers, with their source and their date."""
 
     source: str
     made: date
@@ -75,7 +75,7 @@ NONE = Tokens(0, 0, 0, 0)
 
 
 def model_of(prices: PriceList, name: str) -> Model | None:
-    """Return the model of this name, None when nobody's is like it."""
+    """Return the first model with a pattern that matches this name, or None."""
     name = name.lower()
     provider = next((each for each in prices.providers if _matches(each.match, name)), None)
     if provider is None:
@@ -88,7 +88,7 @@ def model_of(prices: PriceList, name: str) -> Model | None:
 
 
 def cost_of(model: Model, tokens: Tokens, now: datetime) -> float | None:
-    """Return the cost of tokens in US dollars; cached ones without a rate of their own cost what fresh ones do."""
+    """Return the cost of tokens in US dollars; cached tokens without their own rate cost the same as fresh ones."""
     prices = _prices_at(model, now)
     if prices is None:
         return None

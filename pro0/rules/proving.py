@@ -28,7 +28,7 @@ NEEDS = {
     ),
     AgentAct.ANSWERS: (ProofCheck.PERMISSION, ProofCheck.ANSWER),
 }
-"""The checks behind each act: one that did not hold, or was not tried, switches the act off."""
+"""The checks behind each act: a check that did not hold, or was not tried, switches the act off."""
 QUESTIONS = {
     ProofCheck.READY: "does it start, take its first prompt, and become idle?",
     ProofCheck.IDLE_MAIL: "is mail read that comes while it is idle?",
@@ -57,7 +57,7 @@ def checks(has: Collection[AgentAct]) -> tuple[ProofCheck, ...]:
 
 
 def after(check: ProofCheck) -> frozenset[ProofCheck]:
-    """Return the checks without which one cannot be tried."""
+    """Return the checks that must hold before this one can be tried."""
     return frozenset({ProofCheck.READY, *_AFTER.get(check, ())} - {check})
 
 
@@ -91,13 +91,13 @@ def off_for(proofs: Proofs, agent: str, version: str) -> tuple[AgentAct, ...]:
 
 
 def off_for_any(proofs: Proofs, agent: str) -> tuple[AgentAct, ...]:
-    """Return all that is switched off for some version of an agent."""
+    """Return the acts switched off for any version of an agent."""
     off = {act for proof in proofs.proofs if proof.agent == agent for act in proof.off}
     return tuple(act for act in AgentAct if act in off)
 
 
 def concerned(proofs: Proofs, agent: str) -> bool:
-    """Return True when something is switched off for some version of an agent."""
+    """Return True when an act is switched off for any version of an agent."""
     return any(one.off for one in proofs.proofs if one.agent == agent)
 
 

@@ -8,7 +8,7 @@ _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 DEEPEST = 64
-"""The most levels of brackets in a text of any shape: nobody writes more, and what walks through them may fail."""
+"""The most levels of brackets in a text of any shape: nobody writes more, and recursive code may fail on them."""
 
 
 def holds_more_than(limit: int, data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The tasks' needs of the person: a part of the list in `needs`."""
+"""Needs of the person that arise from tasks: a part of the list in `needs`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -90,7 +90,7 @@ def untaken(picture: Picture, board: Board) -> Iterator[Need]:
 def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:
     """Return the tasks that no present member can do, in one sentence; empty for none, or without members.
 
-    It is said when they are made or assigned, so that nobody waits for what cannot happen.
+    The sentence is shown when tasks are made or assigned, so that nobody waits in vain.
     """
     pool = [task for task in new if _in_a_pool(board, task) and task.type is not Kind.EPIC and not task.waits]
     unclaimable = [task for task in pool if members and not any(_can(seat, task) for seat in members)]
@@ -105,7 +105,7 @@ def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:
 
 
 def idle_claims(picture: Picture, board: Board) -> Iterator[tuple[datetime, SeatState, Task]]:
-    """Yield the tasks whose holder has ended its turn, since when, and the holder's session."""
+    """Yield each task in progress with an idle holder: since when, the holder's session, and the task."""
     idle = {state.incarnation: state for _, state in states(picture) if state.state is State.IDLE}
     for task in board:
         if task.claim and task.status is Status.IN_PROGRESS and not task.waits and task.claim.incarnation in idle:
@@ -127,7 +127,7 @@ def of_member(kind: NeedKind, id: str, sentence: str, command: str, since: datet
 
 
 def need_of(kind: NeedKind, subject: str, sentence: str, command: str, since: datetime | None, **details: str) -> Need:
-    """Return a need; its id is made of kind, subject, and `stamp` or the time since when it is."""
+    """Return a need; its id is made of its kind, its subject, and `stamp` or else `since`."""
     stamp = details.pop("stamp", "") or (iso(since) if since else "")
     id = f"{kind.replace(' ', '-')}:{subject}{f':{stamp}' if stamp else ''}"
     return Need(id=id, kind=kind, subject=subject, what=sentence, command=command, since=since, **details)
@@ -211,7 +211,7 @@ def _stalls(board: Board, task: Task) -> str:
 
 
 def _holds_up_its_tree(board: Board, task: Task) -> bool:
-    """Return True for an epic that is all that its tree waits for: nothing below it is open."""
+    """Return True for an epic without open subtasks when its supervised tree waits for nothing else."""
     if task.type is not Kind.EPIC or task.status is not Status.PENDING or board.open_children(task.id):
         return False
     above = board.supervisor(task)
@@ -228,7 +228,7 @@ def _empty_epic(task: Task) -> Need:
 
 
 def _can(seat: Seat, task: Task) -> bool:
-    """Return True when a member takes this task by itself: the shell agent takes only those with a command."""
+    """Return True when a member can take this task on its own; the shell agent takes only tasks with a command."""
     able = seat.agent != "command" and bool(task.run or seat.agent != "shell")
     return able and task.assignee in (None, seat.agent_id)
 

@@ -1,4 +1,4 @@
-"""Checks for every stored text, on content and length, an escape for every shown text, and what programs print."""
+"""Check the content and length of stored texts, escape shown texts, and clean up the output of programs."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ TITLE_LIMIT = 1024
 REASON_LIMIT = 16 * 1024
 TEXT_LIMIT = 256 * 1024
 SAID_LIMIT = 64 * 1024
-"""The most bytes kept of what a program says for itself, for nobody is there to shorten it."""
+"""The most bytes kept of a text written by a program, since nobody is there to shorten it."""
 LAST_LINES = 3
 LAST_LENGTH = 300
 """The most lines and characters of a program's last words."""
@@ -38,7 +38,7 @@ def checked(text: str, noun: str, limit: int = TEXT_LIMIT) -> str:
 
 
 def within(text: str, limit: int = SAID_LIMIT) -> str:
-    """Return a text as at most `limit` bytes of valid UTF-8: of a longer one its beginning and its end."""
+    """Cut a text to at most `limit` bytes of valid UTF-8; a longer text keeps its beginning and its end."""
     data = text.encode(errors="replace")
     if len(data) <= limit:
         return data.decode()
@@ -107,7 +107,7 @@ def drawn(text: str) -> str:
 
 
 def printed(text: str) -> str:
-    """Return a printing terminal's text: no escape sequences, and only the last state of an overwritten line."""
+    """Return output as a terminal shows it: without escape sequences, and each overwritten line in its last state."""
     text = _SEQUENCE.sub("", text).replace("\r\n", "\n")
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     return _CONTROL.sub("", "\n".join(lines))

@@ -1,4 +1,4 @@
-"""What the lead announces: each need once on each surface, remembered in the record across leads, forgotten when gone.
+"""Announcements by the lead: each need once on each surface. A record of them outlives a lead, until the need is gone.
 
 An announcement is recorded after it was made. A lead that dies in between leaves it owed, and the next lead makes it.
 
@@ -30,7 +30,7 @@ class Announcements(msgspec.Struct, frozen=True):
 
 
 def announce(view: View, runtime: Runtime) -> Announcements:
-    """Return the news for the person, by the record as the lead is about to write it."""
+    """Return the announcements due to the person, judged by the runtime record about to be written."""
     person, tasks = view.snapshot.person, view.snapshot.tasks
     if person is None or tasks is None:  # what cannot be seen is neither new nor gone
         return Announcements()
@@ -76,12 +76,12 @@ def _of_all(own: Runtime, others: Runtime) -> Runtime:
 
 
 def key(surface: Surface, id: str, machine: str = "") -> str:
-    """Return the name under which the announcement of a need on a surface is recorded, for a bell that of a machine."""
+    """Return the key that records the announcement of a need on a surface; a bell's key names its machine too."""
     return f"{surface}@{machine} {id}" if machine and surface is Surface.BELL else f"{surface} {id}"
 
 
 def own_keys(keys: Iterable[str], snapshot: Snapshot) -> tuple[str, ...]:
-    """Return the keys of a lead's own announcements: of the bell of its machine, and with the duties of the others."""
+    """Return the keys of a lead's own announcements: its machine's bell, and with the duties all surfaces."""
     surfaces = Surface if snapshot.has_duties else (Surface.BELL,)
     heads = tuple(key(surface, "", snapshot.machine) for surface in surfaces)
     return tuple(name for name in keys if name.startswith(heads))

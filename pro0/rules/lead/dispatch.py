@@ -22,7 +22,7 @@ from pro0.rules.words import prompts
 
 UNEXPECTED = "worker process died unexpectedly"
 LEFT = "left"
-"""The word of a task's history for a branch that is not, or no longer, the task's own; the text is its name."""
+"""The act of a history entry about a branch that is not, or no longer, the task's own; its text names the branch."""
 
 
 _ASKS = frozenset({State.WAITING, State.DIALOG})
@@ -135,21 +135,21 @@ def stage(board: Board, task: Task, state: SeatState | None) -> Stage:
 
 
 def on_branch(task: Task, branch: str | None, by: str, now: datetime) -> Task:
-    """Return a task on another branch, None for none; the history keeps the name of the branch that it had."""
+    """Return a task on another branch, or on none; its history keeps the name of the former branch."""
     if task.branch in (None, branch):
         return replace(task, branch=branch)
     return with_left(replace(task, branch=branch), [task.branch] if task.branch else [], by, now)
 
 
 def with_left(task: Task, branches: Iterable[str], by: str, now: datetime) -> Task:
-    """Return a task whose history names these branches as left, each once."""
+    """Return a task with these branches named in its history as left, each once."""
     known = {*earlier_branches(task.history)}
     new = [Entry(at=now, actor=by, act=LEFT, to=task.status, text=name) for name in branches if name not in known]
     return replace(task, updated_at=now, history=(*task.history, *new)) if new else task
 
 
 def earlier_branches(history: Iterable[Entry]) -> list[str]:
-    """Return the other branches that workers of a task have left, merged ones and ones that are gone too."""
+    """Return the other branches left by a task's workers, including merged and deleted ones."""
     return list(dict.fromkeys(entry.text for entry in history if entry.act == LEFT))
 
 

@@ -63,7 +63,10 @@ def overdue(view: View, plan: Plan) -> Plan:
 
 
 def refused(view: View, plans: list[Plan]) -> Iterable[tuple[ShutdownWish, dict[str, str]]]:
-    """Yield each refused wish to end, with the members that stay and why; a stop waits for members now ending."""
+    """Yield each refused request to end, with the reasons of the members that stay.
+
+    A refused stop is not reported while a member is still ending.
+    """
     stayed = {plan.seat.agent_id: plan.stays for plan in plans if plan.stays}
     stop = view.snapshot.wanted.stop
     if stop and stayed and not any(plan.living and plan.living.ending_since for plan in plans):

@@ -72,7 +72,7 @@ def end_finished_sessions(view: View, plan: Plan) -> Plan:
 def remind(view: View, plan: Plan) -> Plan:
     """Remind a session that ended its turn with its task still open; after the last reminder, tell people.
 
-    A member of the pool is asked once for each claim: it may have ended its turn to wait for an answer.
+    A member of the pool is reminded once for each claim: it may have ended its turn to wait for an answer.
     """
     if plan.seat.task is None:
         return _ask_once(view, plan)
@@ -94,7 +94,7 @@ def remind(view: View, plan: Plan) -> Plan:
 
 
 def _ask_once(view: View, plan: Plan) -> Plan:
-    """Ask a member of the pool for a word on a task that it holds, once, after its turn."""
+    """Remind a member of the pool, once and after its turn, of a task that it still holds."""
     state = plan.living
     if state is None or view.stopping or view.blind or plan.seat.agent == "shell" or not listens(view, plan.seat):
         return plan
@@ -112,7 +112,10 @@ def _ask_once(view: View, plan: Plan) -> Plan:
 
 
 def hire(view: View, plans: list[Plan]) -> list[Action]:
-    """Return the seats to make now for tasks: a new one by the lead with the duties, a former one by its own lead."""
+    """Return the seats to make or renew now for tasks.
+
+    Only the lead with the duties makes new seats. Each lead renews the seats of its own machine.
+    """
     if view.blind or view.stopping:
         return []
     seats, elsewhere = _seats(plans), {s.task for s in view.snapshot.wanted.seats if s.machine != view.snapshot.machine}
@@ -138,7 +141,7 @@ def _seats(plans: list[Plan]) -> dict[str, Plan]:
 
 
 def expire(view: View) -> tuple[list[Action], datetime | None]:
-    """Return the tasks over their limit of time in progress, and the time of the next one (behaviour 2.7)."""
+    """Return the expiries of tasks over their time limit, and the time at which the next is due (behaviour 2.7)."""
     minutes = view.snapshot.policy.task_timeout_minutes
     late, next_at = supervised.overdue(view.board, timedelta(minutes=minutes), view.now, view.at)
     if view.stopping:

@@ -1,4 +1,4 @@
-"""An idle member: the hook is asked once whether it may be, and a lead agent is told."""
+"""Idle members: the hook is asked once whether a member may be idle, and a lead agent is told of it."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -22,9 +22,9 @@ IDLE_AFTER = timedelta(seconds=2)
 def tell_idle(view: View, plan: Plan) -> Plan:
     """Tell a lead agent once each time a member turns idle (behaviour 3.7), with its last words; never a person.
 
-    One that has tasks to claim, and no news, is passed over: it is about to go on.
+    A member with tasks to claim and without news is skipped, since it is about to go on.
 
-    A lead agent reads that address: news of its own idleness would wake it, for ever.
+    A lead agent is not told of its own idleness: each notice would wake it again, for ever.
     """
     state = plan.living
     if state is None or state.state is not State.IDLE or view.stopping or not is_heard(plan.seat):

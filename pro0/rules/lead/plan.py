@@ -92,14 +92,14 @@ def answers(view: View, seat: Seat) -> bool:
 def listens(view: View, seat: Seat) -> bool:
     """Return True when the seat's agent is shown the fixed line about unread mail.
 
-    On another machine that is every agent of the protocol: there it can watch no mailbox of this one.
+    On another machine this holds for every agent of the protocol, since it cannot watch a mailbox on this machine.
     """
     known = view.snapshot.line | (view.snapshot.protocol if seat.host else frozenset())
     return seat.nudge or (seat.definition.is_fed if seat.definition else seat.agent in known)
 
 
 def begun(view: View, plan: Plan, work_folder: WorkFolder) -> SeatState:
-    """Return the record of a seat's next session, which goes on where its last one was."""
+    """Return the record of a seat's next session; unless the seat is `fresh`, it resumes the last conversation."""
     seat, state = plan.seat, plan.state
     return SeatState(
         agent_id=seat.agent_id,
@@ -111,6 +111,6 @@ def begun(view: View, plan: Plan, work_folder: WorkFolder) -> SeatState:
         session=state.session if state and not seat.fresh else "",
         worktree=work_folder.path,
         branch=work_folder.branch,
-        # What was said before is no word of this session. A count tells, whatever the clock does.
+        # Comments from before this session are not its own. They are counted, since the clock may jump.
         heard=len(view.snapshot.workers.comments.get(seat.task or "", ())),
     )

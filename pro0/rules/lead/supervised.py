@@ -30,7 +30,7 @@ def overdue(
 ) -> tuple[list[Task], datetime | None]:
     """Return the tasks under supervised parents that exceeded the limit, and the time of the next one.
 
-    Only the time in progress counts, within one claim (behaviour 2.7); `at` reads a stored moment by today's clock.
+    Only the time in progress counts, within one claim (behaviour 2.7); `at` converts a stored moment after clock jumps.
     """
     late, next_at = [], list[datetime]()
     for task in board:
@@ -46,8 +46,8 @@ def overdue(
 def is_over(board: Board, task_id: str) -> bool:
     """Return True when a task's session has nothing left to do.
 
-    It stays while a human may say `task continue`: that continues in the same session. A time-out ends the session
-    (behaviour 2.7).
+    The session stays while a human may run `task continue`, which continues in the same session. A time-out ends the
+    session (behaviour 2.7).
     """
     task = board.get(task_id)
     if task is None or task.status in (Status.COMPLETED, Status.CANCELLED):

@@ -54,7 +54,7 @@ NEVER_STARTED = "it was never started"
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
     """Return the new record, the actions and the time of the next look.
 
-    They concern the members of the lead's own machine: all of the team's, unless several machines share it.
+    They concern the members on the lead's own machine: all members, unless several machines share the team.
     """
     snapshot = throttling.renewed(snapshot)
     view = View(snapshot, Board(snapshot.tasks.tasks if snapshot.tasks else ()), new_id)
@@ -136,7 +136,7 @@ def _open_again(view: View, plan: Plan) -> Plan:
 
 
 def _find_the_place(view: View, plan: Plan) -> Plan:
-    """Record the place of a session opened by another lead."""
+    """Record the handle of a session opened by another lead."""
     state = plan.living
     handle = view.snapshot.handles.get(state.incarnation) if state else None
     return plan.then(replace(state, handle=handle)) if state and handle else plan
@@ -196,7 +196,7 @@ def _start(view: View, plan: Plan) -> Plan:
             return plan
         if limit := throttling.holding(view, placed(seat.agent, seat.host)):
             return plan.wake(limit.until)
-    # The unread tasks may still belong to the last session.
+    # While the task list cannot be read, its tasks may still belong to the last session.
     if state and view.blind:
         return plan
     # A new session must not run beside the remains of the last one.
@@ -282,7 +282,7 @@ def _held(view: View, seat: Seat, state: SeatState) -> list[Task]:
 
 
 def _is_news(seat: Seat, state: SeatState, held: list[Task]) -> bool:
-    """Return True when the lead address is to hear of a session's end: nobody asked for it.
+    """Return True when the lead address is to be told of a session's end, since nobody asked for it.
 
     A failed task reports its own failure (behaviour 2.8). A run reports its end where it was requested.
     """

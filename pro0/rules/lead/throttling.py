@@ -6,8 +6,8 @@ changes nothing. Its laws:
 1. Only an error that began after the last hold counts as another one; each doubles the hold, up to a bound.
 2. An end named by the error counts before any guess, within reason.
 3. A turn that ended well after the error ends the hold.
-4. A limit is one machine's, as its login is: what an agent elsewhere shows holds back no session here.
-5. A member whose turn such an error stopped is told once to go on, when the end that the provider named has come.
+4. A limit applies to one machine, as a login does: errors of an agent on another machine hold back no session here.
+5. A member stopped by such an error is told once to go on, after the end named by the provider.
 """
 
 from collections.abc import Iterable
@@ -76,9 +76,9 @@ def holding(view: View, agent: str) -> RateLimit | None:
 
 
 def _as_of_now(snapshot: Snapshot, limit: RateLimit) -> RateLimit:
-    """Return a limit by the present clock; a guessed end moves with clock jumps, a named end is a time of day.
+    """Return a limit with its times corrected for clock jumps; a named end is a time of day, and stays.
 
-    It is recorded so: whoever shows the record knows nothing of jumps.
+    The corrected times are recorded, since the readers of the record know nothing of clock jumps.
     """
     at = snapshot.moved.get(limit.at, limit.at)
     until = limit.until if limit.named else snapshot.moved.get(limit.until, limit.until)
@@ -96,7 +96,7 @@ def after(before: RateLimit | None, agent: str, error: Seen) -> RateLimit:
     if error.since > max(before.at, before.until):  # the clock may have jumped past a named end
         end = named or error.since + min(LONGEST, FIRST * 2 ** min(before.times, 10))
         return replace(before, at=error.since, until=end, named=bool(named), times=before.times + 1, note=error.note)
-    # The hold is still on, and this error names a later end. The same one does not, whatever the clock says now.
+    # The hold is still on, and a new error names a later end. The same error seen again changes nothing.
     is_news = error.since > before.at or (error.since == before.at and error.note != before.note)
     if named and named > before.until and is_news:
         return replace(before, at=error.since, until=named, named=True, note=error.note)
@@ -108,7 +108,7 @@ def _readings(snapshot: Snapshot) -> Iterable[tuple[str, Seen]]:
     for state in snapshot.runtime.seats:
         reading = snapshot.seen.get(state.incarnation)
         if reading and state.agent_id in agents:
-            # What was recorded is as old as it was then: a lead that has just begun sees everything for the first time.
+            # A recorded state keeps its recorded time: a lead that has just begun sees every state for the first time.
             is_recorded = state.state is reading.state and bool(state.source)
             since = state.since if is_recorded else reading.since
             yield agents[state.agent_id], replace(reading, since=snapshot.moved.get(since, since))

@@ -1,7 +1,7 @@
-"""The ends of an agent's turns: a record of each, and its last words where no letter about idleness has them.
+"""The ends of an agent's turns: a record of each, and a notice of its last words unless `idling` has told them.
 
-A turn's end is told once, by `idling` while its agent is idle. When the agent has begun another turn by then, or has
-ended, it is told here.
+A turn's end is told once. `idling` tells it while the agent is idle. This module tells it when the agent has begun
+another turn by then, or has ended.
 """
 
 from datetime import datetime, timedelta
@@ -23,9 +23,9 @@ OVER = (State.IDLE, State.ERROR)
 AT_WORK = (State.WORKING, State.RUNNING, State.WAITING)
 """States within a turn."""
 LATE = timedelta(seconds=10)
-"""Time after which words are told although their agent is not idle: a state may come later than the transcript."""
+"""Time after which last words are told although the agent is not idle: its state may lag behind its transcript."""
 _ABORTED = "turn_aborted"
-"""The rule of a turn that a person stopped, where the agent tells it apart."""
+"""The rule of a turn stopped by a person, from an agent that reports such a stop."""
 
 
 def record(view: View, plan: Plan) -> Plan:
@@ -39,7 +39,7 @@ def record(view: View, plan: Plan) -> Plan:
     if state.state in OVER and (turn is None or view.at(turn.at) < view.at(state.since)):
         if turn and not fresh and turn.words and not _is_told(state, turn):  # its words were seen before its end
             return plan.then(replace(state, turn=replace(_end(view, state, reading, state.since), **_words_of(turn))))
-        is_first = turn is None and bool(held(view, state))  # whoever has claimed has had a turn, seen or not
+        is_first = turn is None and bool(held(view, state))  # a session with a claim has had a turn, seen or not
         over = fresh or is_first or _was_at_work(view, state)
         return _ended(view, plan, state, reading, fresh) if over else plan
     if fresh is None:
@@ -52,7 +52,7 @@ def record(view: View, plan: Plan) -> Plan:
 def _ended(
     view: View, plan: Plan, state: SeatState, reading: Seen, words: LastWords | None, at: datetime | None = None
 ) -> Plan:
-    """Record a turn's end; words of the one before that nobody was told of are told at once."""
+    """Record a turn's end; the last words of the turn before are told now, unless they were told already."""
     if state.turn and state.turn.words and not _is_told(state, state.turn) and is_heard(plan.seat):
         plan = _tell_words(view, plan, state, state.turn)
         state = plan.state or state
@@ -82,7 +82,7 @@ def is_heard(seat: Seat) -> bool:
 
 
 def key_of(state: SeatState, at: datetime) -> str:
-    """Return the key of the one letter about the end of a turn."""
+    """Return the key of the only notice about the end of a turn."""
     return f"{state.incarnation}:idle:{at.isoformat()}"
 
 

@@ -50,7 +50,7 @@ def read_the_agent(view: View, plan: Plan) -> Plan:
 
 
 def _conversation(view: View, state: SeatState, read: str) -> str:
-    """Return the agent's own id of its session; a person may pick another member's in its pane, which stays theirs."""
+    """Return the agent's own id of its session; ignore another member's, which a person may open in this pane."""
     others = (seat.session for seat in view.snapshot.runtime.seats if seat.agent_id != state.agent_id)
     return state.session if not read or read in others else read
 
@@ -87,7 +87,10 @@ def tell_who_is_needed(view: View, plan: Plan) -> Plan:
 
 
 def _who_helps(view: View, state: SeatState) -> list[str]:
-    """Return the addresses to tell: the person, and the lead for an error; a person reads it if no agent leads."""
+    """Return the addresses to tell: the person; for an error also the lead agent.
+
+    Without a lead agent an error is told to the lead address alone, since a person reads it.
+    """
     if state.state is not State.ERROR or state.agent_id == LEAD:
         return [HUMAN]
     led = any(seat.agent_id == LEAD for seat in view.snapshot.wanted.seats)
@@ -109,7 +112,7 @@ def nudge(view: View, plan: Plan) -> Plan:
 
 
 def _is_deaf(view: View, plan: Plan, state: SeatState) -> bool:
-    """Return True in a state in which a line could do harm; by its own channel a line leaves a person's draft alone."""
+    """Return True when a line could do harm; a line through the agent's own channel does not harm a person's draft."""
     definition = plan.seat.definition
     has_channel = bool(definition.acp) if definition else plan.seat.agent in view.snapshot.channels
     has_channel = has_channel and not plan.seat.host
@@ -141,7 +144,7 @@ def _is_news(view: View, state: SeatState, arrived: Nudged) -> bool:
 
 
 def _forgets(view: View, state: SeatState) -> bool:
-    """Return True when an agent, its turn over, was told of its mail long ago and has not read it."""
+    """Return True when an agent has ended its turn, and has left mail unread since it was told of it long ago."""
     patience = REMIND.get(state.state)
     return patience is not None and _since(view, state) + patience <= view.now
 
@@ -149,8 +152,8 @@ def _forgets(view: View, state: SeatState) -> bool:
 def _passed_over(view: View, state: SeatState) -> bool:
     """Return True when an agent was told of its mail, and then ended a turn without reading it.
 
-    A turn can take queued input with it. OpenCode loses it when a permission is refused. Any agent loses it when a
-    person stops the turn.
+    Queued input can be lost with a turn: in OpenCode when a permission is refused, and in any agent when a person
+    stops the turn.
     """
     if state.nudged_at is None or state.retold >= AGAIN.get(state.state, 0):
         return False
