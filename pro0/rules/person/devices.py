@@ -1,4 +1,4 @@
-"""Pairing of devices: the life of a code, the limit on wrong codes, and the rights an act needs."""
+"""Pairing of devices: the lifetime of a code, the limit on wrong codes, and the rights that an act needs."""
 
 from datetime import datetime, timedelta
 
@@ -12,24 +12,24 @@ LOCKED = timedelta(minutes=15)
 LIFETIME = timedelta(minutes=10)
 """How long a code admits a device."""
 CODES = 16
-"""Open codes, at most: a newer one takes the place of the oldest."""
+"""The most open codes; a newer one replaces the oldest."""
 DEVICES = 64
 """Paired devices, at most."""
 ORDER = tuple(Rights)
 
 
 def covers(held: Rights, needed: Rights) -> bool:
-    """Return True when a device with these rights may do what needs those."""
+    """Return True when the rights `held` include the rights `needed`."""
     return ORDER.index(held) >= ORDER.index(needed)
 
 
 def with_code(devices: Devices, code: PairingCode, now: datetime) -> Devices:
-    """Add a code; those that are too old go."""
+    """Add a code, and drop the expired ones."""
     return replace(devices, codes=(*_open(devices, now), code)[-CODES:])
 
 
 def tried(devices: Devices, now: datetime) -> Devices:
-    """Count a try before it is looked at; raises Refused while nobody is admitted."""
+    """Count a try before its code is checked; raises Refused during the lock after too many wrong codes."""
     until = devices.locked_until
     if until and now < until <= now + LOCKED:
         minutes = -(-(until - now) // timedelta(minutes=1))
@@ -40,7 +40,7 @@ def tried(devices: Devices, now: datetime) -> Devices:
 
 
 def paired(devices: Devices, code: PairingCode, device: Device, now: datetime) -> Devices:
-    """Add the device of a code, and use the code up; raises Refused for an invalid one."""
+    """Add the device of a code, and use the code up; raises Refused for an invalid code, or for too many devices."""
     if code not in _open(devices, now):
         raise Refused("this code is used up, or too old", code=ErrorCode.WRONG_CODE, hint="a new one: pro0 web pair")
     if len(devices.devices) >= DEVICES:
@@ -50,7 +50,7 @@ def paired(devices: Devices, code: PairingCode, device: Device, now: datetime) -
 
 
 def find(devices: Devices, name: str) -> Device:
-    """Return a device by its id, or by its name when no other has it; raises NotFound, or Refused for several."""
+    """Return a device by its id, or by its unique name; raises NotFound, or Refused for several of that name."""
     named = [device for device in devices.devices if name in (device.id, device.name)]
     exact = [device for device in named if device.id == name] or named
     if not exact:

@@ -17,24 +17,24 @@ from pro0.model.runtime import ENDED, SeatState, State
 from pro0.rules import text
 
 KEPT = 20
-"""Requests kept that are over, the newest ones."""
+"""The number of newest finished requests kept."""
 OPEN = 64
-"""Requests of one session open at once, at most."""
+"""The most requests of one session open at once."""
 DRAWN = timedelta(seconds=3)
-"""Time for a dialog to be drawn: only later does another state of its agent mean that it is over."""
+"""Time for a dialog to be drawn. Only after it does another state of the agent mean that the dialog is over."""
 
 SUMMARY = 200
 """Characters of an input in one line."""
 _ASIDE = frozenset({"description", "timeout", "run_in_background"})
 """Fields that change nothing about what is done."""
 CUT = "…"
-"""The end of a line that does not tell all."""
+"""The mark at the end of an incomplete line."""
 _TELLING = ("command", "file_path", "filepath", "path", "url", "pattern", "query")
 """Fields of an input that say what it does, the most telling first."""
 GONE = timedelta(seconds=3)
-"""Time in which the end of a session shows, once whoever waited there for an answer has gone."""
+"""Time for the end of a session to show, after the process that waited there for an answer has gone."""
 HANDED_OVER = timedelta(seconds=30)
-"""Time for whoever hands an answer over to say what became of it; the agent goes on before that."""
+"""Time to report the outcome of an answer that is being handed over; the agent may go on before the report."""
 NONE = PermissionRequests()
 
 
@@ -45,7 +45,7 @@ def request_id(agent_id: str, incarnation: str, key: str, tool: str, whole_input
 
 
 def asked(document: PermissionRequests, request: PermissionRequest) -> PermissionRequests:
-    """Return the document with a request; one that is there already stays as it is."""
+    """Return the document with a request added; a request already in it stays as it is."""
     if any(entry.id == request.id for entry in document.requests):
         return document
     if len([entry for entry in open_requests(document) if entry.incarnation == request.incarnation]) >= OPEN:
@@ -96,7 +96,7 @@ def found(document: PermissionRequests, id: str) -> PermissionRequest:
 def fate(
     request: PermissionRequest, seat: SeatState | None, ended: bool, now: datetime, *, unheard: bool = False
 ) -> Outcome:
-    """Return what became of an open request, "" while it may be open; `unheard` when nobody waits for its answer."""
+    """Return the outcome of an open request, "" while it may stay open; `unheard` means nobody waits for its answer."""
     if seat is None or ended:
         return "ended"
     if is_ending(seat):
@@ -112,10 +112,10 @@ def fate(
 def later_in_wait(
     open_requests: Sequence[PermissionRequest], past: Iterable[PermissionRequest], state: SeatState
 ) -> PermissionRequest | None:
-    """Return the request with which a session waits, or waited last, None for the first one of its present wait.
+    """Return the present or last request of a session's wait, None when it is the first request of this wait.
 
-    `open_requests` are those of the session that can be answered. Of a request that was answered elsewhere only the
-    time is known at which it was asked, perhaps before its dialog was seen.
+    `open_requests` are the requests of the session that can be answered. For a request answered elsewhere only the time
+    of the question is known, which may be before its dialog was seen.
     """
     answered = [
         entry
@@ -134,7 +134,7 @@ def later_in_wait(
 
 
 def is_ending(seat: SeatState) -> bool:
-    """Return True when a session's dialogs go with it: that one is gone says nothing of an answer."""
+    """Return True for a session ending or ended: its dialogs go with it, so a missing one does not mean an answer."""
     return seat.state in (State.STOPPING, *ENDED)
 
 
@@ -157,7 +157,7 @@ def _fields(written: str) -> dict[str, object]:
 
 
 def over_in_words(request: PermissionRequest) -> str:
-    """Return in words why a request takes no more answers, "" for one that waits for an answer."""
+    """Return in words why a request takes no more answers, "" for a request that waits for one."""
     if request.outcome == "elsewhere":
         return "over: it was answered where the agent asked"
     if request.outcome == "ended":

@@ -29,7 +29,7 @@ def require_open(pin: Pin, now: datetime) -> None:
 
 
 def tried(pin: Pin, now: datetime) -> Pin:
-    """Count a try before its check, so that a killed process had no free try; raise Refused during a lock."""
+    """Count a try before its check, so that killing the process gives no free try; raise Refused during a lock."""
     require_open(pin, now)
     wrong = 1 if pin.locked_until else pin.wrong + 1
     return replace(pin, wrong=wrong, locked_until=now + LOCKED if wrong >= TRIES else None)

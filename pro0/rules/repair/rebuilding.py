@@ -48,7 +48,7 @@ class TeamFacts(msgspec.Struct, frozen=True, kw_only=True):
     highest_task: int = 0
     """The highest task number mentioned anywhere."""
     known_tasks: frozenset[str] = frozenset()
-    """The tasks that events and folders know, without those deleted, and those a repair has called lost before."""
+    """The tasks known from events and folders, except those deleted, or reported as lost by an earlier repair."""
     archive: tuple[tuple[Task, ...], ...] = ()
     """The segments of the archive, in order; an unreadable one is empty."""
     events: tuple[Mapping[str, str], ...] = ()
@@ -90,7 +90,7 @@ def desired(remains: Remains[Wanted], facts: TeamFacts) -> Wanted:
         stopped = facts.runtime is not None and facts.runtime.phase is not Phase.RUNNING
         fields["wish"] = Wish.STOP if stopped else Wish.RUN
     if "paused" not in fields:
-        # The log tells the last word on a pause.
+        # The newest such event in the log tells whether the team is paused.
         pauses = [event["event"] for event in facts.events if event.get("event") in ("team.pause", "team.unpause")]
         fields["paused"] = pauses[-1:] == ["team.pause"]
     fields.setdefault("max_cost", _last_limit(facts.events))
@@ -162,7 +162,7 @@ def report(state: SeatState) -> Report | None:
 
 
 def lost_tasks(mentioned: Iterable[str], surviving: TaskList, before: Collection[str] = ()) -> list[str]:
-    """Return the mentioned task ids without a kept task, in order of number."""
+    """Return the mentioned ids of tasks neither surviving nor in `before`, in numerical order."""
     surviving_ids = {task.id for task in surviving.tasks} | set(before)
     return sorted({id for id in mentioned if id not in surviving_ids}, key=_number)
 
@@ -180,7 +180,7 @@ def known_tasks(events: Iterable[Mapping[str, str]], folders: Iterable[str]) -> 
 
 
 def runs(lost: Iterable[str]) -> list[str]:
-    """Return task ids in order as words; three or more in a row are one piece."""
+    """Return task ids as text, in numerical order; three or more consecutive ones become one range."""
     numbers = sorted(map(_number, lost))
     pieces: list[str] = []
     for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
@@ -234,14 +234,14 @@ def _creation(facts: TeamFacts) -> Mapping[str, str]:
 
 
 def _last_limit(events: Iterable[Mapping[str, str]]) -> float:
-    """Return the cost limit that the log tells last, 0 for none."""
+    """Return the newest cost limit in the log, 0 for none."""
     amount_texts = [event.get("usd", "") for event in events if event.get("event") == "team.limit"]
     amounts = [float(text) for text in amount_texts if _AMOUNT.fullmatch(text)]
     return min(amounts[-1], 1e9) if amounts else 0.0
 
 
 def _name_missing_wishes(remains: Remains[Wanted], facts: TeamFacts) -> None:
-    """Name the wishes that neither the other files nor the log tell."""
+    """Name as lost the wishes found neither in the other files nor in the log."""
     recorded = {"seats"} if facts.config or facts.runtime else set()
     recorded |= {"wish"} if facts.runtime else set()
     recorded |= {"paused", "max_cost"} if _creation(facts) else set()

@@ -39,7 +39,7 @@ class Rebuilt(msgspec.Struct, frozen=True):
 
 
 def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt:
-    """Rebuild the mailbox with every message once and in order. No seq is numbers twice."""
+    """Rebuild the mailbox with every message once and in order. No seq is used twice."""
     *sealed, head = _in_order(pieces)
     segments = dict(enumerate(sealed, 1))
     sure = _next_seq(pieces, (*sealed, head))
@@ -48,7 +48,7 @@ def rebuilt(pieces: Pieces, now: datetime, new_id: Callable[[], str]) -> Rebuilt
     lost: list[tuple[int, int]] = []
 
     def noted(messages: Iterable[Message], previous: int, until: int | None) -> tuple[Message, ...]:
-        """Return messages with a note at the end of each lost range between `last` and `until`."""
+        """Return messages with a note at the end of each lost range between `previous` and `until`."""
         filled: list[Message] = []
         for message in messages:
             if message.seq > previous + 1 and not message.id.startswith(NOTE):
@@ -92,15 +92,15 @@ def _in_order(pieces: Pieces) -> list[tuple[Message, ...]]:
     end = newest + 1 if pieces.next_seq is None else pieces.next_seq
     after = [*accumulate((max(by_seq, default=0) for by_seq in chosen), max, initial=0)]
     until = [*accumulate((min(by_seq, default=end) for by_seq in reversed(chosen)), min, initial=end)][::-1]
-    for part, message in listed:  # within its part a message out of order has a place of its own
+    for part, message in listed:  # a message out of order only within its part is kept
         if after[part] < message.seq < until[part + 1]:
             chosen[part].setdefault(message.seq, message)
     return [tuple(by_seq[seq] for seq in sorted(by_seq)) for by_seq in chosen]
 
 
 def _rising(numbers: Sequence[int]) -> list[int]:
-    """Return the places of a longest row of rising numbers, in order; of equal ones, the one next to its forerunner."""
-    ends, lowest = list[int](), list[int]()  # of the rows of each length: the place and the number of the lowest end
+    """Return the indexes of a longest increasing subsequence; of equal numbers, one right after its predecessor."""
+    ends, lowest = list[int](), list[int]()  # by length of a subsequence: index and number of its lowest end
     previous: list[int | None] = []
     for place, number in enumerate(numbers):
         length = bisect_left(lowest, number)

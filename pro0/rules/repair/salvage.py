@@ -38,10 +38,10 @@ class Remains(msgspec.Struct, Generic[D]):
     damaged: dict[str, set[str]]
     """The lost fields of incomplete objects, by the object's id."""
     missing: dict[str, str] = {}
-    """The fields that such a document has and that cannot be read here, with their keys; "" for one named as lost."""
+    """The unreadable fields of the document with their keys; "" as the key of a field already named as lost."""
 
     def name_missing(self, recorded: Collection[str] = ()) -> None:
-        """Name the missing fields as lost, but for those that other files tell."""
+        """Name the missing fields as lost, except those recorded in other files."""
         self.lost += [f"its {key}" for field, key in self.missing.items() if key and field not in recorded]
 
 
@@ -65,7 +65,7 @@ def recover(data: bytes, kind: type[D]) -> Remains[D]:
         salvaged.lost.append("some letters, which are no UTF-8")
     whole = _whole(data)
     lists = {field.name for field in msgspec.structs.fields(kind) if _items_of(field.type)}
-    # An unknown key may be that of a list of objects: these are then searched for.
+    # An unknown key may be the damaged key of a list: then its objects are searched for.
     if whole is not None and not lists & _in_doubt(whole, kind) and not _says_twice(data, whole):
         _from_mapping(whole, kind, salvaged)
     else:
@@ -89,7 +89,7 @@ def _whole(data: bytes) -> Mapping[str, object] | None:
 
 
 def _says_twice(data: bytes, whole: object) -> bool:
-    """Return True when a key stands twice: the text then holds more keys than the decoded document."""
+    """Return True when a key occurs twice: the text then holds more keys than the decoded document."""
     return sum(1 for text in _KEY.finditer(data) if text[1]) > _keys(whole)
 
 
@@ -141,7 +141,7 @@ def _from_pieces(data: bytes, kind: type[D], remains: Remains[D]) -> None:
 
 
 def _stands_empty(data: bytes, field: msgspec.structs.FieldInfo) -> bool:
-    """Return True when a field stands there as null, or as the list whose objects were found before."""
+    """Return True when a field is present as null, or as a list whose objects were found before."""
     empty = rb"\[" if _items_of(field.type) else rb"null\b"
     return bool(re.search(rb'(?<!\\)"' + re.escape(field.encode_name.encode()) + rb'"\s*:\s*' + empty, data))
 

@@ -22,7 +22,7 @@ from pro0.rules.runs.scope import Scope, within
 from pro0.rules.tasks.board import Board, claimable, next_order, why_not_ready
 
 SHOWN = 10
-"""Tasks named in a list of ready ones that a run leaves alone."""
+"""The most tasks named in a list of ready tasks that a run leaves alone."""
 
 
 class Course(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class RunEnd(msgspec.Struct, frozen=True):
 def choose(
     board: Board, options: RunOptions, me: Caller, course: Course, now: datetime, living: Collection[str]
 ) -> Take | Rest | RunEnd:
-    """Return the run's next decision; a task its session holds already, since an agent took it, comes first.
+    """Return the run's next decision. A task that an agent has already claimed for this session comes first.
 
     `living` are the incarnations of all sessions not yet over: a task held by any other one is about to be given back.
     """
@@ -99,9 +99,9 @@ def in_scope(board: Board, options: RunOptions) -> list[Task]:
 
 
 def summary(board: Board, options: RunOptions) -> str:
-    """Return a line about the run's open tasks: those for people, those of others, those blocked; "" for none.
+    """Return a line about the run's open tasks: for people, with or for others, blocked; "" for none.
 
-    Not in it are ready tasks that the run leaves alone.
+    Ready tasks that the run leaves alone are not in it.
     """
     unsettled = _open(board, options)
     waiting = [f"{task.id} ({task.waits.words})" for task in unsettled if task.waits]

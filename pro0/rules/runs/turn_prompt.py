@@ -33,7 +33,7 @@ SIGNALS = {
 
 
 def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int, previous_end: str) -> str:
-    """Return the prompt; `number` counts the agent's turns on this task, `last` tells the previous turn's end."""
+    """Return the prompt; `number` counts the agent's turns on this task, `previous_end` is the end of the last turn."""
     parts = [
         "You do one task of a shared task list, in one go: nobody reads along or answers while you work.",
         _about(task, epic),

@@ -28,9 +28,9 @@ _POINTER = r"^[\s│]*[❯›→▸▶]\s+[^\s\d]"
 _CONFIRM = r"(?i)\benter\b.*\b(?:confirm|select|choose|continue|submit|accept)\b"
 """The row with the key that answers such a menu."""
 LAST = 20
-"""The most rows taken for what a program has shown last."""
+"""The most rows returned as a program's last output."""
 _BELOW = 3
-"""Most non-empty rows from that row to the end of the screen."""
+"""Most non-empty rows from the row of `_CONFIRM` to the end of the screen."""
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,8 +42,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """The row above the input box and the row below it. Without edges the box goes from its prompt to the last empty
     row above the rows at the foot."""
     edges_alike: str = ""
-    """An edge as typed text may be too: then only a row as wide as the lower edge, and in its colour, is the upper
-    one."""
+    """A row that may be an edge or typed text. It is the upper edge only if it has the width and the colour of the
+    lower one."""
     foot: str = ""
     """The first row at the foot, below an input box without edges: rows below it may be left from another size."""
     floor: str = ""
@@ -180,7 +180,7 @@ def _between_edges(frame: Frame, screen: Screen, rows: Sequence[str]) -> Span | 
 
 
 def _like_the_last(frame: Frame, edges: Sequence[int], screen: Screen, rows: Sequence[str]) -> list[int]:
-    """Return the edges, but not a possible text of another width or known colour than the last edge."""
+    """Return the edges, without possible texts that differ from the last edge in width or in a known colour."""
     from unicodedata import east_asian_width
 
     cells = dict(enumerate(painted(screen.styled, set(edges))))

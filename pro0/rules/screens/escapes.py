@@ -45,7 +45,7 @@ def plain(row: str) -> str:
 
 
 def painted(styled: Iterable[str], only: Container[int] | None = None) -> Iterator[tuple[Cell, ...]]:
-    """Yield the letters of each row; with the numbers of some rows, none of any other row.
+    """Yield the letters of each row; rows outside of `only`, if it is given, yield none.
 
     A style continues into the next row until it changes, as tmux captures it.
     """

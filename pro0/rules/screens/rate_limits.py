@@ -1,13 +1,13 @@
-"""What the text of an agent's error says of a rate limit: whether it is one, and when it ends.
+"""Rate limits in the texts of agents' errors: how to recognize one, and when it ends.
 
-A text names the end as a moment, as a length of time, or as people do: "resets 3pm (Europe/Berlin)".
+A text names the end as a moment, as a length of time, or as a time of day: "resets 3pm (Europe/Berlin)".
 """
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
 REASON = timedelta(days=8)
-"""Longest wait that is believed: some limits last a week."""
+"""The longest plausible wait: some limits last a week."""
 
 _LIMIT = re.compile(
     r"\b429\b|\b529\b|too many requests|rate.?limit|resource.?exhausted|overloaded|at capacity|\bquota\b"
@@ -36,9 +36,9 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _JUST_PAST = timedelta(hours=1)
-"""A time of day that was named so long after it has come: that of tomorrow would be a wait for nothing."""
+"""How long a named time of day may be past and still be today's: waiting until tomorrow would be in vain."""
 _ROUNDED = timedelta(minutes=1)
-"""What a time of day leaves out: it is shown without its seconds."""
+"""Time added to a named time of day, because it is shown without seconds."""
 
 
 def is_limit(note: str) -> bool:
@@ -47,13 +47,13 @@ def is_limit(note: str) -> bool:
 
 
 def telling(note: str) -> list[tuple[int, int]]:
-    """Return the places of the words about a limit and about its end: from and to, in order."""
+    """Return the spans of the words about a limit and its end: the start and end of each, in order."""
     matches = (pattern.search(note) for pattern in (_LIMIT, _EPOCH, _MOMENT, _CLOCK, _WITHIN, _SECONDS))
     return sorted({match.span() for match in matches if match})
 
 
 def named_zone(note: str) -> str:
-    """Return the name of the time zone beside the time of day that an error names, "" for none."""
+    """Return the name of the time zone beside the time of day in an error, "" for none."""
     match = _CLOCK.search(note)
     return (match["zone"] or "") if match else ""
 
@@ -61,7 +61,7 @@ def named_zone(note: str) -> str:
 def named_end(note: str, since: datetime, zone: tzinfo | None) -> datetime | None:
     """Return the end named by an error that began at `since`, or None when it names none or an absurd one.
 
-    A time of day is one of that zone; without a zone it is not understood.
+    A time of day is read in that zone, and ignored without a zone.
     """
     try:
         end = _moment(note) or (_time_of_day(note, since, zone) if zone else None) or _counted(note, since)
@@ -99,7 +99,7 @@ def _time_of_day(note: str, since: datetime, zone: tzinfo) -> datetime | None:
 
 
 def _counted(note: str, since: datetime) -> datetime | None:
-    """Return the moment that an error counts from its own start, or None."""
+    """Return the end that an error names as a length of time from its start, or None."""
     if match := _WITHIN.search(note):
         amounts = re.findall(_AMOUNT, match[1], re.IGNORECASE)
         seconds = sum(float(number) * _UNITS[unit.lower()] for number, unit in amounts)

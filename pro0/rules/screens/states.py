@@ -26,7 +26,7 @@ ATTENTION = (State.WAITING, State.DIALOG, State.DRAFT)
 
 _BEGUN = (State.WORKING, State.ERROR)
 DRAWN = ("title", "screen")
-"""The sources that a person sees; they are read here, wherever the agent is."""
+"""The sources that a person sees; they are read on this machine, even for an agent on another one."""
 _TRUST = {"title": 1, "screen": 2, "process": 3}
 """The rank of each source, the most trusted first; every other source is the agent's own word: 0."""
 
@@ -43,7 +43,7 @@ def combine(previous: Reading | None, readings: Iterable[Reading]) -> Reading | 
 
 
 def difference(readings: Iterable[Reading]) -> tuple[Reading, Reading] | None:
-    """Return the agent's own word and what is drawn, when both tell of its work and contradict each other.
+    """Return the readings of the agent's own source and of its screen, if both are known and contradict each other.
 
     A draft is no contradiction: only the screen knows of it. The laws say which of the two counts.
     """
@@ -98,7 +98,7 @@ def _turn(previous: Reading | None, telling: list[Reading]) -> Reading:
 
 
 def _completed(counted: Reading, readings: list[Reading], previous: Reading | None) -> Reading:
-    """Add facts from other sources: the request, work that continues below a draft, the agent's session."""
+    """Add facts from other sources: the note, work that continues below a draft, the agent's session."""
     note = counted.note or next((r.note for r in readings if r.state is counted.state and r.note), "")
     if counted.state is State.DRAFT and any(r.state is State.WORKING for r in readings):
         note = "while it works"

@@ -74,7 +74,7 @@ PAST = {
     Act.REOPEN: "reopened",
 }
 GRANTS = frozenset({Act.CLAIM, Act.START, Act.CONTINUE})
-"""The acts that grant a claim; a verdict too goes on in the session that asked, where that lives."""
+"""The acts that always grant a claim; a verdict grants one to the session that asked, if it is still alive."""
 ANSWERS = frozenset({Act.APPROVE, Act.REJECT, Act.CLEAR, Act.CONTINUE, Act.CLOSE, Act.RETRY, Act.REOPEN})
 """The acts of a person that answer what a task waits for, or how it failed."""
 
@@ -120,7 +120,7 @@ def newest_act(task: Task) -> str:
 
 
 def ended_wait(task: Task) -> bool:
-    """Return True when a task is cancelled that waited for a person till then."""
+    """Return True for a cancelled task that waited for a person until then."""
     newest = next((entry for entry in reversed(task.history) if entry.act in tuple(Act)), None)
     return newest is not None and newest.act == Act.CANCEL and newest.kind is not None
 

@@ -56,7 +56,7 @@ class Remark(msgspec.Struct, frozen=True):
     text: str
     act: str | None = None
     task: str | None = None
-    """The task that the author's session was there for."""
+    """The one task of the author's session."""
     role: str = ""
     """The role of the author."""
     kind: Awaiting | None = None
@@ -66,7 +66,7 @@ class Remark(msgspec.Struct, frozen=True):
     to: Status | None = None
     """The status that the act led to."""
     id: str = ""
-    """That of a comment; texts of acts have none."""
+    """The id of a comment; empty for the text of an act."""
 
 
 def remark(entry: Entry) -> Remark:
@@ -82,12 +82,12 @@ def is_answer(remark: Remark | Entry) -> bool:
 
 
 def is_feedback(remark: Remark) -> bool:
-    """Return True for a person's word to whoever works on the task: a note or an act, but no change of a field."""
+    """Return True for a person's words to those who work on the task: a note or an act, but no change of a field."""
     return remark.author == HUMAN and (is_note(remark) or remark.act in tuple(Act))
 
 
 def is_note(remark: Remark) -> bool:
-    """Return True for a comment, or an imported one, which is in the history."""
+    """Return True for a comment, or for an imported note in the history."""
     return remark.act in (None, "note")
 
 
@@ -109,9 +109,9 @@ def message(task: Task) -> str:
 
 
 def unread_answers(history: Sequence[Entry]) -> list[Remark]:
-    """Return a person's answers, unheard by whoever has the task now: those since work on it last came to an end.
+    """Return the person's answers not yet heard by the present holder of a task: those since work on it last ended.
 
-    A claim that only dropped the task ends no work: its holder heard the answers, and nothing shows them.
+    A dropped claim ends no work: its holder heard the answers, but nothing of them shows in the task.
     """
     entries = list(history)
     while entries and entries[-1].act not in tuple(GRANTS):

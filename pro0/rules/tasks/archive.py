@@ -124,8 +124,9 @@ def _asked_for(tasks: TaskList) -> set[str]:
 def _kept_below(board: Board, task: Task) -> set[str]:
     """Return the settled subtasks that stay for an open task, besides failed ones.
 
-    Those of a task are counted against maxSubtasksPerParent, which also keeps them few. An epic has any number of them,
-    so only one stays: an epic without a subtask does not settle, and one without a begun subtask is no begun epic.
+    All subtasks of a task stay: they count against maxSubtasksPerParent, which also keeps them few. An epic may have
+    any number, so only one stays, a begun one if possible: an epic settles only with a subtask, and counts as begun
+    only with a begun one.
     """
     below = [child for child in board.children(task.id) if child.status in SETTLED]
     if task.type is Kind.EPIC and below:
@@ -134,9 +135,9 @@ def _kept_below(board: Board, task: Task) -> set[str]:
 
 
 def _up_to_an_open_one(board: Board, failed: Task) -> set[str]:
-    """Return a failed task with those above it when one of them is open, else nothing.
+    """Return a failed task and its ancestors if one of them is open, else nothing.
 
-    A person decides about it before that one settles or goes on, however far down it failed.
+    A person decides about the failure, at any depth, before the open ancestor settles or goes on.
     """
     above = list(board.ancestors(failed))
     return {failed.id, *(task.id for task in above)} if any(task.status not in SETTLED for task in above) else set()

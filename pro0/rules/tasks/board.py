@@ -121,7 +121,7 @@ def why_not_ready(board: Board, task: Task) -> str | None:
 
 
 def over_above(board: Board, task: Task) -> Task | None:
-    """Return the supervised parent that is over above a pending task: that task has no turn until it is reopened."""
+    """Return a pending task's supervised parent if it is over: the task gets no turn until the parent is reopened."""
     above = board.supervisor(task) if task.status is Status.PENDING else None
     return above if above and above.status in (Status.COMPLETED, Status.CANCELLED) else None
 
@@ -175,7 +175,7 @@ def _may_settle(board: Board, task: Task, moved: Collection[str | None]) -> bool
 
 
 def _is_kept_open(epic: Task, below: Iterable[Task]) -> bool:
-    """Return True while a person wants an epic open for what is still to come: it was reopened, or not let through."""
+    """Return True for an epic that a person reopened or refused at its gate, until a subtask changes after that."""
     for entry in reversed(epic.history):
         refused = entry.act in (Act.REJECT, Act.CLEAR) and epic.requires and entry.asked == at_gate(epic.requires)
         if entry.act == Act.REOPEN or refused:

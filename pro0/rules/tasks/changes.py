@@ -184,7 +184,7 @@ def _informed(board: Board, task: Task, request: Request) -> Request:
 
 
 def _has_consequences(before: Task, after: Task) -> bool:
-    """Return True for a change that may let a parent settle, or the task itself: an epic is over after a wait too."""
+    """Return True for a change that may let a parent or the task itself settle; an epic may settle after its wait."""
     freed = bool(before.awaiting) and not after.awaiting
     return freed or after.status is Status.DONE or not SETTLED.isdisjoint((before.status, after.status))
 
@@ -203,7 +203,7 @@ def _claimable(board: Board, task: Task, request: Request) -> None:
 
 
 def _cancelled_below(tasks: TaskList, root: Task, request: Request) -> TaskList:
-    """Cancel every open task below a cancelled one, and queue a notice to whoever works on one or waits for a word."""
+    """Cancel the open tasks below a cancelled one. Queue notices to all who work on them or wait for an answer."""
     below = [task for task in Board(tasks.tasks).below(root) if task.status not in SETTLED]
     cancel = replace(request, act=Act.CANCEL)
     tasks = with_tasks(tasks, [lifecycle.advance(task, cancel) for task in below])
@@ -214,7 +214,7 @@ def _cancelled_below(tasks: TaskList, root: Task, request: Request) -> TaskList:
 
 
 def _who_has(task: Task, request: Request) -> str | None:
-    """Return the holder of a task's claim, or the member whose living session waits for a person's word about it."""
+    """Return the holder of a task's claim, or else the member with a living session that waits for an answer on it."""
     if task.claim:
         return task.claim.agent_id
     return request.hearers.get(task.session or "") if task.waits else None
@@ -228,7 +228,7 @@ def _tell_of_a_stop(tasks: TaskList, before: Task, after: Task, request: Request
 
 
 def _tell_the_answer(tasks: TaskList, before: Task, task: Task, request: Request) -> TaskList:
-    """Queue a notice of a person's answer to the session that goes on with it, else to the one that asked."""
+    """Queue a notice of a person's answer to the session that continues the task, else to the session that asked."""
     if request.act not in ANSWERS:
         return tasks
     to = _who_has(task if task.claim else before, request)
@@ -236,7 +236,7 @@ def _tell_the_answer(tasks: TaskList, before: Task, task: Task, request: Request
 
 
 def _tell_that_all_is_done(tasks: TaskList, task: Task, request: Request) -> TaskList:
-    """Queue one letter to the person once nothing is left to do."""
+    """Queue one notice to the person once nothing is left to do."""
     letter = finished(tasks.tasks)
     if not letter or request.caller.who is Who.HUMAN:  # nobody is told of their own acts
         return tasks

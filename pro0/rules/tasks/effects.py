@@ -146,7 +146,7 @@ def review(task: Task, request: Request) -> Task:
 def reopen(task: Task, request: Request) -> Task:
     """Reopen a settled task from the beginning, without its result.
 
-    Its reservation is gone: the member may have ended meanwhile, which nobody notes of a settled task.
+    Its reservation is dropped: the member may have ended meanwhile, and such an end does not change settled tasks.
     """
     return replace(hand_back(task, request), assignee=None, completed_at=None, result=None, escalations=0)
 

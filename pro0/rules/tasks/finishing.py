@@ -8,13 +8,13 @@ from pro0.model.task import SETTLED, Kind, Status, Task
 
 SETTLED_ORDER = (Status.COMPLETED, Status.CANCELLED, Status.FAILED)
 NAMED = 3
-"""The most failed tasks named in a letter."""
+"""The most failed tasks named in a notice."""
 LEAST = 2
-"""The fewest tasks of a batch whose end is worth a letter: a task that came alone is in the list."""
+"""The fewest tasks in a batch that is worth a notice: the end of a single task shows in the list."""
 
 
 def finished(tasks: tuple[Task, ...]) -> str:
-    """Return the letter about a batch that has just ended; "" while a task is open, or for a batch of one."""
+    """Return the notice about a batch that has just ended; "" while a task is open, or for a batch of one."""
     work = [task for task in tasks if task.type is not Kind.EPIC]
     if any(task.status not in SETTLED for task in tasks) or len(batch := _newest_batch(work)) < LEAST:
         return ""
@@ -28,7 +28,7 @@ def finished(tasks: tuple[Task, ...]) -> str:
 
 
 def _newest_batch(tasks: list[Task]) -> list[Task]:
-    """Return the tasks since there last was nothing to do: each was made before a later one had ended."""
+    """Return the tasks since the last time without an open task: their lifetimes overlap."""
     batch: list[Task] = []
     began = datetime.max.replace(tzinfo=UTC)
     for ended, created_at, task in sorted(_spans(tasks), key=lambda span: span[0], reverse=True):

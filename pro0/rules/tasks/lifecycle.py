@@ -152,7 +152,7 @@ def _led_by_an_agent(task: Task, request: Request) -> None:
 
 
 def _ticks_off(task: Task, request: Request) -> None:
-    """Refuse to complete a task that nobody has claimed, except to a person, when nothing below it is open."""
+    """Refuse agents to complete an unclaimed task, and everybody while a task below it is open."""
     if request.act is Act.COMPLETE and request.caller.who in AGENTS:
         raise _not_in_the_table(task, request, hint=f"claim it first: pro0 task claim {task.id}")
     if request.open_subtasks:

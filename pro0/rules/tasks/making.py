@@ -168,7 +168,7 @@ def _delegated_by_who_may(board: Board, new: Iterable[Task], caller: Caller) -> 
 
 
 def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
-    """Let a supervised session make subtasks of its own task only. No other agent makes any there (behaviour 2.9)."""
+    """Let a supervised session make tasks only below its own. Other members make none in such trees (behaviour 2.9)."""
     if caller.who is not Who.MEMBER:
         return
     mine = {task.id for task in board if subtasks.works_on(board, task, caller)}

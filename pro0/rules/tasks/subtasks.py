@@ -26,7 +26,7 @@ def reviews(board: Board, now: datetime) -> tuple[list[Task], list[Notice]]:
     """Return supervised parents changed by an ended or a new subtask, and the notices to them (2.4).
 
     A parent with a live claim is in progress again. A parent without a claim only gets the notice. A failed subtask is
-    not over: a person decides about it first (2.8). One that left the tree with its deleted epic is over.
+    not over: a person decides about it first (2.8). A subtask that left the tree with its deleted epic is over.
     """
     changed: list[Task] = []
     notices: list[Notice] = []
@@ -61,7 +61,7 @@ def stop_notices(board: Board, task: Task, watchers: Iterable[str]) -> list[Noti
 
 
 def was_asked_for(task: Task) -> bool:
-    """Return True when a person's wish led to the newest start of a task, and not its turn in a tree."""
+    """Return True when the newest start of a task came from a person's wish, not from its turn in a tree."""
     acts = [entry.act for entry in task.history if entry.act in tuple(Act)]
     newest = max((place for place, act in enumerate(acts) if act == Act.START), default=0)
     return newest > 0 and acts[newest - 1] == Act.WISH

@@ -106,7 +106,7 @@ def moment(at: datetime | None) -> datetime:
         return at.replace(tzinfo=UTC)
     try:
         return at.astimezone(UTC)
-    except OverflowError:  # the first and the last hours of the calendar are in no other zone
+    except OverflowError:  # in UTC it is before the first or after the last date of the calendar
         end = datetime.min if at.year == datetime.min.year else datetime.max
         return end.replace(tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""The acts of the table of operations, as a refusal names them to whoever asked."""
+"""Operations in words, as a refusal names them to the caller."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ _PHRASES = {
     "team.lead": "lead a team of its own",
     "team.limit": "limit the cost of a team",
 }
-"""The acts that verb and noun do not name."""
+"""The operations that need other words than their verb and noun."""
 _CALLERS = {
     "human": "a person",
     "lead": "the lead process",
@@ -30,7 +30,7 @@ _CALLERS = {
 
 
 def act(name: str) -> str:
-    """Return an operation in words, such as `approve a task`; words that name none stay as they are."""
+    """Return an operation in words, such as `approve a task`; a name without a dot stays as it is."""
     noun, dot, verb = name.partition(".")
     if not dot:
         return name
@@ -38,7 +38,7 @@ def act(name: str) -> str:
 
 
 def not_allowed(who: str, name: str, allowed: frozenset[str]) -> str:
-    """Return the sentence that refuses an operation; `allowed` are the kinds of callers that may."""
+    """Return the sentence that refuses an operation; `allowed` are the kinds of callers with permission."""
     return f"{who} may not {act(name)}: only {callers(allowed)} may"
 
 

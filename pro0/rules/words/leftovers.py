@@ -7,5 +7,5 @@ def not_merged_either(branch: str) -> str:
 
 
 def stash_kept(member: str, commit: str) -> str:
-    """Return the line about a stash: it keeps its commit, and changes its number."""
+    """Return the line about a stash, named by its commit, since its number changes."""
     return f"a stash of {member} is kept; if it is good: git stash apply {commit}"

@@ -100,7 +100,7 @@ REFUSALS = {
 
 
 def forgotten(prompt: str, messages: Iterable[Message]) -> str:
-    """Return the prompt and mail again for an agent with a lost turn; empty when it still knows both."""
+    """Return the prompt and the mail that an agent forgot with a lost turn, to tell it again; empty for neither."""
     parts = ["This is what you were told first:", prompt] if prompt else []
     read = [f"From {message.from_} ({message.id}): {message.content}" for message in messages]
     if read:
@@ -125,12 +125,12 @@ def conversation_lost(agent_id: str) -> str:
 
 
 def compacted(agent_id: str, first: str = "") -> str:
-    """Return what a member is told after its conversation was compacted; `first` is the file of its first prompt."""
+    """Return the text for a member after its conversation was compacted; `first` is the file of its first prompt."""
     return _who_again(agent_id, "your conversation was just compacted", first)
 
 
 def another_conversation(agent_id: str, first: str = "") -> str:
-    """Return what a member is told in a conversation that a person has begun or opened in its session."""
+    """Return the text for a member in a conversation that a person has begun or opened in its session."""
     return _who_again(agent_id, "a person has just turned to another conversation with you", first)
 
 
