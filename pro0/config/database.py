@@ -4,11 +4,11 @@ from pro0.errors import BadInput
 
 SCHEMES = ("postgresql", "postgres")
 SECRETS = ("password", "client_secret")
-"""How the names of libpq's secrets end."""
+"""The endings of the names of libpq's secret parameters."""
 
 
 def checked(url: str) -> str:
-    """Return the URL; raises BadInput for a text that is none, or for a password in it."""
+    """Return the URL; raises BadInput for an invalid URL, or for a password in it."""
     from urllib.parse import parse_qs, urlsplit  # start-up time
 
     try:

@@ -81,7 +81,7 @@ def _data(path: Path) -> bytes:
 
 
 def _dead_link(path: Path) -> Path | None:
-    """Return the file or its folder when it is a link to nowhere: its settings are away, and not unset."""
+    """Return the file or its folder if it is a dangling link: its settings are then missing, not unset."""
     return next((place for place in (path, path.parent) if looking.is_link(place) and not looking.exists(place)), None)
 
 
@@ -174,6 +174,6 @@ def quoted(value: object) -> str:
     """Return a value for an error message, cut to 80 characters."""
     try:
         text = f"{value!r}"
-    except ValueError:  # Python writes no number of more digits
+    except ValueError:  # Python refuses to write a longer number
         return f"a number of more than {sys.get_int_max_str_digits()} digits"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,7 +1,7 @@
 """Strict YAML loading: a repeated key in one mapping is an error, and so is half a character.
 
-PyYAML alone would silently take the last of the values. It would also keep the escapes of JSON as halves, which no file
-and no program takes.
+PyYAML alone would silently take the last of the values. It would also keep the surrogate pairs of JSON as two halves,
+which no file and no program accepts.
 """
 
 from collections.abc import Hashable

@@ -18,7 +18,7 @@ from pro0.decoding import convert
 from pro0.errors import BadInput, ErrorCode, Refused
 
 Powers = Mapping[str, tuple[str, ...]]
-"""The requests in a project's file for the person's agreement: hooks by event, settings by name, as written."""
+"""The parts of a project's file that need the person's agreement: hooks by event, settings by name, as written."""
 Agreed = Callable[[Powers], bool]
 
 
@@ -110,7 +110,7 @@ def _environment(environ: Mapping[str, str]) -> Iterable[Chosen]:
 
 
 def _project(home: Path, project: Path | None) -> Written:
-    """Read a project's file; in the home directory the person's own file is not a project's."""
+    """Read a project's file; the person's own file never counts as a project's."""
     path = project / PROJECT_FILE if project else None
     return Written(home) if path is None or realpath(path) == realpath(home / USER_FILE) else read(path)
 

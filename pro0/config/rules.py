@@ -38,11 +38,11 @@ class SettingRule(NamedTuple):
     bounds: tuple[int, int] | None = None
     """The least and the largest whole number."""
     words: tuple[str, ...] = ()
-    """The values that a shell offers for it."""
+    """The values that shell completion offers."""
     entries: tuple[str, ...] = ()
     """The names that a mapping may have; () for any."""
     pattern: str = ""
-    """What a text, or each text of a list, is like; a regular expression of Python and of JSON Schema."""
+    """The pattern of a text, or of each text in a list: a regular expression of Python and of JSON Schema."""
 
 
 def _adds(value: object, personal: object) -> bool:
@@ -118,7 +118,7 @@ def word(variable: str, about: str) -> SettingRule:
 
 
 def target(variable: str, about: str) -> SettingRule:
-    """Make the rule of a command line or a URL; a project may only ask for one."""
+    """Make the rule of a command line or a URL; any of a project needs agreement."""
 
     def check(value: object) -> object:
         if not isinstance(value, str) or not all(letter.isprintable() for letter in value) or len(value) > _LONGEST:
@@ -137,7 +137,7 @@ def target(variable: str, about: str) -> SettingRule:
 
 
 def database(variable: str, about: str) -> SettingRule:
-    """Make the rule of a database's URL, or nothing for files; a project may only ask for one."""
+    """Make the rule of a database's URL, or nothing for files; another value of a project needs agreement."""
 
     def check(value: object) -> object:
         if not isinstance(value, str) or len(value) > _LONGEST:
@@ -151,7 +151,7 @@ def database(variable: str, about: str) -> SettingRule:
 
 
 def program(variable: str, about: str) -> SettingRule:
-    """Make the rule of a program with its options; a project may only ask for another one."""
+    """Make the rule of a program with its options; another program of a project needs agreement."""
 
     def check(value: object) -> object:
         line = target(variable, about).check(value)

@@ -11,7 +11,7 @@ class Places(NamedTuple):
     adapter: str = ""
     screens: str = ""
     modes: tuple[str, ...] = ("ask", "edits", "plan", "bypass")
-    """The permission modes that its adapter keeps it to; empty for a program that cannot be limited."""
+    """The permission modes that its adapter can enforce; empty for a program that cannot be limited."""
 
 
 PROGRAMS = {
@@ -30,7 +30,7 @@ PROGRAMS = {
 }
 """The one table of the programs that pro0 knows; a new agent is one folder and one row here."""
 AGENTS = {name: places.adapter for name, places in PROGRAMS.items() if places.adapter}
-"""pro0's own agents, whose names nobody else's agent may have."""
+"""pro0's own agents; no agent of the settings may have one of these names."""
 DRAWN = {name: places.screens for name, places in PROGRAMS.items() if places.screens}
 """The programs whose screens pro0 can read."""
 
@@ -41,10 +41,10 @@ def offered() -> list[str]:
 
 
 class Signs(Stored, frozen=True):
-    """Words by which the state of a program is known: found anywhere on its screen, taken as they are."""
+    """Texts that show the state of a program: found anywhere on its screen, and not read as patterns."""
 
     prompt: str
-    """How the row begins in which a person types."""
+    """The beginning of the row in which a person types."""
     waiting: tuple[str, ...] = ()
     dialog: tuple[str, ...] = ()
     working: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Signs(Stored, frozen=True):
 
 
 class Modes(Stored, frozen=True):
-    """The words for each permission mode, None for one that is not known."""
+    """The command-line words for each permission mode, None for a mode that the program does not have."""
 
     ask: tuple[Argument, ...] | None = None
     edits: tuple[Argument, ...] | None = None
@@ -60,45 +60,45 @@ class Modes(Stored, frozen=True):
     bypass: tuple[Argument, ...] | None = None
 
     def words(self, mode: str) -> tuple[str, ...] | None:
-        """Return the words for a mode."""
+        """Return the command-line words for a mode, None for a mode without any."""
         return {"ask": self.ask, "edits": self.edits, "plan": self.plan, "bypass": self.bypass}[mode]
 
     @property
     def known(self) -> list[str]:
-        """Return the modes that are known."""
+        """Return the modes that the program has."""
         return [mode for mode in self.__struct_fields__ if self.words(mode) is not None]
 
 
 class Definition(Stored, frozen=True):
-    """An agent as the settings define it; a seat keeps the one that it was spawned with."""
+    """An agent as the settings define it; a seat keeps the definition with which it was spawned."""
 
     argv: tuple[Argument, ...] = ()
-    """The words that start it: {prompt}, {prompt_file}, {model}, {effort} stand for what a session is given, and the
-    word {options} for `model`, `effort` and the words of its permission mode, which else follow the program."""
+    """The command line that starts it. {prompt}, {prompt_file}, {model} and {effort} stand for values of the session,
+    {options} for `model`, `effort` and the words of its permission mode. Without {options} these follow the program."""
     acp: tuple[Argument, ...] = ()
-    """The words that start a program that speaks the Agent Client Protocol, in place of `argv`; pro0 tells it its
-    prompt, draws it, and carries its mail and its permissions."""
+    """The command line of a program that speaks the Agent Client Protocol, in place of `argv`. pro0 gives it its
+    prompt, draws its screen, and carries its mail and its permissions."""
     turn: tuple[Argument, ...] = ()
-    """The words that start it for one turn of `pro0 run`, which it does to its end without a terminal, its last message
-    on stdout; without {prompt} and {prompt_file} it reads its prompt from stdin. Empty for one that does no turns."""
+    """The command line for one whole turn of `pro0 run`, without a terminal, with the last message on stdout. Without
+    {prompt} and {prompt_file} it reads its prompt from stdin. Empty for a program that does no turns."""
     environment: tuple[str, ...] = ()
-    """The variables that only this agent gets; NAME* is all that begin so."""
+    """The variables that only agents get that name them; NAME* means all with this prefix."""
     modes: Modes | None = None
     """The words for each permission mode that it knows; None for a program that cannot be limited."""
     model: tuple[Argument, ...] = ()
-    """The words that choose a model, with {model}."""
+    """The command-line words that choose a model; they contain {model}."""
     effort: tuple[Argument, ...] = ()
     own_commands: tuple[Argument, ...] = ()
-    """The words that let it run one command of pro0 without asking, with {command}: given once for each of them."""
+    """The command-line words that let it run one command of pro0 without asking; repeated for each {command}."""
     nudge: bool = False
     """Whether one line is typed into its pane when it has mail."""
     screens: str | Signs | None = None
     """How its screen is read: as that of a program that pro0 knows, or by these signs."""
     shutdown: Literal["terminate", "ask"] = "terminate"
-    """Whether it is ended when it should shut down, or asked, and answers with `pro0 shutdown`; with `acp` always
+    """How it shuts down: it is ended, or it is asked and answers with `pro0 shutdown`. With `acp` it is always
     asked."""
     install: str = ""
-    """How to get the program, for who does not have it."""
+    """How to install the program, for people who do not have it."""
 
     @property
     def instructed(self) -> bool:

@@ -10,7 +10,7 @@ from pro0.model.stored import Document
 
 
 class Pin(Document, frozen=True, kw_only=True):
-    """pin.json: the hash of the PIN that a person's verdicts ask for, "" for none."""
+    """pin.json: the hash of the PIN that a person's verdicts require, "" for none."""
 
     salt: str = ""
     hash: str = ""
@@ -28,7 +28,7 @@ class Who(StrEnum):
     LEAD_AGENT = "lead_agent"
     MEMBER = "member"
     OUTSIDE = "outside"
-    """A person's own agent that is in no team: all it may do is to make one, which it then leads (behaviour 3.16)."""
+    """A person's own agent outside of any team: it may only make a team, which it then leads (behaviour 3.16)."""
 
 
 ANYONE = frozenset(Who) - {Who.OUTSIDE}

@@ -28,7 +28,7 @@ class Prepare(msgspec.Struct, frozen=True):
 
 
 class Harvest(msgspec.Struct, frozen=True):
-    """Save what a dead worker leaves, remove its worktree, and report, in the background; `how` says how it ended."""
+    """Save the work of a dead worker, remove its worktree, and report, in the background; `how` says how it ended."""
 
     agent_id: str
     incarnation: str
@@ -51,15 +51,15 @@ class Workers(msgspec.Struct, frozen=True):
     """The lead's view of workers, besides their seats and sessions."""
 
     harvested: frozenset[str] = frozenset()
-    """Incarnations of which nothing is left to save or to report."""
+    """Incarnations with nothing left to save or to report."""
     comments: dict[str, tuple[Comment, ...]] = {}
-    """What was remarked about their tasks, by task."""
+    """The comments on their tasks, by task."""
     still: dict[str, float] = {}
     """For how many seconds each has shown nothing new and run nothing, by incarnation."""
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """A state that was read from an agent or its screen, since when, and what says so."""
+    """A state read from an agent or its screen, with its beginning and its source."""
 
     state: State
     since: datetime
@@ -67,12 +67,12 @@ class Seen(msgspec.Struct, frozen=True):
     rule: str = ""
     note: str = ""
     session: str = ""
-    lost: bool = False  # its screen shows nothing that is known, whatever else says this
+    lost: bool = False  # its screen shows nothing known, even if another source tells its state
     words: LastWords | None = None
     """What the agent said last, in the newest turn that is over."""
     running: tuple[str, ...] = ()
     """The programs that it has left running, once its turn is over."""
-    zone: tzinfo | None = UTC  # of the times of day in its note; None for one unknown here
+    zone: tzinfo | None = UTC  # that of times of day in its note; None for an unknown one
 
 
 class Nudged(msgspec.Struct, frozen=True):
@@ -81,9 +81,9 @@ class Nudged(msgspec.Struct, frozen=True):
     mail: int = 0
     tasks: tuple[str, ...] = ()
     again: int = 0
-    """How often it was told of that mail again, since a turn ended in which it was not read."""
+    """How often the agent was told of that mail again, each time after a turn that left it unread."""
     at: datetime | None = None
-    """When it began to be handed over."""
+    """When its hand-over began."""
     by: str = ""
     """What carried it: the agent's own channel, or keys."""
 
@@ -115,7 +115,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     """The lead's machine, "" for the one that made the team; the lead acts for its members alone."""
     has_duties: bool = True
-    """Whether this lead does what concerns the whole team; of several machines' leads one does."""
+    """Whether this lead has the duties for the whole team; of the leads on several machines one has them."""
     others: Runtime = Runtime()
     """What the leads of other machines have recorded."""
     tasks: TaskList | None
@@ -128,9 +128,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     elsewhere: frozenset[str] = frozenset()
     """Incarnations whose guard is gone here, while another machine has not said that its part is over."""
     unopened: dict[str, bool] = {}
-    """Incarnations recorded as starting that no guard has; true when the launch file for it is there already."""
+    """Incarnations recorded as starting, without a guard; true when the launch file exists already."""
     handles: dict[str, Handle] = {}
-    """Where sessions are shown of which that is not recorded, by incarnation."""
+    """Where sessions without a recorded handle are shown, by incarnation."""
     unread: dict[str, Unread] = {}
     """By agent id."""
     seen: dict[str, Seen] = {}
@@ -145,7 +145,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     hooked: bool = False
     """Whether hooks are asked before a member counts as idle."""
     answers: dict[str, str] = {}
-    """What they said to each question, "" for nothing against it."""
+    """The answer of the hooks to each question, by its key; "" when no hook objects."""
     spent: float | None = 0.0
     """US dollars that the team has cost, as far as that is known; 0 without a limit, None while it cannot be read."""
     person: Person | None = None
@@ -170,7 +170,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Start(msgspec.Struct, frozen=True):
-    """Start a session for a seat; `prepared` when its launch file is there, and only its place is missing."""
+    """Start a session for a seat; `prepared` means that its launch file exists, and nothing shows the session yet."""
 
     seat: Seat
     incarnation: str
@@ -179,7 +179,7 @@ class Start(msgspec.Struct, frozen=True):
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """Put a shutdown request into a member's mailbox; `id` is that message's, the same however often it is tried."""
+    """Put a shutdown request into a member's mailbox; `id` is the id of the message, the same at every try."""
 
     id: str
     agent_id: str
@@ -187,7 +187,7 @@ class Ask(msgspec.Struct, frozen=True):
 
 
 class End(msgspec.Struct, frozen=True):
-    """End a session: TERM to its guard, which ends the tree; KILL of everything that is left with `firm`."""
+    """End a session: send TERM to its guard, which ends the tree; with `firm`, KILL everything left."""
 
     agent_id: str
     incarnation: str
@@ -195,7 +195,7 @@ class End(msgspec.Struct, frozen=True):
 
 
 class Free(msgspec.Struct, frozen=True):
-    """Give the claims of a dead session back, and drop its member's reservations; with `keep` it keeps them all."""
+    """Give back the tasks of a dead session and its member; with `keep` they stay reserved for the member."""
 
     agent_id: str
     incarnation: str
@@ -220,37 +220,37 @@ class Nudge(msgspec.Struct, frozen=True):
     line: str
     tells: Nudged
     urgent: bool = False
-    """Whether its turn is stopped for it, where the agent can be stopped."""
+    """Whether the agent's turn is stopped for the line, if the agent can be stopped."""
 
 
 class Withdraw(msgspec.Struct, frozen=True):
-    """Take a wish to end back, since someone stays."""
+    """Withdraw a request to end, since a member stays."""
 
     request_id: str
 
 
 class Deliver(msgspec.Struct, frozen=True):
-    """Deliver the notices that tasks.json still owes, or wanted.json (`wishes`)."""
+    """Deliver the notices still queued in tasks.json, or with `wishes` those in wanted.json."""
 
     wishes: bool = False
 
 
 class Hire(msgspec.Struct, frozen=True):
-    """Make a seat for one task, or let its seat begin anew: the next look opens its session."""
+    """Make a seat for one task, or renew its seat; the next round opens its session."""
 
     task_id: str
     agent_id: str
 
 
 class Dismiss(msgspec.Struct, frozen=True):
-    """Take the seat of a task away whose session is over; what it left on disk stays."""
+    """Remove the seat of a task after its session has ended; files on disk stay."""
 
     agent_id: str
     generation: int
 
 
 class Expire(msgspec.Struct, frozen=True):
-    """Give a task up, as long as this claim of it goes on, since it was worked on for too long."""
+    """Give up a task that took too long, unless the claim of this epoch has ended."""
 
     task_id: str
     epoch: int
@@ -265,7 +265,7 @@ class Announce(msgspec.Struct, frozen=True):
 
 
 class Finish(msgspec.Struct, frozen=True):
-    """The team is stopped: remove what was made for running it, and end the lead."""
+    """Remove what was made for running a stopped team, and end the lead."""
 
 
 Action = (

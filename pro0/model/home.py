@@ -12,7 +12,7 @@ Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
 
 class Role(Stored, frozen=True):
-    """A role that tasks and members may have; without an `agent` it is whichever is usual."""
+    """A role of tasks and members; without an `agent` its sessions run the usual one."""
 
     id: AgentId
     name: str
@@ -24,13 +24,13 @@ class Role(Stored, frozen=True):
 
 
 class Roles(Document, frozen=True, kw_only=True):
-    """roles.json: all roles of a home; without the file there are those that pro0 brings along."""
+    """roles.json: all roles of a home; without the file, the home has pro0's preset roles."""
 
     roles: tuple[Role, ...] = ()
 
 
 class HookEvent(StrEnum):
-    """When a hook runs; one of the first three can say no."""
+    """The events that run hooks; a hook of the first three can refuse."""
 
     TASK_CREATED = "TaskCreated"
     TASK_COMPLETED = "TaskCompleted"
@@ -47,7 +47,7 @@ class Consent(Document, frozen=True, kw_only=True):
 
 
 class Rights(StrEnum):
-    """What a paired browser may do; each holds all that the one before it holds."""
+    """The rights of a paired browser; each includes all rights of the one before it."""
 
     LOOK = "look"
     """Read."""
@@ -58,7 +58,7 @@ class Rights(StrEnum):
 
 
 class Device(Stored, frozen=True):
-    """One browser that was paired; it proves itself by a cookie and by a secret of its page, both."""
+    """One paired browser; it proves its identity with a cookie and a secret of its page, both together."""
 
     id: Tag
     name: str
@@ -69,7 +69,7 @@ class Device(Stored, frozen=True):
 
 
 class PairingCode(Stored, frozen=True):
-    """One code that admits one device, once, until it is too old."""
+    """A code that pairs one device, once, until it expires."""
 
     hash: Hash
     rights: Rights
@@ -88,7 +88,7 @@ class Devices(Document, frozen=True, kw_only=True):
 
 
 class ProofCheck(StrEnum):
-    """What is tried with an agent program, in order."""
+    """The checks of an agent program, in order."""
 
     READY = "ready"
     """It starts, takes its first prompt, and is seen to be idle."""
@@ -132,7 +132,7 @@ class AgentAct(StrEnum):
 
 
 class CheckResult(Stored, frozen=True):
-    """What became of one check; `why` is empty when it held."""
+    """The result of one check; `why` is empty when it held."""
 
     check: ProofCheck
     held: bool

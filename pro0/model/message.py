@@ -23,7 +23,7 @@ class MessageType(StrEnum):
 
 
 class Message(Stored, frozen=True, kw_only=True):
-    """One mailbox entry; `seq` is its order in that mailbox, 0 for its place in the list; `id` names it everywhere."""
+    """One mailbox entry; `seq` orders it in its mailbox, 0 means by its position; `id` names it everywhere."""
 
     id: str
     seq: Count = 0
@@ -56,7 +56,7 @@ class HandOver(Stored, frozen=True):
     incarnation: Tag
     seq: Count
     earlier: Count = 0
-    """The highest seq given out before, 0 for none above `seq`: a session gets much mail in several parts."""
+    """The highest seq given out before, if above `seq`, else 0: a session gets much mail in several parts."""
 
 
 class Mailbox(Document, frozen=True, kw_only=True):

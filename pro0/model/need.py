@@ -15,9 +15,9 @@ from pro0.model.team import Wanted
 Outcome = Literal["", "taken", "elsewhere", "ended"]
 """What became of a request: its agent took the answer, it was answered elsewhere, or the session has ended."""
 REASON_LIMIT = 200
-"""Characters of a reason in a sentence; the whole of it is one look away."""
+"""The most characters of a reason shown in a sentence; a look at the need shows the rest."""
 INPUT_LIMIT = 256 * 1024
-"""Characters of the longest input that is shown; a longer one is answered where the agent asks."""
+"""The most characters of an input that is shown; a request with a longer one is answered where the agent asks."""
 
 
 class Choice(StrEnum):
@@ -78,7 +78,7 @@ class AskedPermission(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NeedKind(StrEnum):
-    """Why the person is needed, in the order of urgency: first what makes an agent stand still."""
+    """The kinds of needs, the most urgent first: those that stop an agent."""
 
     NO_LEAD = "no lead"
     OWN_AGENT = "own agent"
@@ -131,13 +131,13 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     command: str
     """The command that answers it."""
     member: str = ""
-    """The member whom it keeps, where there is one."""
+    """The member that the need holds up, if any."""
     awaiting: str = ""
-    """What its task waits for, where it waits for the person."""
+    """The kind of answer that its task waits for, if the task waits for the person."""
     request: str = ""
-    """The id of the plan that it is about, or of the request for permission where one can be answered from anywhere."""
+    """The id of its plan, or of its request for permission if that can be answered from anywhere."""
     look: str = ""
-    """The command that shows more, where answering needs a look first."""
+    """The command that shows more, if a person should look before the answer."""
 
     @property
     def sentence(self) -> str:
@@ -183,12 +183,12 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     requests: tuple[PermissionRequest, ...] | None = ()
     """The requests for permission without an answer, None while their file is damaged."""
     past: tuple[PermissionRequest, ...] = ()
-    """Those that take no answer any more, as far as they are kept."""
+    """The kept requests that take no answer any more."""
     spent: float | None = 0.0
     """US dollars that the team has cost; 0 without a limit, None while it cannot be read."""
     unled: bool = False
     """True when the lead of a running team has died with all its sessions, so that nobody starts another."""
     elsewhere: frozenset[str] = frozenset()
-    """The sessions of which another machine's part is not proven over, by incarnation."""
+    """The incarnations of sessions whose part on another machine is not proven to be over."""
     left_alone: bool = False
     """True when the person's own agent led the running team and is gone."""

@@ -17,22 +17,22 @@ class RunOptions(Stored, frozen=True, kw_only=True):
     """A person's options for a run; times in seconds, costs in US dollars, 0 for no limit."""
 
     client: Process | None = None
-    """Who asked for it: the run ends when that process does."""
+    """The process that asked for the run; the run ends with it."""
     epic: TaskId | None = None
-    """What it is limited to; None for every epic."""
+    """The only epic of the run; None for every epic."""
     auto: bool = False
     """Whether it waits for new work when there is none."""
     standalone: bool = False
     orphans: bool = False
     agent: str = "claude"
     definition: Definition | None = None
-    """That of its agent, when the settings define it."""
+    """The definition of its agent, if the settings define it."""
     program: tuple[Argument, ...] = ()
-    """What it starts for each turn when the agent is `command`."""
+    """The command line for each turn of the agent `command`."""
     max_iterations: Count = 10
     max_cost: Annotated[float, msgspec.Meta(ge=0, le=1e9)] = 10.0
     debounce: Seconds = 0.0
-    """How long a task must have been left alone before it is taken up."""
+    """How long a task must have stayed unchanged before the run takes it."""
     timeout: Seconds = 0.0
     """How long it waits for new work."""
     poll: Seconds = 2.0
@@ -40,7 +40,7 @@ class RunOptions(Stored, frozen=True, kw_only=True):
 
 
 class RunEvent(Stored, frozen=True, kw_only=True):
-    """One line of what a run tells: `event` is begin, turn, said, end, idle, note or over; `code` comes with over."""
+    """One event of a run: `event` is begin, turn, said, end, idle, note or over; `code` comes with over."""
 
     at: Moment
     incarnation: Tag
@@ -48,9 +48,9 @@ class RunEvent(Stored, frozen=True, kw_only=True):
     task: str | None = None
     text: str = ""
     number: Count = 0
-    """Which turn on this task it is."""
+    """The number of the turn on this task."""
     spent: float | None = 0.0
     """US dollars since the run began; None when no turn has told its cost."""
     unpriced: Count = 0
-    """Turns whose cost nobody told."""
+    """The number of turns without a known cost."""
     code: int | None = None

@@ -15,7 +15,7 @@ class RateLimit(Stored, frozen=True):
     agent: str
     """An agent here, or AGENT@HOST on another machine."""
     since: Moment
-    """When the first of the errors in a row began, and in `at` the last one that counted."""
+    """When the first error of the series began; `at` is when the last one that counted began."""
     at: Moment
     until: Moment
     named: bool = False  # whether the error named its end; else it is a guess, longer each time
@@ -24,7 +24,7 @@ class RateLimit(Stored, frozen=True):
 
 
 class State(StrEnum):
-    """The state of a member, one list everywhere."""
+    """The states of a member, the same everywhere."""
 
     STARTING = "starting"
     WORKING = "working"
@@ -54,7 +54,7 @@ class Exit(Stored, frozen=True):
     signal: int | None = None
     reason: str = ""
     output: str = ""
-    """The last of what it printed, of one that crashed or left a pane that closed."""
+    """The end of its output, for an agent that crashed or whose pane has closed."""
 
     @property
     def from_within(self) -> bool:
@@ -77,7 +77,7 @@ class Report(Document, frozen=True, kw_only=True):
 
 
 class Revival(Stored, frozen=True):
-    """How a guard brings a lead back: what to start, and how long to see none before; absolute paths, seconds."""
+    """How a guard restarts a lead: the command, and the time without a lead before; absolute paths, seconds."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -120,12 +120,12 @@ class Launch(Stored, frozen=True):
 
 
 class Hosted(Document, frozen=True, kw_only=True):
-    """sessions/{incarnation}.host.json: what another machine runs for a session, until it is proven over there."""
+    """sessions/{incarnation}.host.json: the part of a session on another machine, until its end there is proven."""
 
     agent_id: AgentId
     incarnation: Tag
     there: Tag
-    """What names the session there: two sessions may be on one machine."""
+    """The name of the session there: one machine may have several."""
     host: Argument
     ssh: Argument
     team: AgentId
@@ -134,17 +134,17 @@ class Hosted(Document, frozen=True, kw_only=True):
     first_state: State = State.STARTING
     grace: float = 10.0
     passes: tuple[str, ...] = ()
-    """The variables of that machine that its agent gets besides those that all get."""
+    """The variables of that machine that its agent gets besides the common ones."""
     code: str = ""
-    """What names its worktree there, TEAM/MEMBER; empty when it begins in the home directory."""
+    """The name of its worktree there, TEAM/MEMBER; empty when it begins in the home directory."""
     agent: str = ""
     conversation: str = ""
     prompt: str = ""
-    """By these three the agent's own files there are known; the conversation is empty when they tell it."""
+    """`agent`, `conversation` and `prompt` identify the agent's own files there; those tell an empty conversation."""
     earlier: str = ""
-    """The conversation of the session before, empty for none."""
+    """The conversation of the previous session, empty for none."""
     earlier_argv: tuple[Argument, ...] = ()
-    """How the agent goes on with that one, when the machine still has it."""
+    """The command line that resumes the earlier conversation, if the machine still has it."""
 
 
 class Handle(Stored, frozen=True):
@@ -170,7 +170,7 @@ class TurnEnd(Stored, frozen=True):
     source: str = ""
     """What the words were read from: transcript, hook or screen."""
     id: str = ""
-    """Names the turn in that source."""
+    """The id of the turn in that source."""
     claims: tuple[TaskId, ...] = ()
     """The tasks that the agent held."""
     running: tuple[str, ...] = ()
@@ -200,15 +200,15 @@ class SeatState(Stored, frozen=True):
     nudged: Count = 0
     nudged_at: Moment | None = None
     retold: Count = 0
-    """How often it was told again of the mail up to `nudged`, each time since a turn had ended without its reading."""
+    """How often it was told again of the mail up to `nudged`, each time after a turn that left it unread."""
     nudged_by: str = ""
-    """What carried its last line: hook, server, bridge or keys; empty while it had none."""
+    """What carried its last line: hook, server, bridge or keys; empty before the first line."""
     queued: str = ""
     """Why its one line about mail waits, empty when it does not."""
     offered: tuple[str, ...] = ()
     """Ready tasks that this session was told of."""
     source: str = ""
-    """What says `state`, empty for the guard's report."""
+    """The source of `state`, empty for the guard's report."""
     rule: str = ""
     session: str = ""
     """The agent's own id of its session, with which it can be resumed."""
@@ -217,13 +217,13 @@ class SeatState(Stored, frozen=True):
     branch: Argument = ""
     """The branch that this worktree was on when the session began."""
     heard: Count = 0
-    """How many of the comments on its task were passed on, or were there before it began."""
+    """How many comments on its task were passed on already, or were made before it began."""
     warned_at: Moment | None = None
-    """When it was last told that it may be stuck."""
+    """When the lead address was last told that it may be stuck."""
     turn: TurnEnd | None = None
-    """The end of its last turn, None while it has had none that could be seen."""
+    """The end of its last turn, None before the first end that was seen."""
     off: tuple[AgentAct, ...] = ()
-    """What is switched off for the version of its agent."""
+    """The acts switched off for the version of its agent."""
 
 
 class Failure(Stored, frozen=True):
@@ -262,22 +262,22 @@ class Runtime(Document, frozen=True, kw_only=True, omit_defaults=True):
     lead_machine: str = ""
     """The host name of the lead's machine; empty for a team in files."""
     joined: str = ""
-    """The id under which the machine that records it has joined; empty for the one that made the team."""
+    """The id under which the recording machine has joined; empty for the machine that made the team."""
     revived: tuple[Moment, ...] = written(())
     phase: Phase = written(Phase.RUNNING)
     seats: tuple[SeatState, ...] = written(())
     failures: tuple[Failure, ...] = written(())
     refusals: tuple[Refusal, ...] = written(())
     told: tuple[str, ...] = written(())
-    """What the lead address was told of the whole team, lately."""
+    """The keys of recent notices about the whole team."""
     server: Handle | None = written(None)
     limits: tuple[RateLimit, ...] = written(())
     """The last limit of each agent's provider, over or not."""
     waits: tuple[str, ...] = written(())
-    """Of version 0.1.0, read and kept as it is."""
+    """A field of version 0.1.0, read and kept as it is."""
 
     def session(self, incarnation: str | None) -> SeatState | None:
-        """Return the session of that incarnation, None when it is no longer, or not yet, known."""
+        """Return the session of that incarnation, None for one not yet, or no longer, known."""
         return next((state for state in self.seats if state.incarnation == incarnation), None)
 
     def failed(self, seat: Seat) -> bool:

@@ -26,7 +26,7 @@ class LastWords(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     id: str
-    """Names the turn in the source, so that the same words twice are two turns."""
+    """The id of the turn in the source, which tells two turns with the same words apart."""
     source: str
     """What was read: `transcript`, `hook` or `screen`."""
     over: bool = True
@@ -45,7 +45,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     session: str = ""
     """The agent's own id of its session, when this source knows it."""
     lost: bool = False
-    """Whether its screen shows nothing that is known, whatever else says this."""
+    """Whether its screen shows nothing known, even if another source tells its state."""
 
 
 class ChatEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class ChatEntry(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["prompt", "said", "tool"]
     at: datetime | None = None
     text: str = ""
-    """What was said; of a tool its title."""
+    """The words of the entry, or the title of a tool call."""
     state: Literal["", "running", "done", "failed"] = ""
     arguments: str = ""
     result: str = ""

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 SCHEMA_VERSION = 1
 
-# What becomes a path, an argument or a signal is checked where it is read: people edit these files by hand.
+# Values used as paths, arguments or signals are checked when they are read, since people edit these files by hand.
 AgentId = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$(?!\n)")]
 """A member's id, or an address: `lead`, `human`."""
 TaskId = Annotated[str, msgspec.Meta(pattern=r"^task-[1-9][0-9]{0,8}$(?!\n)")]
@@ -20,7 +20,7 @@ Argument = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]*$(?!\n)")]
 Folder = Annotated[str, msgspec.Meta(pattern=r"^(/[^\x00]*)?$(?!\n)")]
 """An absolute path, or nothing."""
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
-"""A moment; one without its zone cannot be compared with others."""
+"""A moment with its time zone, without which it cannot be compared with others."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Pid = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """The number of a process, 0 for none."""
@@ -31,8 +31,8 @@ class Stored(
 ):
     """A frozen value with camelCase keys on disk; an unknown key is an error, never dropped in silence.
 
-    No garbage collection: frozen values make no cycles, and to search thousands of tasks for some costs more than to
-    read them.
+    No garbage collection: frozen values make no cycles, and searching thousands of tasks for cycles costs more than
+    reading them.
     """
 
 
@@ -42,10 +42,10 @@ def written(default: T) -> T:
 
 
 class Document(Stored, frozen=True, kw_only=True, rename="camel", omit_defaults=False, forbid_unknown_fields=True):
-    """A whole file: every write raises `revision`; a file of a newer `schema_version` is never rewritten.
+    """A whole file: every write increments `revision`; a file of a newer `schema_version` is never rewritten.
 
-    Documents are kw_only, so that their version comes first: it can be read in a file that was cut. A key that version
-    0.1.0 did not know is left out at its default: a team that this version started goes on below a newer lead.
+    Documents are kw_only, so that their version comes first, and can be read even in a truncated file. A key unknown
+    to version 0.1.0 is left out at its default, so that a team started by that version goes on under a newer lead.
     """
 
     schema_version: Count = written(SCHEMA_VERSION)
@@ -58,7 +58,7 @@ def iso(moment: datetime) -> str:
 
 
 class Process(Stored, frozen=True):
-    """One process for all time: a pid alone may be reused, with start and boot id it cannot be."""
+    """One process, identified for all time: a pid may be reused, but not with the same start and boot id."""
 
     pid: Pid
     start: str

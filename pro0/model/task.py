@@ -24,7 +24,7 @@ class Status(StrEnum):
 
     @property
     def words(self) -> str:
-        """Return it as people say it."""
+        """Return the status in words, such as `in progress`."""
         return self.replace("_", " ")
 
 
@@ -76,8 +76,8 @@ class Policy(StrEnum):
 class Claim(Stored, frozen=True):
     """The right of one session, or a human, to work on a task; `epoch` counts the claims of that task.
 
-    While the task is done and waits for its subtasks the clock stands still: `worked` has the seconds before that, and
-    `since` is when work went on, None as long as it is `claimed_at`.
+    The clock stops while the task is done and waits for its subtasks: `worked` holds the seconds before that stop.
+    `since` is when work resumed; None means that work goes on since `claimed_at`.
     """
 
     agent_id: AgentId
@@ -103,7 +103,7 @@ class Wait(Stored, frozen=True):
 
 
 class StartWish(Stored, frozen=True):
-    """A person's wish for a session of a task, with the agent program, None for the usual one."""
+    """A person's wish for a session of a task; `agent` is its program, None for the usual one."""
 
     by: str
     at: Moment
@@ -132,9 +132,9 @@ class Task(Stored, frozen=True):
     """A unit of work; ready, blocked and depth are derived, never stored.
 
     `history` holds the newest entries, `earlier` says how many older ones are in the task's folder. `unagreed`: `run`
-    is an agent's and no human has agreed to it. `session` held the last claim. A done task `waits_for` these subtasks;
-    `open_before` is how many were open when it was last completed. `escalations` counts those that a person approved
-    without progress in between. `origin` names what the task was imported from.
+    is an agent's and no human has agreed to it. `session` held the last claim. `waits_for` are the subtasks that a done
+    task waits for; `open_before` is how many were open when it was last completed. `escalations` counts those that a
+    person approved without progress in between. `origin` names the source of an imported task.
     A worker for it runs `agent`, in a worktree unless it is `shared`.
     """
 
@@ -279,7 +279,7 @@ class Draft(Stored, frozen=True):
 
 
 class Changes(Stored, frozen=True):
-    """Fields of a task to change; None leaves a field as it is; an empty value, or 0, removes what may be absent."""
+    """Fields of a task to change; None leaves a field as it is; an empty value, or 0, removes an optional field."""
 
     title: str | None = None
     description: str | None = None

@@ -32,7 +32,7 @@ class PlanGate(Stored, frozen=True):
     """What was wrong with it, for one that was rejected."""
     decided_at: Moment | None = None
     generation: Count = 0
-    """The session that begins with the approval, 0 before it."""
+    """The generation of the session that begins with the approval, 0 before it."""
 
     @property
     def approved(self) -> bool:
@@ -41,7 +41,7 @@ class PlanGate(Stored, frozen=True):
 
     @property
     def stage(self) -> str:
-        """Return how it stands, in a word or two."""
+        """Return the stage in a word or two."""
         return self.verdict or ("handed in" if self.id else "required")
 
 
@@ -106,9 +106,9 @@ class TeamConfig(Document, frozen=True, kw_only=True):
     """Who gives the verdict on members' plans: the person alone, or the lead agent too."""
     windows: tuple[Window, ...] = ()
     layout: WindowLayout = "tiled"
-    """How windows are laid out that have no layout of their own."""
+    """The layout of windows without their own."""
     panes_per_window: Count = 0
-    """How many members one window shows at most, 0 for as many as there is room for."""
+    """The most members in one window, 0 for as many as fit."""
     worktrees: bool = False
     """Whether teammates get git worktrees of their own, unless their spawn says otherwise."""
 
@@ -122,7 +122,7 @@ FirstPort = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 
 
 class PortRanges(Document, frozen=True, kw_only=True):
-    """ports.json: the first port of each member's range; it goes with the team, so a cleanup gives them back."""
+    """ports.json: the first port of each member's range; a cleanup of the team frees the ranges."""
 
     ranges: dict[AgentId, FirstPort] = {}
 
@@ -132,7 +132,7 @@ class Environment(Document, frozen=True, kw_only=True):
 
     variables: dict[Variable, Argument] = {}
     reserved: dict[Variable, Argument] = {}
-    """What only agents get that name it in their definition."""
+    """The variables for agents only whose definition names them."""
 
 
 class Wish(StrEnum):
@@ -181,7 +181,7 @@ class Seat(Stored, frozen=True):
     model: str = ""
     effort: str = ""
     permission_mode: PermissionMode | None = None
-    """None for the lead agent's, or the team's."""
+    """None for the mode of the lead agent, or else of the team."""
     delegates: bool = False
     """Whether a lead agent leaves the work itself to others."""
     worktree: bool = False
@@ -189,28 +189,28 @@ class Seat(Stored, frozen=True):
     disposable: bool = False
     """Whether it is a worker: there for one task, in one session, and harvested at its end."""
     fresh: bool = False
-    """Whether its next session begins anew, though an earlier one could go on."""
+    """Whether its next session begins a new conversation, even if the earlier one could be resumed."""
     shutdown: ShutdownWish | None = None
     answer: Answer | None = None
     definition: Definition | None = None
-    """How its agent is run, for one that the settings define."""
+    """The definition of its agent, if the settings define it."""
     gate: PlanGate | None = None
     """The plan that it must have approved before it changes anything, None when it need not."""
     host: Argument = ""
-    """The machine that has its agent, by its name for OpenSSH; empty for the one that leads it."""
+    """The machine that runs its agent, by its name for OpenSSH; empty for the machine that leads it."""
     machine: AgentId | Literal[""] = ""
-    """The machine that leads it, in a team that several share; empty for the one that made the team."""
+    """The machine that leads it, in a team shared by several; empty for the machine that made the team."""
     unattended: bool = False
-    """Whether nobody waits for its start: one that fails then leaves the seat, so that the person sees it."""
+    """Whether nobody waits for its start: then the seat stays after a failed start, so that the person sees it."""
 
     @property
     def called_off(self) -> bool:
-        """Return True when its member is to end, so that none starts; a task would get its next session at once."""
+        """Return True when its member is to end and none may start; never for a task: its next one starts at once."""
         return self.shutdown is not None and self.task is None
 
 
 def placed(agent: str, host: str) -> str:
-    """Return an agent with the machine that has it, as `team start -m` takes it."""
+    """Return an agent with its machine as AGENT@HOST, the form that `team start -m` takes."""
     return f"{agent}@{host}" if host else agent
 
 
@@ -248,9 +248,9 @@ class Wanted(Document, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the team is to be removed once it has stopped."""
     seats: tuple[Seat, ...] = written(())
     grants: tuple[Grant, ...] = ()
-    """What acts as members from outside; those of sessions that are over mean nothing."""
+    """Leave for programs to act as members from outside; a grant for an ended session has no effect."""
     outbox: tuple[Notice, ...] = written(())
-    """The notices that changes of it still owe."""
+    """The undelivered notices about its changes."""
 
 
 class Display(Stored, frozen=True):
@@ -264,22 +264,22 @@ class Display(Stored, frozen=True):
 
 
 class Share(Display, frozen=True, kw_only=True):
-    """What a machine keeps for itself of a team that another one has made; the rest is in the database."""
+    """A machine's own part of a team made on another machine; the rest is in the database."""
 
     machine: AgentId
     project: Folder
     joined: str = ""
-    """The id of its joining, as in its record: a later machine of its name has another one."""
+    """The id under which it joined, as in its record; a later machine of the same name has another id."""
 
 
 class StorePointer(Document, frozen=True, kw_only=True):
-    """store.json: the database that keeps the documents of a team; a password is none of it."""
+    """store.json: the database that keeps the documents of a team, without any password."""
 
     url: Argument
     """Empty for files."""
     uid: Tag
-    """The team there; one of the same name may be another."""
+    """The uid of the team there: another team there may have the same name."""
     unused: Argument = ""
-    """Another database, with documents that do not count: those from before a copy, or of a copy that broke off."""
+    """Another database whose documents do not count: from before a copy, or of an interrupted copy."""
     share: Share | None = None
     """None on the machine that made the team."""

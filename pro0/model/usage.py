@@ -6,7 +6,7 @@ from pro0.model.stored import AgentId, Count, Document, Moment, Stored, Tag
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens and cost so far, by a transcript or an agent's output; an estimate: some requests are missing there."""
+    """Tokens and cost so far, from a transcript or an agent's output; an estimate, since some requests are missing."""
 
     input_tokens: int = 0
     """Not read from a cache."""
@@ -14,11 +14,11 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_usd: float | None = None
-    """The cost by the agent's own word; None without one, and prices must tell."""
+    """The cost reported by the agent; None if it reports none, and list prices are used."""
     models: tuple[str, ...] = ()
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Return the sum; its cost is that of the parts with one."""
+        """Return the sum; its cost sums the known costs, None without any."""
         costs = [part.cost_usd for part in (self, other) if part.cost_usd is not None]
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
@@ -56,7 +56,7 @@ class SessionUsage(Stored, frozen=True):
     cache_read_tokens: Count = 0
     cache_write_tokens: Count = 0
     cost_usd: float | None = None
-    """What the agent itself says; None when it says nothing, and list prices must tell."""
+    """The cost reported by the agent; None if it reports none, and list prices are used."""
     at: Moment | None = None
 
 
