@@ -113,7 +113,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Wanted
     runtime: Runtime
     machine: str = ""
-    """The lead's machine, "" for the one that made the team; the lead acts for its members alone."""
+    """The lead's machine, "" for the one that made the team; the lead acts only for the members on it."""
     has_duties: bool = True
     """Whether this lead has the duties for the whole team; of the leads on several machines one has them."""
     others: Runtime = Runtime()
@@ -124,7 +124,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     guards_alive: frozenset[str] = frozenset()
     """Incarnations whose guard process is alive."""
     leftovers: frozenset[str] = frozenset()
-    """Incarnations whose guard is gone while processes that carry their tag are alive."""
+    """Incarnations without a guard, but with living processes that carry their tag."""
     elsewhere: frozenset[str] = frozenset()
     """Incarnations whose guard is gone here, while another machine has not said that its part is over."""
     unopened: dict[str, bool] = {}
@@ -204,7 +204,7 @@ class Free(msgspec.Struct, frozen=True):
 
 
 class Tell(msgspec.Struct, frozen=True):
-    """Deliver a notice; its id is fixed, so telling twice tells once."""
+    """Deliver a notice; its id is fixed, so a second delivery changes nothing."""
 
     id: str
     to: str
@@ -289,7 +289,7 @@ Action = (
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a round: the new records, then the actions, and the latest time of the next round."""
+    """The result of a round: the new records, the actions to take after them, and the latest time of the next round."""
 
     runtime: Runtime
     actions: tuple[Action, ...] = ()

@@ -22,7 +22,7 @@ class LayoutMember(Stored, frozen=True):
     window: WindowName | Literal[""] = ""
     plan: bool = False
     host: Argument = ""
-    """The machine that its program is to be on, by its name for ssh; empty for this one."""
+    """The machine that is to run its program, by its name for ssh; empty for this machine."""
 
 
 class LayoutWindow(Stored, frozen=True):

@@ -39,7 +39,7 @@ class Message(Stored, frozen=True, kw_only=True):
 
 
 class Notice(Stored, frozen=True):
-    """A message that is owed: its id is fixed, so delivering it twice delivers it once."""
+    """A message still to be delivered; its id is fixed, so a second delivery changes nothing."""
 
     id: str
     from_: AgentId
@@ -62,7 +62,7 @@ class HandOver(Stored, frozen=True):
 class Mailbox(Document, frozen=True, kw_only=True):
     """messages.json: the newest messages; `sealed` segments hold the older ones, `acked` is the truth about `read`.
 
-    `delivered` names the notices that came lately, and those still owed: their messages may be sealed by now.
+    `delivered` holds the ids of recent notices and of those still queued, whose messages may be sealed by now.
     """
 
     agent_id: str = ""

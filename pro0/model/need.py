@@ -147,7 +147,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Trouble(Stored, frozen=True):
-    """A failed hook, notice or set-up, or a repair with losses; kept until it goes well again, or the person saw it."""
+    """A failed hook, notice or set-up, or a repair with losses; kept until it goes well, or the person has seen it."""
 
     id: Tag
     kind: NeedKind

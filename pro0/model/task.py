@@ -212,7 +212,7 @@ class Archived(Stored, frozen=True):
 
 
 class TaskList(Document, frozen=True, kw_only=True):
-    """tasks.json: the tasks of a team, and the notices that their changes still owe (`outbox`).
+    """tasks.json: the tasks of a team, and the undelivered notices about their changes (`outbox`).
 
     Older settled tasks are in `sealed` segments, and the newest copy of a task counts. No archived copy of a task in
     `recalled` counts: the live task is in `tasks`, or it was deleted.

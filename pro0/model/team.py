@@ -132,7 +132,7 @@ class Environment(Document, frozen=True, kw_only=True):
 
     variables: dict[Variable, Argument] = {}
     reserved: dict[Variable, Argument] = {}
-    """The variables for agents only whose definition names them."""
+    """The variables that only agents get whose definition names them."""
 
 
 class Wish(StrEnum):
@@ -172,7 +172,7 @@ class Seat(Stored, frozen=True):
     generation: Count = 1
     role: str = ""
     task: TaskId | None = None
-    """The one task that its session is for; None for a long-lived seat."""
+    """The only task of its sessions; None for a long-lived seat."""
     prompt: str = ""
     argv: tuple[Argument, ...] = ()
     nudge: bool = False
@@ -187,7 +187,7 @@ class Seat(Stored, frozen=True):
     worktree: bool = False
     """Whether it works in a git worktree of its own."""
     disposable: bool = False
-    """Whether it is a worker: there for one task, in one session, and harvested at its end."""
+    """Whether it is a worker: a seat for one task and one session, harvested at its end."""
     fresh: bool = False
     """Whether its next session begins a new conversation, even if the earlier one could be resumed."""
     shutdown: ShutdownWish | None = None

@@ -29,7 +29,7 @@ _REFUSED = {
     "start_directory": "members work in the project, or in worktrees of their own",
     "focus": "the person's own window keeps the focus",
 }
-"""Refused words of tmuxp, each with the reason: pro0 would not do as such a word says."""
+"""Refused words of tmuxp, each with the reason: pro0 could not do what they say."""
 
 
 def layout_of(written: object) -> Layout:

@@ -19,7 +19,7 @@ HEADER = 256
 """Bytes that count for each message beside its content."""
 
 LOST = "lost"
-"""The holder of mail given out but never received. It is no incarnation: those are uuids."""
+"""The holder of mail given out but never received. It cannot be an incarnation, since these are uuids."""
 DELIVERED_COUNT = 32
 """The number of newest ids of delivered notices kept in the head. The ids of still queued notices stay too."""
 
@@ -45,7 +45,7 @@ def numbered(box: Mailbox) -> Mailbox:
 
 
 def post(box: Mailbox, notice: Notice, now: datetime) -> Mailbox:
-    """Append a message. A second one of the same id changes nothing, so that delivery is idempotent."""
+    """Append a message. A second message of the same id changes nothing, so that delivery is idempotent."""
     if notice.id in [message.id for message in box.messages]:
         return box
     message = Message(

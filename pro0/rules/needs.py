@@ -1,7 +1,7 @@
 """The person's needs: the one list that status, board, bar, bell, notices, hooks, `wait` and MCP read.
 
 Each need has an id that changes only with the need: it names the subject and the moment at which the need began. So a
-need can be announced once, by whoever leads, and again only when there is a new one.
+need is announced once, even if leads change, and again only when it is a new one.
 """
 
 import re
@@ -101,7 +101,7 @@ def _plan(seat: Seat) -> Need:
 
 
 def _of_state(seat: Seat, state: SeatState, *, never_started: bool) -> Need | None:
-    """Return the need of one session by its state; a crash in a task's session is none, as the failed task is one."""
+    """Return the need of one session by its state. A crash in a task's session is no need: the failed task is one."""
     id, since = seat.agent_id, state.since
     if state.state is State.CRASHED and not seat.task and not never_started:
         sentence = f"{id} has crashed{_with(state.note)}"

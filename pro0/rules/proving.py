@@ -46,7 +46,7 @@ QUESTIONS = {
 }
 """What each check asks."""
 VERSIONS = 5
-"""The number of versions of one agent that are kept, the newest proofs."""
+"""The number of versions of one agent whose proofs are kept, the newest ones."""
 NOT_TRIED = "not tried"
 
 
@@ -72,7 +72,7 @@ _AFTER = {ProofCheck.PERMISSION_MAIL: (ProofCheck.PERMISSION,), ProofCheck.ANSWE
 
 
 def with_proof(proofs: Proofs, proof: Proof) -> Proofs:
-    """Return the proofs with a new one, which takes the place of an earlier one of the same version."""
+    """Return the proofs with a new one, which replaces an earlier proof of the same version."""
     others = [one for one in proofs.proofs if (one.agent, one.version) != (proof.agent, proof.version)]
     same_agent = sorted((one for one in others if one.agent == proof.agent), key=lambda one: one.at)
     dropped = same_agent[: max(0, len(same_agent) - VERSIONS + 1)]
@@ -85,7 +85,7 @@ def proof_of(proofs: Proofs, agent: str, version: str) -> Proof | None:
 
 
 def off_for(proofs: Proofs, agent: str, version: str) -> tuple[AgentAct, ...]:
-    """Return the acts that are switched off for that version; nothing for an untried one."""
+    """Return the acts that are switched off for that version; none for an untried version."""
     proof = proof_of(proofs, agent, version)
     return proof.off if proof else ()
 

@@ -87,7 +87,7 @@ def unseen(character: str) -> bool:
 
 @lru_cache(4096)
 def width(letter: str) -> int:
-    """Return the columns of one letter, 0 for a combining or invisible one."""
+    """Return the width of one letter in columns, 0 for a combining or invisible letter."""
     import unicodedata
 
     if unseen(letter) or letter in "\n\t" or letter in VARIATIONS:

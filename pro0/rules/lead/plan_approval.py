@@ -76,7 +76,7 @@ def decided(
 
 
 def lifted(seat: Seat) -> Seat:
-    """Return the seat with its present generation marked as the one that begins with the approval."""
+    """Return the seat with its present generation recorded as the first one after the approval."""
     return replace(seat, gate=replace(seat.gate, generation=seat.generation)) if seat.gate else seat
 
 

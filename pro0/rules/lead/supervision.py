@@ -187,7 +187,7 @@ def _release_dead(view: View, plan: Plan) -> Plan:
 
 
 def _start(view: View, plan: Plan) -> Plan:
-    """Open a session for a seat that wants a newer one than it has."""
+    """Open a session for a seat whose generation is newer than its last session."""
     seat, state = plan.seat, plan.state
     if view.stopping or plan.living or (state and state.generation >= seat.generation):
         return plan

@@ -26,7 +26,7 @@ from pro0.rules.words import prompts
 FIRST = timedelta(seconds=30)
 """Length of the first hold when the error names no end."""
 LONGEST = timedelta(minutes=10)
-"""Longest such hold; once as much time has passed since the last hold, the next one is a first hold again."""
+"""Longest hold without a named end; after the same time without a hold, the next hold has the length FIRST again."""
 
 
 def renewed(snapshot: Snapshot) -> Snapshot:

@@ -136,7 +136,7 @@ def _remember_what_arrived(view: View, plan: Plan) -> Plan:
 
 
 def _is_news(view: View, state: SeatState, arrived: Nudged) -> bool:
-    """Return True when an arrived line is not recorded yet: it tells something new, or the same once more."""
+    """Return True when an arrived line is not recorded yet: it has new contents, or it repeats the last line."""
     if arrived.mail > state.nudged or not set(arrived.tasks) <= set(state.offered):
         return True
     before, now = state.nudged_at, arrived.at

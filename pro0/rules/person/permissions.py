@@ -24,7 +24,7 @@ DRAWN = timedelta(seconds=3)
 """Time for a dialog to be drawn. Only after it does another state of the agent mean that the dialog is over."""
 
 SUMMARY = 200
-"""Characters of an input in one line."""
+"""The most characters of an input in one line."""
 _ASIDE = frozenset({"description", "timeout", "run_in_background"})
 """Fields that change nothing about what is done."""
 CUT = "…"
@@ -139,7 +139,7 @@ def is_ending(seat: SeatState) -> bool:
 
 
 def summary(request: PermissionRequest) -> str:
-    """Return a request in one line: its command, file or address; a cut one ends with CUT."""
+    """Return a request in one line: its command, file or address; an incomplete line ends with CUT."""
     fields = _fields(request.input)
     telling = next((name for name in _TELLING if isinstance(fields.get(name), str)), "")
     words = str(fields[telling]) if telling else request.input

@@ -25,10 +25,10 @@ from pro0.rules.tasks import archive
 S = TypeVar("S", bound=Stored)
 
 RISKY = frozenset({"status", "claim", "awaiting", "requires", "run", "dependencies", "parent", "assignee"})
-"""Risky fields: a task with one of them lost may not run before a person has looked at it."""
+"""Risky fields: a task that lost one may not run before a person has looked at it."""
 _AMOUNT = re.compile(r"\d+(\.\d+)?(e[+-]\d+)?")
 LIMITS = frozenset({"permission_mode", "gate"})
-"""Fields that limit a member: one with such a field lost may only read and plan."""
+"""Fields that limit a member: a member that lost one may only read and plan."""
 LOST_TITLE = "(its title could not be read)"
 
 
@@ -229,7 +229,7 @@ def _by_agent(objects: Iterable[S]) -> dict[str, S]:
 
 
 def _creation(facts: TeamFacts) -> Mapping[str, str]:
-    """Return the event of a team's creation, an empty one when the log does not reach back to it."""
+    """Return the event of a team's creation, or an empty event when the log does not reach back to it."""
     return next((event for event in facts.events if event.get("event") == "team.create"), {})
 
 

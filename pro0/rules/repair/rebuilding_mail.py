@@ -120,7 +120,7 @@ def _rising(numbers: Sequence[int]) -> list[int]:
 
 
 def _next_seq(pieces: Pieces, parts: Iterable[tuple[Message, ...]]) -> int:
-    """Return a seq above every mentioned one. A lost nextSeq becomes one above every possible seq."""
+    """Return a seq above all mentioned ones. A lost nextSeq is replaced by a number above every possible seq."""
     handed = pieces.handed.seq if pieces.handed else 0
     seqs = (message.seq for part in parts for message in part)
     highest = max(handed, pieces.acked or 0, pieces.highest, *seqs)

@@ -14,7 +14,7 @@ from pro0.model.team import Wanted
 from pro0.rules.tasks.graph import arrows, cycle
 
 NOTE = "repair-"
-"""The prefix of a note's id; a note stands in the place of lost messages."""
+"""The prefix of a note's id; a note replaces lost messages."""
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -36,7 +36,7 @@ class Turn(msgspec.Struct, frozen=True):
 class TurnStep(msgspec.Struct, frozen=True):
     """The step after a turn: an act on the task, None for another turn, and perhaps the end of the run.
 
-    `text` goes with the act, or tells the agent in its next turn about the last one.
+    `text` is the text of the act, or tells the agent in its next turn how the last turn ended.
     """
 
     act: Act | None
@@ -68,7 +68,7 @@ def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> TurnStep:
 
 
 def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> TurnStep:
-    """Return the step after a check refused to complete a task: the agent hears why and goes on."""
+    """Return the step after a check refused to complete a task: the agent is told why and goes on."""
     refusal = f"a check said no: {why}"
     if turn.plain:
         return TurnStep(Act.FAIL, refusal)

@@ -16,7 +16,7 @@ _LEAD = {"5": 2, "2": 4}
 
 
 class Style(msgspec.Struct, frozen=True):
-    """The style of letters, as far as it tells a hint from typed text."""
+    """The style of letters, reduced to the parts that distinguish a hint from typed text."""
 
     dim: bool = False
     reverse: bool = False
@@ -100,7 +100,7 @@ def _hue_of_palette(number: int) -> bool:
 
 @lru_cache(maxsize=512)
 def _styled(style: Style, parameters: str) -> Style:
-    """Return the style after one SGR sequence; a screen repeats few of them many times."""
+    """Return the style after one SGR sequence; cached, since a screen has few different ones."""
     words = [word for parameter in parameters.split(";") for word in _words(parameter)]
     while words:
         word = words.pop(0)

@@ -1,4 +1,4 @@
-"""Safe sending of the fixed line: the state and the input box tell when it may be sent, and if it was."""
+"""Safe sending of the fixed line: the state and the input box show when it may be sent, and if it was sent."""
 
 from msgspec.structs import replace
 

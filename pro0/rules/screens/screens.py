@@ -27,7 +27,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     above: tuple[str, ...] = ()
     """Each pattern matches the first row of the lowest block above the input box, or above the foot without a box."""
     over: str = ""
-    """Blocks with such a first row may stand in between. The rule looks at these and at the next block above them."""
+    """Blocks whose first row matches are skipped on the way up. The rule reads them and the next block above them."""
     foot: tuple[str, ...] = ()
     """Each pattern matches a row at the foot."""
     rim: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...]
     titles: tuple[TitleRule, ...] = ()
     sign: str = ""
-    """The start of a title that tells a state, without signs known to mean nothing. If no rule matches such a title,
+    """The pattern of a title that shows a state, without signs known to mean nothing. If no rule matches such a title,
     its sign is an unknown word."""
 
 

@@ -34,7 +34,7 @@ def find(tasks: TaskList, id: str) -> Task:
 def act(tasks: TaskList, id: str, request: Request) -> tuple[TaskList, Task]:
     """Apply one act and its consequences; return the new list and the changed task.
 
-    A dependency of a settled task may depend on that task by now. Reopening it would close a cycle: it raises Refused.
+    Raises Refused for a reopening that would close a cycle: a dependency of a settled task may depend on it by now.
     """
     board = Board(tasks.tasks)
     before = find(tasks, id)
@@ -73,7 +73,7 @@ def assign(tasks: TaskList, id: str, request: Request, notice: str) -> tuple[Tas
 def free(tasks: TaskList, agent_id: str, incarnation: str, request: Request, *, keep: bool = False) -> TaskList:
     """Release the claims of a dead session and the reservations of its member (behaviour 3.11).
 
-    With `keep` the member goes on at once in another session. Its tasks stay reserved for it.
+    With `keep` the member continues at once in another session, so its tasks stay reserved for it.
     """
     for task in tasks.tasks:
         if _held_by(task, agent_id, incarnation) and (task.claim or not keep):

@@ -3,7 +3,8 @@
 Laws:
 
 * Only an approval of that very gate (`requires`) passes it. Any other completion makes the task wait at the gate.
-* Nobody runs an agent's command before a person has approved it (2.9). Handed back, such a task waits.
+* Nobody runs an agent's command before a person has approved it (2.9). A task with such a command waits when it is
+  handed back.
 """
 
 from collections.abc import Mapping
@@ -93,5 +94,5 @@ def held(task: Task, by: str, now: datetime) -> Task:
 
 
 def waiting(kind: Awaiting, request: Request, reason: str) -> Wait:
-    """Return a wait for a person, from now on."""
+    """Return a wait for a person that begins now."""
     return Wait(kind=kind, since=request.now, by=request.caller.agent_id, reason=reason)

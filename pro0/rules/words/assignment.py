@@ -1,6 +1,6 @@
 """The first prompt of a session for one task: base prompt, role, task, and the newest comments.
 
-Every command named here exists; a test looks.
+Every command named here exists; a test checks this.
 """
 
 from collections.abc import Sequence

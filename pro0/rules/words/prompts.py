@@ -150,7 +150,7 @@ def shutdown_request(reason: str) -> str:
 
 
 def ended(state: SeatState, tasks: Iterable[Task]) -> str:
-    """Return the notice for the lead address about a member that ended by itself."""
+    """Return the notice for the lead address about a member that ended on its own."""
     verb = "has crashed" if state.state is State.CRASHED else "has exited"
     how = f" ({state.note})" if state.note else ""
     tasks = list(tasks)
@@ -243,7 +243,7 @@ def _unfinished(worker: str, harvest: "Harvest", task: Task) -> str:
 
 
 def review(parent: Task, over: Mapping[str, Task | None]) -> str:
-    """Return the message for a supervising session about finished subtasks; None is a deleted one."""
+    """Return the message for a supervising session about finished subtasks; None means a deleted subtask."""
     outcomes = "\n".join(_over(id, task, parent) for id, task in over.items())
     return (
         f"{outcomes}\nRead the comments of {parent.id} and adjust its subtasks if that is needed. "

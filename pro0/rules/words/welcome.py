@@ -1,6 +1,6 @@
 """The first prompt of an agent: its identity, the team's ways, and its instructions.
 
-Every command named here exists; a test looks.
+Every command named here exists; a test checks this.
 """
 
 from collections.abc import Sequence
