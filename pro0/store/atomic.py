@@ -92,26 +92,26 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True, mode: 
 
 
 def lock(descriptor: int) -> bool:
-    """Lock an open file or folder for this process alone, unless somebody else has; return whether it is ours.
+    """Try to lock an open file or folder for this process alone; return True on success.
 
-    The lock ends when the last descriptor of this opening is closed.
+    The lock ends when the last descriptor from the same `open` is closed.
     """
-    from filelock import lock_descriptor  # late: who only reads needs none of it, and guards start in numbers
+    from filelock import lock_descriptor  # late: readers do not need it, and many guards start at once
 
     return lock_descriptor(descriptor, blocking=False)
 
 
 def try_room(folder: int, data: bytes) -> None:
-    """Raise the OSError of replacing a file of this folder by this data; nothing is changed."""
+    """Raise the OSError that replacing a file of this folder by this data would raise; change nothing."""
     name = f"{TEMPORARY}{os.urandom(16).hex()}"
     replace(folder, name, data)
     os.unlink(name, dir_fd=folder)
 
 
 def overwrite(folder: int, name: str, data: bytes) -> None:
-    """Overwrite a small file in place, without a new block: for last words on a full disk.
+    """Overwrite a small file in place, without a new disk block: for a last record on a full disk.
 
-    The file never gets shorter: spaces fill it up. A reader in that very moment may see half of the text.
+    The file never gets shorter: spaces fill it up. A reader at the same moment may see half of the text.
     """
     descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SMALL = 4 * 1024 * 1024
 VALUE_LIMIT = 3_000_000
-"""Names, values and commas in a file larger than SMALL: each takes far more memory than its bytes."""
+"""The most names, values and commas in a file larger than SMALL: each takes far more memory than its bytes."""
 
 T = TypeVar("T", bound=Document)
 

@@ -51,7 +51,7 @@ class Loose(NamedTuple):
 
 
 def folders(home: Path, team: str | None = None) -> list[Path]:
-    """Return pro0's folders in a home: of all teams and what is kept of removed ones, or of one team."""
+    """Return pro0's folders in a home: those of all teams and of the archives, or those of one team."""
     tops = [home / "teams", home / "tasks", home / "mailboxes"]
     return [top / team for top in tops] if team else [*tops, home / ARCHIVES]
 
@@ -59,7 +59,7 @@ def folders(home: Path, team: str | None = None) -> list[Path]:
 def walk(*tops: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """Yield everything at and below some folders, never through a link; entries vanishing meanwhile are skipped.
 
-    What is in the folder that an agent has for a session is the agent's own, and left out.
+    The content of an agent's folder for a session belongs to the agent, and is left out.
     """
     for top in tops:
         with suppress(OSError):
@@ -118,7 +118,7 @@ def launches(sessions: Path) -> Iterator[tuple[str, Path]]:
 
 
 def half_done(home: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the half-made and half-removed teams, and such archives, each with its team's name.
+    """Yield the half-made and half-removed teams and archives, each with its team's name.
 
     Raises StoreError while a folder cannot be listed: unknown is never "none".
     """
@@ -176,7 +176,7 @@ def held(path: Path) -> Held | None:
 
 
 def _opened(path: Path) -> int | None:
-    """Open a lock file, if only for reading; None where nobody could hold anything."""
+    """Open a lock file, for reading alone if it must be; return None for a file that cannot be a held lock."""
     failure = OSError()
     for access in (os.O_RDWR, os.O_RDONLY):  # NFS locks no file that is open for reading alone
         try:
@@ -201,7 +201,7 @@ def _holder_text(by: str, since: float) -> str:
 
 
 def crash(errors: Path) -> str:
-    """Return how a lead crashed, from the file of its last words; "" when none did."""
+    """Return how a lead crashed, from the file of its error output; "" when it did not."""
     text = ""
     with suppress(OSError), atomic.folder(errors.parent) as folder:
         text = atomic.read(folder, errors.name, _MOST_WORDS).decode(errors="replace")

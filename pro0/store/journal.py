@@ -23,7 +23,7 @@ LIMIT = 16 * 1024 * 1024
 """Bytes of one log file; the writer past this limit begins a new file (behaviour 3.5)."""
 
 _NO_LOG = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO})
-"""Errors of a name that no log has: nothing, a link or a socket is there."""
+"""Errors of opening a name that no log has: it is missing, a link or a socket."""
 _PART = 1024 * 1024
 """Bytes of one read."""
 
@@ -42,19 +42,19 @@ def append(folder: int, name: str, line: object) -> None:
 
 
 def _is_cut(descriptor: int) -> bool:
-    """Return True when the last line has no end: its writer was killed, or another one is about to end it."""
+    """Return True when the last line has no newline: its writer was killed, or another writer is about to end it."""
     size = os.fstat(descriptor).st_size
     return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
 
 
 def _write(descriptor: int, line: bytes) -> None:
-    """Write one line; on a nearly full disk end the part that fits, so the next line is whole."""
+    """Write one line; when only a part fits on the disk, end that part, so that the next line is whole."""
     written = os.write(descriptor, line)
     if written == len(line):
         return
-    end = os.lseek(descriptor, 0, os.SEEK_CUR)  # of what this write appended, whoever else appends
+    end = os.lseek(descriptor, 0, os.SEEK_CUR)  # the end of this write, even while others append
     fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) & ~os.O_APPEND)
-    os.pwrite(descriptor, b"\n", end - 1)  # over its last byte, since there is no room for another
+    os.pwrite(descriptor, b"\n", end - 1)  # over the last byte written, since there is no room for another
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
@@ -84,7 +84,7 @@ def _rotate(folder: int, name: str, descriptor: int) -> None:
 def files_of(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[str, bytes]]:
     """Yield a log's files by name, from its lines with the numbers of their files.
 
-    Lines of the present file, of number 0, are in as many files as their bytes need.
+    Lines of number 0 belong to the present file, and are split into as many files as their size needs.
     """
     highest = 0
     for number, group in groupby(lines, itemgetter(0)):
@@ -102,12 +102,12 @@ def files_of(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[st
 
 
 def ended(line: bytes) -> bytes:
-    """Return a line with its end: a killed writer leaves none, and the next line would be joined with it."""
+    """Return a line with its newline: a killed writer leaves none, and the next line would be joined to it."""
     return line if line.endswith(b"\n") else line + b"\n"
 
 
 class Journal:
-    """One log in all its files, read on from the end of the last look."""
+    """One log with all its files; each read continues where the last read ended."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -128,12 +128,12 @@ class Journal:
         return newest
 
     def fresh(self) -> Iterator[bytes]:
-        """Yield the lines added since the last look, oldest first."""
+        """Yield the lines added since the last read, oldest first."""
         for descriptor in self._files():
             yield from self._fresh(descriptor)
 
     def certain(self) -> Iterator[bytes]:
-        """Yield what `fresh` does; raises the error of a file that is out of reach, which others pass over."""
+        """Yield the same as `fresh`, but raise the error of a file out of reach, which the other methods skip."""
         self._certain = True
         yield from self.fresh()
 
@@ -181,7 +181,7 @@ class Journal:
 
     @contextmanager
     def _passed_over(self) -> Iterator[None]:
-        """Pass over what cannot be opened or listed; if `certain` is asked for, only what is no log for good."""
+        """Ignore errors of opening and listing; for `certain`, ignore only those of a name that no log has."""
         try:
             yield
         except OSError as error:

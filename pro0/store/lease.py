@@ -72,7 +72,7 @@ class Lease:
             if not still_there(self._team, folder, LEASE, self._held[0]):
                 new = open_lock(folder, LEASE)
                 try:
-                    if atomic.lock(new):  # else a reader holds it for a moment: try next time
+                    if atomic.lock(new):  # otherwise a reader holds it for a moment: try again at the next call
                         _sign(new, self._why)
                         os.dup2(new, self._held[0], inheritable=False)
                 finally:
@@ -97,12 +97,12 @@ class Lease:
         return None
 
     def rest(self, why: str) -> None:
-        """Write into the held lease a wish: no guard starts a lead until somebody takes it again."""
+        """Note in the held lease that no guard may start a lead until somebody takes the lease again."""
         with self._translated():
             _sign(self._held[0], why, rests=True)
 
     def has_duties(self) -> bool:
-        """Return True when this lead does what concerns the whole team."""
+        """Return True when this lead has the duties of the whole team."""
         return True
 
     def drop(self) -> None:

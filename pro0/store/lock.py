@@ -19,14 +19,14 @@ from pro0.store.paths import LOCK
 PATIENCE = 10.0
 """Seconds with one holder before a waiter gives up and names that holder."""
 ASLEEP = 1.0
-"""Seconds before waiters pass over the first in line: it leaves a free lock alone, so it is stopped."""
+"""Seconds before waiters pass over the first in line: it does not take a free lock, so it must be stopped."""
 LEFT = 5.0
 """Seconds with one holder before every waiter tries: the holder may be dead, and the first in line stopped."""
 SLOWEST = 0.1
 """Longest pause in seconds between two tries of a waiter far back in line."""
 NOBODY = "an unknown process"
 _LOCKLESS = (errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
-"""What file systems answer that lock no folders, such as network volumes."""
+"""Errors of file systems that cannot lock folders, such as network volumes."""
 END_IT = "if that process hangs, end it; nothing was changed"
 """The next step for whoever gave up on a holder."""
 
@@ -56,7 +56,7 @@ def locked(path: Path, why: str, *, patience: float = PATIENCE) -> Iterator[int]
 
 @contextmanager
 def folder_locked(path: Path) -> Iterator[int]:
-    """Hold the lock of a folder of the person's, without a file in it, and yield the open folder.
+    """Lock one of the person's folders without adding a lock file, and yield the open folder.
 
     Raises StoreError when another process takes too long. Where folders cannot be locked, nobody is kept out.
     """
@@ -86,7 +86,7 @@ def both_locked(folder: int, descriptor: int) -> bool:
 
 
 def _folder_taken(folder: int, passed_over: Collection[int] = (errno.EBADF,)) -> bool:
-    """Try to lock an open folder; NFS refuses to lock a descriptor not open for writing, and then all may go on."""
+    """Try to lock an open folder; return True also where that is impossible, as on NFS without write access."""
     try:
         return atomic.lock(folder)
     except OSError as error:
@@ -110,7 +110,7 @@ def still_there(path: Path, folder: int, name: str, descriptor: int) -> bool:
 
 
 def replaced(folder: int, name: str, descriptor: int) -> bool:
-    """Give up a held lock file with a second name: it is a person's file too, and the next try makes a new one.
+    """Give up a held lock file with a second hard link, since it is a person's file too; the next try makes a new one.
 
     The lock has written nothing into that file.
     """
@@ -169,7 +169,7 @@ def _wait(path: Path, folder: int, descriptor: int, place: queue.QueueTicket, pa
             return
         if now - since > patience:
             raise _held_too_long(path, descriptor, patience)
-        # The clock's odd part spreads the tries; a waiter far back tries less often.
+        # The clock's last digits spread the tries; a waiter far back tries less often.
         pause = (0.001 + time.monotonic_ns() % 4_000_000 / 1e9) * (before + 1)
         time.sleep(min(pause, SLOWEST))
 

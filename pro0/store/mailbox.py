@@ -48,9 +48,9 @@ class Box:
         return next(message for message in (*reversed(box.messages), *sealed) if message.id == notice.id)
 
     def deliver(self, notice: Notice, clock: Callable[[], datetime], owed: Callable[[], Collection[str]]) -> None:
-        """Append an owed notice once, however often and by whomever it is tried; `owed` returns the ids still owed."""
+        """Append an owed notice once, however many deliverers try and how often; `owed` returns the ids still owed."""
         with self.head.change(f"send to {self.agent_id}") as change:
-            owed_ids = owed()  # under the lock: the next deliverer finds the notice here, or owed no more
+            owed_ids = owed()  # under the lock: the next deliverer finds the notice here, or no longer owed
             if notice.id not in owed_ids:
                 return
             box, sealed = mail.overflow(mail.deliver(change.value, notice, clock(), owed_ids))
@@ -61,7 +61,7 @@ class Box:
     def hand_out(self, incarnation: str, *, acknowledge: bool, limit: int | None = None) -> list[mail.Delivery]:
         """Give out the unread messages (see `mail.hand_out`), and acknowledge them at once when asked to.
 
-        What an error or an interrupt keeps from the caller counts as not given, unless it was to be acknowledged.
+        Messages that do not reach the caller, after an error or interrupt, count as not given unless acknowledged here.
         """
         deliveries = list[mail.Delivery]()
         try:
@@ -71,15 +71,15 @@ class Box:
                 if acknowledge and deliveries:
                     box = mail.acknowledge(box, deliveries[-1].message.seq)
                 change.value = box
-        except BaseException as error:  # perhaps after the change was made
+        except BaseException as error:  # the change may have been made before it
             is_final = acknowledge or not deliveries
             if is_final or self._is_undone(incarnation, deliveries[-1].message.seq) or not isinstance(error, Pro0Error):
                 raise
-            # The next call may take them for read, so this one gives them all the same.
+            # The next call may count them as read, so this call returns them despite the error.
         return deliveries
 
     def _is_undone(self, incarnation: str, seq: int) -> bool:
-        """Take back mail whose hand-over ended in an error; return True when it surely does not count as given."""
+        """Take back mail after an error in giving it out; return True when it certainly counts as not given."""
         with suppress(Pro0Error):
             if mail.given_up_to(self.head.read(), incarnation) >= seq:
                 self.take_back(incarnation)

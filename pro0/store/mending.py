@@ -1,7 +1,7 @@
 """Replace an unusable file by a sound one; the bad file is moved aside, never deleted.
 
-The bad file gets its second name before the good file takes its first name. After an interruption both files are
-there, or nothing has changed. A second run finds the second name and adds no third.
+The bad file gets a second name, a hard link, before the good file takes over its first name. After an interruption
+both files are there, or nothing has changed. A second run finds the second name and adds no third.
 """
 
 import os
@@ -49,7 +49,7 @@ class Mend(Generic[T]):
 
 
 def trouble(file: File[Any]) -> Pro0Error | None:
-    """Return the reason a document cannot be read, or cannot be changed for being of a newer pro0; None when sound."""
+    """Return why a document cannot be read, or not be changed since a newer pro0 wrote it; None when it is sound."""
     try:
         version = file.read().schema_version
     except Pro0Error as error:
@@ -78,8 +78,8 @@ def remnant(file: File[Any]) -> Bad | None:
 def look(folder: int, name: str) -> Bad:
     """Return the entry behind a name in an open folder.
 
-    For a missing file these are the bytes that a repair has moved aside and not replaced. Those that an earlier repair
-    has replaced are old: the team has gone on since.
+    For a missing file, the bytes are those that an interrupted repair moved aside and did not replace. Bytes that an
+    earlier repair did replace are too old to use: the team has changed since.
     """
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -120,7 +120,7 @@ def set_aside(folder: int, name: str, now: datetime) -> str | None:
     new = _unused(folder, f"{name}{ASIDE}{now:%Y%m%dT%H%M%SZ}")
     try:
         os.link(name, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except (OSError, NotImplementedError):  # a folder, or a file system without second names
+    except (OSError, NotImplementedError):  # a folder, or a file system without hard links
         new = _unused(folder, f"{name}{MOVED}{now:%Y%m%dT%H%M%SZ}")
         os.rename(name, new, src_dir_fd=folder, dst_dir_fd=folder)
     os.fsync(folder)

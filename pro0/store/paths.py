@@ -33,7 +33,7 @@ DEVICES = "devices.json"
 SERVER_LOCK = "server.lock"
 """Held by the process that serves the page of a home, which writes its address into it."""
 DOCUMENTS = frozenset({CONFIG, WANTED, RUNTIME, USAGE, TROUBLES, PERMISSIONS, ANNOUNCED})
-"""The documents in a team's folder, but for those that are this machine's: its environment and its ports."""
+"""The documents in a team's folder, except those of this machine alone: its environment and its ports."""
 TASKS = "tasks.json"
 COMMENTS = "comments.json"
 MESSAGES = "messages.json"
@@ -48,7 +48,7 @@ LEASE = "lead.lock"
 WORKTREES = "worktrees"
 CODE = "code"
 ARCHIVES = "archive"
-"""The folder of what is kept of removed teams."""
+"""The folder of the archives of removed teams."""
 RUN_LOG = ".run.jsonl"
 SOCKET = "rpc.sock"
 """The socket of a team's lead, for other programs (behaviour 5.6)."""
@@ -65,16 +65,16 @@ NEW = ".new-"
 ASIDE = ".corrupt-"
 """Stands between a corrupt file's old name and the time of moving it aside."""
 MOVED = f"{ASIDE}moved-"
-"""Stands there instead while no good file is in its place yet, on a file system without second names."""
+"""Stands there instead of ASIDE until a good file is in place, on a file system without hard links."""
 HOSTED = ".host.json"
-"""The end of the name of what another machine runs for a session, in `sessions`."""
+"""The end of the file name, in `sessions`, of the record of what another machine runs for a session."""
 HOSTED_REPORT, HOSTED_OVER = "report.json", "over.json"
 HOSTED_TERMINAL, HOSTED_SOCKET, HOSTED_LOG = "terminal.sock", "home.sock", "guard.log"
 HOSTED_TAKEN = "taken-"
-"""Begins the name of a note that an answer has arrived; the id of who asked follows."""
-"""In the folder of a session that is run for another machine."""
+"""Begins the name of a note that an answer has arrived; the id of the asker follows."""
+"""The names from HOSTED_REPORT on are of files in the folder of a session that is run for another machine."""
 HOSTED_NEWS = rf"{HOSTED_REPORT}|{HOSTED_OVER}"
-"""A pattern for file names: a change of these files there concerns home."""
+"""A pattern for file names: a change of these files, in that folder, concerns home."""
 LAYOUT_SUFFIXES = (".yaml", ".yml", ".json")
 RECORDS = RUNTIME.removesuffix(DOCUMENT)
 """Begins the names of the records that leads keep of their sessions."""
@@ -123,7 +123,7 @@ class TeamPaths:
         return f"{ids.incarnation(incarnation)}{LAUNCH}"
 
     def hosted(self, incarnation: str) -> str:
-        """Return the file name of what another machine runs for a session, in `sessions`."""
+        """Return the file name, in `sessions`, of the record of what another machine runs for a session."""
         return f"{ids.incarnation(incarnation)}{HOSTED}"
 
     def agent_folder(self, incarnation: str) -> Path:
@@ -154,12 +154,12 @@ def hosted(home: Path, there: str) -> Path:
 
 
 def web(home: Path) -> Path:
-    """Return the folder of what the page of a home needs."""
+    """Return the folder of the files that the page of a home needs."""
     return home / "web"
 
 
 def worktrees(home: Path) -> Path:
-    """Return the folder of all members' worktrees: outside the teams, so no worktree goes unsaved with its team."""
+    """Return the folder of all members' worktrees: outside the teams, so removing a team loses no work."""
     return home / WORKTREES
 
 

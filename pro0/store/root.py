@@ -1,4 +1,4 @@
-"""The store's root, and the session named by a guard's argument; almost no imports, for guards start in numbers."""
+"""The store's root, and the session named by a guard's argument; almost no imports, since many guards start at once."""
 
 import os
 from collections.abc import Mapping
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 HOME_VARIABLE = "PRO0_HOME"
 TEAMS, SESSIONS = "teams", "sessions"
 KINDS = (TEAMS, "tasks", "mailboxes")
-"""The home's folders with one sub-folder a team."""
+"""The home's folders that have one sub-folder for each team."""
 RUNTIME = "runtime.json"
 RUNTIME_OF = "runtime-"
-"""Begins the name of that record for a machine that has joined a team; the machine's name follows."""
+"""The beginning of that record's name for a machine that has joined a team; the machine's name follows."""
 STORE = "store.json"
-"""In a team's folder: where its documents are; missing where they are files."""
+"""The file in a team's folder that says where its documents are; missing when they are files."""
 LAUNCH = ".start.json"
 """The end of a launch file's name, in `sessions`."""
 DOCUMENT = ".json"
@@ -35,7 +35,7 @@ def launched(argument: str) -> tuple[str, str, str] | None:
 
 
 def hosted(argument: str) -> str | None:
-    """Return the session that a guard's argument names and another machine has here; None for any other text."""
+    """Return the session, run here for another machine, that a guard's argument names; None for any other text."""
     folder, _, there = argument.removesuffix(f"/{HOSTED_LAUNCH}").rpartition(f"/{HOSTS}/")
     return there if folder and there and "/" not in there and argument.endswith(f"/{HOSTED_LAUNCH}") else None
 

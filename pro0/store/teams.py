@@ -97,7 +97,7 @@ class TeamStore:
         return Box(self.documents.mailboxes.within(self.paths.mailbox(agent_id).name), agent_id)
 
     def mailbox_owners(self) -> list[str]:
-        """Return whose mailboxes there are."""
+        """Return the owners of the team's mailboxes."""
         with translated(self.paths.mailboxes):
             names = sorted(filter(ids.NAME.fullmatch, self.documents.mailboxes.names()))
         return [name for name in names if name != ids.ALL and self.mailbox(name).exists()]
@@ -111,7 +111,7 @@ class TeamStore:
         return File(self.paths.sessions, self.paths.report(incarnation), Report).find()
 
     def elsewhere(self) -> list[str]:
-        """Return the sessions of which another machine's part is not proven over, by incarnation."""
+        """Return the incarnations of the sessions whose part on another machine is not proven over."""
         with translated(self.paths.sessions), suppress(FileNotFoundError):
             names = os.listdir(self.paths.sessions)
             return sorted(name.removesuffix(HOSTED) for name in names if name.endswith(HOSTED))
@@ -127,7 +127,7 @@ class TeamStore:
         return [hosted for hosted in records if hosted]
 
     def drop_hosted(self, incarnation: str) -> None:
-        """Take what another machine runs for a session for over, durably."""
+        """Count what another machine runs for a session as over, by removing its record durably."""
         record = self.paths.sessions / self.paths.hosted(incarnation)
         with translated(record):
             record.unlink(missing_ok=True)
@@ -217,20 +217,20 @@ class Store:
                 sweeping.sweep(self.home).require(name, uid)
 
     def sweep(self, name: str = "") -> list[str]:
-        """Finish all that is begun, and return the names; raises when a removal of this name waits, or any for none."""
+        """Finish every begun removal as `swept` does, and return the teams' names; raises as `Swept.require` does."""
         swept = self.swept()
         with late(_LATER):
             return swept.require(name)
 
     def swept(self) -> Swept:
-        """Finish every begun removal with its archive, and remove every half-made team, as far as that can be."""
+        """Finish every begun removal with its archive, and remove every half-made team, as far as possible."""
         if not exists(self.home / "teams"):
             return Swept([], {})
         with self.changing("finish removals"), late(_LATER):
             return sweeping.sweep(self.home)
 
     def give_up(self, name: str) -> dict[str, str]:
-        """Finish removals of a name without the databases that they wait for; return why, by each of these.
+        """Finish a team's removals without the databases that they wait for; return each database with the reason.
 
         Rows may be left there. Raises the error of a removal that waits for anything else.
         """
@@ -238,7 +238,7 @@ class Store:
             return sweeping.give_up(self.home, name)
 
     def archives(self) -> list[Archive]:
-        """Return what is kept of removed teams, by name and end."""
+        """Return the archives of removed teams, by name and end."""
         try:
             return archive.archives(self.home)
         except OSError as error:
@@ -272,7 +272,7 @@ class Store:
 
     @contextmanager
     def changing(self, why: str) -> Iterator[None]:
-        """Hold the lock of the home, made if need be."""
+        """Hold the lock of the home, which is made if it is missing."""
         self.check()
         make_folder(self.home / "teams")
         try:

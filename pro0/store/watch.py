@@ -80,9 +80,9 @@ class Watch:
 
 
 class _Watching:
-    """One thread for all watches of the same folders; none where a folder is missing or the system has no room.
+    """One thread for all watches of the same folders; no thread when a folder is missing or the system has no room.
 
-    Then whoever watches finds changes when it looks by itself.
+    Without the thread, the owner of a watch finds changes only by looking at the folders itself.
     """
 
     def __init__(self, key: object, folders: Iterable[Path]) -> None:
@@ -100,7 +100,7 @@ class _Watching:
                 self._changes = None
 
     def leave(self, watch: Watch) -> None:
-        """Tell this one no more; the last one ends the thread."""
+        """Stop reporting to this watch; the last watch to leave ends the thread."""
         with _lock:
             self.watches.remove(watch)
             if self.watches:
@@ -119,7 +119,7 @@ class _Watching:
 
 
 def _joined(watch: Watch, folders: tuple[Path, ...]) -> _Watching:
-    """Return the thread for these very folders in this process, with one more watch."""
+    """Return the thread of this process for exactly these folders, with one more watch."""
     key = (os.getpid(), *((folder, _inode(folder)) for folder in folders))
     with _lock:
         watching = _running.get(key) or _running.setdefault(key, _Watching(key, folders))

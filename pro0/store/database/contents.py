@@ -1,4 +1,4 @@
-"""All that a database keeps of one team, read and written as a whole, for a copy of it."""
+"""Everything that a database keeps of one team, read and written as a whole when the team is copied."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ class RowContents:
         self._subject = str(rows.label)
         self._why = f"copy team {rows.name}"
         self._act: DatabaseAct | None = None
-        """The act that keeps others from changing anything."""
+        """The transaction of `held`, which keeps others from changing anything."""
 
     def keys(self) -> list[str]:
         """Return the names of all documents, in order."""
@@ -45,7 +45,7 @@ class RowContents:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep everybody else from changing anything; raises StoreError naming who does."""
+        """Keep all others from changing the team's rows; raises StoreError naming the holder of a lock."""
         with self._rows.server.act(whole_lock_of(self._rows.name), self._subject, self._why) as act:
             self._act = act
             try:
@@ -64,14 +64,14 @@ class RowContents:
             lease.drop()
 
     def prepare(self) -> None:
-        """Make the tables where there are none; raises Refused when another team has this one's name there."""
+        """Make the tables if they are missing; raises Refused when another team there has the same name."""
         self._rows.server.prepare(self._subject)
         for (uid,) in self._rows.server.ask(self._subject, schema.UID, (self._rows.name,)):
             if uid != self._rows.uid:
                 self._refuse()
 
     def fill(self, documents: Iterable[tuple[str, bytes]], lines: Iterable[tuple[int, bytes]]) -> None:
-        """Write all in one act, in place of all that is there of this team."""
+        """Replace all rows of this team by these documents and events, in one transaction."""
         name = self._rows.name
         with self._rows.server.act(lock_of(name), self._subject, self._why) as act:
             for earlier in (name, unused_name(name, self._rows.uid)):
@@ -84,14 +84,14 @@ class RowContents:
             act.load(schema.KEEP_LINES, ((team, part, line) for part, line in lines))
 
     def clear(self) -> None:
-        """Remove the rows, but for those that were set aside; where there are none, nothing is written."""
-        if not self._ask(schema.IS):  # a full disk would not even take the removal of nothing
+        """Remove the team's rows, except those set aside; write nothing when there are none."""
+        if not self._ask(schema.IS):  # on a full disk even the removal of nothing would fail
             return
         with self._rows.server.act(lock_of(self._rows.name), self._subject, self._why) as act:
             act.write(schema.DROP, (self._rows.name, self._rows.uid))
 
     def set_aside(self) -> None:
-        """Give the rows a name that nobody asks for, with the end of the act that holds them."""
+        """Rename the rows to a name that no query uses, when the transaction of `held` commits."""
         assert self._act
         name, unused = self._rows.name, unused_name(self._rows.name, self._rows.uid)
         self._act.write(schema.DROP, (unused, self._rows.uid))

@@ -47,12 +47,12 @@ class DatabaseDocuments:
         self.team, self.tasks, self.mailboxes = _places(self._rows)
 
     def log(self, line: Mapping[str, object]) -> None:
-        """Append one line to the team's events; one that cannot be written is left out.
+        """Append one line to the team's events; a failed write is ignored.
 
         For a person's act the line names the database role too, since several persons may share the team.
         """
         rows, subject = self._rows, f"the events of {self._rows.name}"
-        # Behind a lock, so that numbers are seen in their order.
+        # Under a lock, so that readers see the numbers in order.
         with suppress(Pro0Error, OSError), rows.server.act(lock_of(rows.name, EVENTS), subject, "log") as act:
             act.ask(schema.CARELESS)
             role = {"db_role": act.role} if line.get("actor") == ids.HUMAN else {}
@@ -64,7 +64,7 @@ class DatabaseDocuments:
         return EventRows(self._rows)
 
     def watch(self, places: Iterable[DocumentPlace], names: str) -> DatabaseWatch:
-        """Return a watch on documents with names of a pattern in some places, and on what the team has here."""
+        """Return a watch on documents with matching names in some places; `team` includes the local folder."""
         places = [*places]
         folders = [place.path for place in places if not isinstance(place, Rows)]
         if self.team in places:
@@ -89,14 +89,14 @@ class DatabaseDocuments:
     def clock_difference(self) -> float:
         """Return by how many seconds the server's clock is ahead of this machine's."""
         server, subject = self._rows.server, str(self._rows.label)
-        server.ask(subject, schema.CLOCK)  # the time to connect counts for no clock
+        server.ask(subject, schema.CLOCK)  # connect first: the measurement must not include that time
         before = time.time()
         [(there,)] = server.ask(subject, schema.CLOCK)
         return float(there) - (before + time.time()) / 2
 
     @contextmanager
     def led_by_nobody(self, machine: str) -> Iterator[None]:
-        """Keep a machine's lead from beginning; raises Refused while it is at work."""
+        """Prevent a machine's lead from starting; raises Refused while that lead runs."""
         lease = DatabaseLease(self._paths.team, self._rows, machine)
         lease.take_there()
         try:
@@ -105,29 +105,29 @@ class DatabaseDocuments:
             lease.drop()
 
     def drop_record(self, opened: OpenPlace, machine: str) -> None:
-        """Remove the record of a machine that takes no part any more, in the act that this place is opened for."""
+        """Remove the record of a machine, as part of the transaction of `opened`."""
         assert isinstance(opened, OpenRows)
         opened.drop(record_of(machine))
 
     def records(self) -> dict[str, bytes]:
-        """Return the bytes of all machines' records, by their names; "" is the one that made the team."""
+        """Return the bytes of all machines' records, by machine name; "" is the machine that made the team."""
         start = f"{KINDS[0]}/{RECORDS}"
         rows = self._rows.ask(str(self.team.path), schema.READ_ALL, start, f"{start}~")
         names = ((str(name).removeprefix(f"{KINDS[0]}/"), bytes(data)) for name, data in rows)
         return {machine: data for name, data in names if (machine := machine_of(name)) is not None}
 
     def present(self, machines: Iterable[str]) -> set[str]:
-        """Return which of these machines have a lead at work, as the server knows it; "" is the one of the team."""
+        """Return those of these machines whose lead runs, according to the server; "" is the team's maker."""
         return holders(self._rows, machines)
 
     def signs(self) -> Iterator[object]:
-        """Yield values that differ after each change that a list of the team shows."""
+        """Yield values that differ after every change visible in a list of the team."""
         with suppress(StoreError):
             yield from self._rows.ask(f"team {self._rows.name}", schema.SIGNS)
 
     @contextmanager
     def founding(self, new: Path, uid: str) -> Iterator[TeamPlaces]:
-        """Make the rows of a new team, in one act; its new folder says before where they are."""
+        """Make the rows of a new team in one transaction, after its new folder has recorded their database."""
         rows, subject = self._rows._replace(uid=uid), str(self._rows.label)
         rows.server.prepare(subject)
         File(new, STORE, StorePointer).create(StorePointer(url=self._url, uid=uid))
@@ -138,7 +138,7 @@ class DatabaseDocuments:
             yield TeamPlaces(*(Rows(rows, kind, act=act) for kind in KINDS))
 
     def drop(self, uid: str) -> None:
-        """Remove the rows of a team and what a copy has left of it, unless a later one has its name."""
+        """Remove the rows of a team, also those that a copy set aside; a later team of its name keeps its own."""
         rows, subject = self._rows, str(self._rows.label)
         if not rows.server.has_tables(subject):
             return
@@ -147,11 +147,11 @@ class DatabaseDocuments:
                 act.write(schema.DROP, (name, uid))
 
     def contents(self, uid: str) -> RowContents:
-        """Return all of it as a whole, for a copy."""
+        """Return all documents and events of the team as a whole, for a copy."""
         return RowContents(self._paths.team, self._rows._replace(uid=uid))
 
     def write_to(self, home: Path, uid: str, is_wanted: Callable[[str], bool]) -> None:
-        """Write documents below a home, as files of a team have them; `is_wanted` gets names in its folder."""
+        """Write documents and events as files below a home; `is_wanted` chooses among those in the team's folder."""
         rows, subject = self._rows._replace(uid=uid), str(self._rows.label)
         if not (rows.server.has_tables(subject) and rows.ask(subject, schema.IS)):
             return
@@ -170,7 +170,7 @@ def _places(rows: TeamRows) -> list[Rows]:
 
 
 def label_of(url: str) -> Path:
-    """Return the name of a database in errors: its server and its own name, without the user."""
+    """Return the name of a database in errors: its server and database name, without the user."""
     parts = urlsplit(url)
     server = parts.netloc.rpartition("@")[2] or parse_qs(parts.query).get("host", [""])[0]
     return Path(f"postgresql:{server}", parts.path.strip("/"))

@@ -1,4 +1,4 @@
-"""The events of a team as rows, read on from the last one."""
+"""The events of a team as rows; each read continues after the last event read."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from pro0.store.journal import Journal
 
 
 class EventRows(Journal):
-    """The events of one team, read on from the end of the last look."""
+    """The events of one team; each read continues after the last event read."""
 
     def __init__(self, team: TeamRows) -> None:
         super().__init__(Path())
@@ -24,7 +24,7 @@ class EventRows(Journal):
         return lines[max(0, len(lines) - number) :]
 
     def fresh(self) -> Iterator[bytes]:
-        """Yield the lines added since the last look, oldest first; raises Unwritable without the server."""
+        """Yield the lines added since the last read, oldest first; raises Unwritable for a server out of reach."""
         yield from self._lines(iter(self._rows_of(schema.EVENTS_AFTER, self._latest)))
 
     def _rows_of(self, query: LiteralString, value: int) -> list[Row]:

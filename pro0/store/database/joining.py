@@ -1,4 +1,4 @@
-"""A machine's own folder of a team that another one has made and a database keeps."""
+"""Join a team that another machine made and a database keeps: make this machine's own folder of it."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def join(store: Store, name: str, url: str, share: Share, environment: Environment) -> TeamStore:
-    """Let this machine take part in a team; raises NotFound for no such team, Refused for a taken name.
+    """Let this machine take part in a team; raises NotFound for an unknown team, Refused for a taken name.
 
-    The folder is here whole or not at all. When this is killed, the machine's name may be taken there.
+    The folder is made whole or not at all. After a kill, the machine's name may stay taken in the database.
     """
     team = store.team(name)
     with suppress(StoreError):
-        store.sweep()  # a start that was killed has made rows of that name, which are no team
+        store.sweep()  # a killed start may have left rows of that name, which are not a team
     with store.changing(f"join team {name}"):
         if team.exists():
             text, hint = f"there is a team {name} here already", f"pro0 host list -t {name}"
@@ -50,7 +50,7 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
 
 
 def _sign_up(documents: "DatabaseDocuments", share: Share) -> None:
-    """Begin the machine's record; raises Refused when there is one."""
+    """Make the machine's record; raises Refused when one exists already."""
     machine = share.machine
     with documents.team.locked(f"{machine} joins") as opened:
         if opened.holds(record_of(machine)):

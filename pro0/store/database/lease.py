@@ -22,7 +22,7 @@ from (values ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('
     ('tcp_user_timeout', '30000')) wanted (name, setting)
 join pg_settings known on known.name = wanted.name
 """
-"""Without these a machine that lost its network would count as present for hours; an old server lacks some."""
+"""Without these settings, a machine that lost its network would count as present for hours. Old servers lack some."""
 _HELD = """
 select (l.classid::bigint << 32) | l.objid::bigint from pg_locks l
 where l.locktype = 'advisory' and l.granted and l.objsubid = 1
@@ -30,7 +30,7 @@ where l.locktype = 'advisory' and l.granted and l.objsubid = 1
     and ((l.classid::bigint << 32) | l.objid::bigint) = any(%s)
 """
 _ENDING = 2.0
-"""Seconds to wait for a holder: the server notices the end of a killed one a moment later."""
+"""Seconds to wait for a holder to end: the server notices the end of a killed holder a moment later."""
 
 
 class DatabaseLease(Lease):
@@ -46,7 +46,7 @@ class DatabaseLease(Lease):
         self._lost: DatabaseSession | None = None
 
     def take(self, why: str) -> bool:
-        """Take the lease, or return False when it is held on this machine; raises Refused when it is elsewhere."""
+        """Take the lease, or return False when it is held on this machine; raises Refused when it is held elsewhere."""
         if not super().take(why):
             return False
         try:
@@ -57,9 +57,9 @@ class DatabaseLease(Lease):
         return True
 
     def keep(self) -> None:
-        """Put a deleted lease back, and take the server's again when its connection was lost.
+        """Restore a deleted lease, and take the lease at the server again when the connection was lost.
 
-        Raises Refused when somebody else has it.
+        Raises Refused when somebody else holds it.
         """
         super().keep()
         if self._session and self._session.answers():
@@ -70,9 +70,9 @@ class DatabaseLease(Lease):
         self.take_there()
 
     def has_duties(self) -> bool:
-        """Return True when this lead does what concerns the whole team: one of all machines' leads does."""
+        """Return True when this lead has the duties of the whole team; only one of all machines' leads has them."""
         if self._session is None or not self._session.is_fresh:
-            return False  # another one may have them by now
+            return False  # another lead may have the duties by now
         if not self._has_duties:
             with translated(f"the lease of {self._rows.name}"):
                 self._has_duties = self._session.ask(_TAKE, (self._duties,)) == [(True,)]
@@ -88,13 +88,13 @@ class DatabaseLease(Lease):
             self._session = None
 
     def take_there(self) -> None:
-        """Take the server's lease alone; raises Refused when it is held."""
+        """Take only the lease at the server; raises Refused when it is held."""
         subject = f"the lease of {self._rows.name}"
         with translated(subject):
             session = self._rows.server.connect()
             try:
                 session.ask(_WATCHED)
-                if self._lost:  # the server may not know yet that it is over
+                if self._lost:  # the server may not know yet that the lost connection is over
                     session.ask(schema.END_SESSION, (self._lost.pid, self._lost.since))
                 is_mine = self._is_taken_by(session)
             except BaseException:
@@ -115,7 +115,7 @@ class DatabaseLease(Lease):
 
 
 def lease_key(team: str, machine: str) -> int:
-    """Return the number of the lock that the lead of a machine holds; "" is the one that made the team."""
+    """Return the number of the lock held by a machine's lead; "" is the machine that made the team."""
     return key_of(team, "lease", *([machine] if machine else []))
 
 

@@ -33,14 +33,14 @@ class DatabaseWatch(Watch):
         try:
             self._stop, self._stopping = os.pipe()
         except OSError:
-            super().close()  # whoever has no descriptor left tries again and again
+            super().close()  # callers try again and again, and each try must leave no descriptor open
             raise
         self._thread = threading.Thread(target=self._run, name="listen", daemon=True)
         try:
             self._thread.start()
         except RuntimeError as error:
             self._let_go()
-            raise OSError(errno.EAGAIN, str(error)) from error  # as without a descriptor
+            raise OSError(errno.EAGAIN, str(error)) from error  # the same error as without a free descriptor
 
     def close(self) -> None:
         """End the report and the thread."""
@@ -54,7 +54,7 @@ class DatabaseWatch(Watch):
         os.close(self._stopping)
 
     def _run(self) -> None:
-        """Listen until the end; what was missed while nobody listened may be anything."""
+        """Listen until `close`; each new connection counts as a change, since changes may have been missed."""
         while True:
             with suppress(psycopg.Error, Pro0Error, OSError):
                 session = self._team.server.connect()
@@ -79,6 +79,6 @@ class DatabaseWatch(Watch):
 
 def _waits(descriptor: int, seconds: float) -> bool:
     """Return True when a descriptor is readable within some seconds."""
-    poll = select.poll()  # a descriptor may be beyond those that `select` knows
+    poll = select.poll()  # `select` cannot wait for high descriptor numbers
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(seconds * 1000))

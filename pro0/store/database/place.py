@@ -1,4 +1,4 @@
-"""Places in a database: documents are rows, a lock with all that is replaced behind it is one transaction."""
+"""Places in a database: documents are rows, and a lock is one transaction with all replacements made under it."""
 
 import errno
 from collections.abc import Callable, Iterator
@@ -13,9 +13,9 @@ from pro0.store.database.session import DatabaseAct, Row
 from pro0.store.places.folder import unchecked, unusable
 
 _AFTER = "0"
-"""The sign after a slash: names up to here are those in a place."""
+"""The character that sorts next after a slash: it ends the range of the names in a place."""
 _TRIED = ".tried"
-"""The name of a document that never is."""
+"""The name of a document that is written only as a test, and never kept."""
 Write = Callable[[str, bytes], None]
 
 
@@ -25,40 +25,40 @@ class TeamRows(NamedTuple):
     server: DatabaseServer
     name: str
     uid: str
-    """The team's own: rows of another team that has its name by now are none of it."""
+    """The team's id: rows of a later team of the same name have another one."""
     label: Path
-    """What errors call the database."""
+    """The name of the database in errors."""
     check: Callable[[], None] = unchecked
-    """What may refuse a change, once its lock is held."""
+    """A check that may refuse a change, called under its lock."""
     hint: str | None = None
-    """What to do when it is not there."""
+    """The hint of the error for a missing team."""
 
     def ask(self, subject: str, query: LiteralString, *values: object) -> list[Row]:
-        """Return the rows of a question about the team."""
+        """Return the rows of a query about the team."""
         return self.server.ask(subject, query, (self.name, self.uid, *values))
 
     @property
     def channel(self) -> str:
-        """Return where changes are told."""
+        """Return the channel on which the team's changes are announced."""
         return channel_of(self.name)
 
 
 def channel_of(team: str) -> str:
-    """Return the channel on which changes of a team are told."""
+    """Return the channel on which a team's changes are announced."""
     return f"pro0_{key_of(team) & 0xFFFFFFFFFFFFFFFF:016x}"
 
 
 def unused_name(team: str, uid: str) -> str:
-    """Return the name of the rows that a team had before it was copied to files; no team can be called so."""
+    """Return the name given to a team's rows after a copy to files; no team can have this name."""
     return f".unused-{team}.{uid}"
 
 
 class _TakenBack(Exception):
-    """Ends an act that only tried what the server takes."""
+    """Rolls back a transaction that only tested whether the server accepts a document."""
 
 
 class OpenRows:
-    """A place opened for one act, or without one for reading; each replacement is then an act of its own."""
+    """A place opened for one transaction or, without one, for reading; a replacement then makes its own transaction."""
 
     def __init__(self, place: "Rows", act: DatabaseAct | None = None) -> None:
         self._place = place
@@ -75,7 +75,7 @@ class OpenRows:
         return data
 
     def replace(self, name: str, data: bytes) -> None:
-        """Replace one document whole: with the act it belongs to."""
+        """Replace one document whole, in the open transaction or else in a new one."""
         if self._act is None:
             with self._place.locked(f"write {name}") as opened:
                 opened.replace(name, data)
@@ -92,7 +92,7 @@ class OpenRows:
             raise FileNotFoundError(errno.ENOENT, "the team is gone", team.name)
 
     def drop(self, name: str) -> None:
-        """Remove one document, as a part of the act that has begun."""
+        """Remove one document, as part of the open transaction."""
         assert self._act
         team = self._place.team
         values: dict[str, object] = {
@@ -104,7 +104,7 @@ class OpenRows:
         self._act.write(schema.DROP_DOCUMENT, values)
 
     def try_room(self, data: bytes) -> None:
-        """Raise StoreError when the server takes no document of this data; nothing is changed."""
+        """Raise StoreError when the server does not accept this data as a document; nothing is changed."""
         team, name = self._place.team, self._place.key(_TRIED)
         with suppress(_TakenBack), team.server.act(lock_of(team.name, name), str(self._place.path), "try") as act:
             OpenRows(self._place, act).replace(_TRIED, data)
@@ -116,14 +116,14 @@ class OpenRows:
 
     @contextmanager
     def within(self, name: str) -> Iterator["OpenRows"]:
-        """Open a place in this one, in the same act."""
+        """Open a place in this one, in the same transaction."""
         yield OpenRows(self._place.within(name), self._act)
 
     def tidy(self) -> None:
         """Do nothing: a killed writer leaves nothing here."""
 
     def sync(self) -> None:
-        """Do nothing: the end of the act does it."""
+        """Do nothing: the commit makes every change durable."""
 
     def _ask(self, query: LiteralString, *values: object) -> list[Row]:
         team, subject = self._place.team, str(self._place.path)
@@ -138,15 +138,15 @@ class Rows:
         self._kind = kind
         self._inside = inside
         self._act = act
-        """The act that everything here belongs to, while a team is made."""
+        """The transaction of everything here while a team is being made."""
 
     @property
     def path(self) -> Path:
-        """Return its name in errors."""
+        """Return the name of the place in errors."""
         return self.team.label.joinpath(self._kind, self.team.name, *self._inside)
 
     def key(self, name: str = "") -> str:
-        """Return the name of a document as the database keeps it, that of the place itself with a slash behind it."""
+        """Return the key of a document in the database; without a name, the key of the place, ending with a slash."""
         return "/".join((self._kind, *self._inside, name))
 
     @contextmanager
@@ -156,7 +156,7 @@ class Rows:
 
     @contextmanager
     def locked(self, why: str) -> Iterator[OpenRows]:
-        """Hold its lock for one act; raises StoreError naming the holder."""
+        """Hold the place's lock for one transaction; raises StoreError naming the holder."""
         if self._act:
             yield OpenRows(self, self._act)
             return
@@ -170,7 +170,7 @@ class Rows:
         return Rows(self.team, self._kind, (*self._inside, name), self._act)
 
     def is_there(self) -> bool:
-        """Return True when something is in it; the places of the team itself are there with the team."""
+        """Return True when the place holds a document; the team's three main places exist as long as the team."""
         return bool(self.all_keys() if self._inside else self.team.ask(str(self.path), schema.IS))
 
     def holds(self, name: str) -> bool:
@@ -193,7 +193,7 @@ class Rows:
         return [str(name) for (name,) in rows]
 
     def make(self) -> None:
-        """Do nothing: it is made with its first document. Raises NotFound when the team is gone."""
+        """Do nothing, since the first document makes the place; raises NotFound when the team is gone."""
         if not self._act and not self.team.ask(str(self.path), schema.IS):
             raise self._not_there()
 

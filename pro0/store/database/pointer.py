@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def documents_of(paths: TeamPaths) -> "Documents":
-    """Return the documents of a team, wherever they are kept: the one spot that decides it."""
+    """Return the documents of a team, wherever they are kept; no other function decides this."""
     there = Whereabouts(paths.team)
     if not there.url:
         return Files(paths, there.check)
@@ -31,14 +31,14 @@ class Whereabouts:
 
     def __init__(self, team: Path) -> None:
         self._team = team
-        self._stamp = _stamp(team)  # first: a pointer that is replaced meanwhile has another one
+        self._stamp = _stamp(team)  # first, since a pointer replaced meanwhile has another stamp
         pointer = pointer_in(team)
         self.url, self.uid, self.share = (pointer.url, pointer.uid, pointer.share) if pointer else ("", "", None)
 
     def check(self) -> None:
-        """Raise Refused when they are elsewhere now: who has waited for a lock must not write to the old place."""
+        """Raise Refused when the documents have moved: after waiting for a lock, nobody may write to the old place."""
         stamp = _stamp(self._team)
-        if stamp == self._stamp or not exists(self._team):  # the place itself knows what becomes of a removed team
+        if stamp == self._stamp or not exists(self._team):  # for a removed team, the place itself raises
             return
         if _url(self._team) != self.url:
             text = f"{self._team.name} is kept elsewhere since a moment ago; nothing was changed"
@@ -65,7 +65,7 @@ def in_database(
 
 def _explained(error: ImportError) -> ImportError | EnvironmentMissing:
     """Return the error to raise: how to add psycopg when it is missing, else the error itself."""
-    if (error.name or "psycopg").partition(".")[0] != "psycopg":  # it names none when libpq is missing
+    if (error.name or "psycopg").partition(".")[0] != "psycopg":  # the error names no module when libpq is missing
         return error
     from pro0 import installation
 
@@ -74,9 +74,9 @@ def _explained(error: ImportError) -> ImportError | EnvironmentMissing:
 
 
 def pointer_in(team: Path) -> StorePointer | None:
-    """Return what a team's folder says of its documents, None when they are files and never were elsewhere.
+    """Return the pointer in a team's folder; None when the documents are files and were never in a database.
 
-    Raises StoreError when it cannot be known: rows in a database must not be taken for files.
+    Raises StoreError when it cannot be read: rows in a database must not be taken for files.
     """
     return File(team, STORE, StorePointer).read() if exists(team / STORE) else None
 

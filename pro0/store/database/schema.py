@@ -1,4 +1,4 @@
-"""The tables of a database that keeps teams, and what is asked of them."""
+"""The tables of a database that keeps teams, and the queries on them."""
 
 from typing import Final, LiteralString
 
@@ -32,7 +32,7 @@ create table if not exists pro0.events (
 );
 create table if not exists pro0.acts (id uuid primary key, at timestamptz not null default now());
 """
-"""Made in one transaction, which waits for another that makes them."""
+"""The tables are made in one transaction, which waits for any other transaction that makes them."""
 
 MADE: Final[LiteralString] = "select to_regclass('pro0.acts') is not null"
 VERSION_THERE: Final[LiteralString] = "select max(number) from pro0.version"
@@ -86,7 +86,7 @@ from pro0.teams t where t.name = %s and t.uid = %s
 """
 
 CARELESS: Final[LiteralString] = "set local synchronous_commit = off"
-"""For what is never the truth."""
+"""For writes that are never the truth, such as events: a crash may lose them."""
 LOG: Final[LiteralString] = """
 with kept as (
     insert into pro0.events (team, line) select id, %s from pro0.teams where name = %s and uid = %s returning 1
@@ -116,7 +116,7 @@ select pg_advisory_xact_lock_shared(%s);
 select pg_advisory_xact_lock(%s);
 select set_config('application_name', %s || '@' || floor(extract(epoch from clock_timestamp()) * 1000)::text, true)
 """
-"""The name says who has the lock and since when; another role sees no more of a connection than its name."""
+"""The name says who holds the lock and since when, since another role sees nothing of a connection but its name."""
 HOLDER: Final[LiteralString] = r"""
 select regexp_replace(a.application_name, '@\d+$', ''),
     extract(epoch from clock_timestamp())::float8 - substring(a.application_name from '@(\d+)$')::float8 / 1000

@@ -1,4 +1,4 @@
-"""One database as this process reaches it: its connections, and acts that are done whole or not at all."""
+"""One database as this process reaches it: its connections, and its transactions, done whole or not at all."""
 
 import hashlib
 import os
@@ -22,11 +22,11 @@ CONNECTING = 5.0
 IDLE = 4
 """Connections that stay open when nobody uses them."""
 _WATCHED = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30000}
-"""Else an answer from a server that is out of reach would be waited for, for minutes; the URL may say otherwise."""
+"""Without these, a process would wait for minutes for a server out of reach; the URL may set other values."""
 _SETTLING = 1.0
-"""Seconds until an old connection that the server still takes for open is ended there."""
+"""Seconds to wait before ending, at the server, a lost connection that the server still counts as open."""
 _FORGETS = 64
-"""One act in so many forgets the ids of acts of earlier days."""
+"""One transaction in so many deletes the ids of transactions older than a day."""
 _OURS = "pro0 pid "
 """How the names of our connections begin."""
 _LONGEST = 49
@@ -44,11 +44,11 @@ _REFUSALS = (
     "pg_hba.conf",
     "not permitted to log in",
 )
-"""What a server says when it would refuse the same a moment later."""
+"""Words of a refusal that would be the same a moment later."""
 
 
 class PlaceLock(NamedTuple):
-    """The lock of one place, and that of the whole team, which all its acts share and a copy has alone."""
+    """The lock of one place, and the lock of its whole team: transactions share that one, and a copy holds it alone."""
 
     key: int
     whole: int
@@ -80,7 +80,7 @@ class DatabaseServer:
         self._failed = -CONNECTING
 
     def ask(self, subject: str, query: LiteralString, values: Sequence[object] = ()) -> list[Row]:
-        """Return the rows of one question; raises StoreError."""
+        """Return the rows of one query; raises StoreError."""
         with translated(subject), self._session() as session:
             return session.ask(query, values)
 
@@ -92,7 +92,7 @@ class DatabaseServer:
         """Make the tables, unless they are there; raises StoreError for those of a newer pro0."""
         is_made = self.has_tables(subject)
         with translated(subject), self._session() as session:
-            if not is_made:  # making what is there would ask for the right to make it
+            if not is_made:  # the statements need the right to make tables, even when all exist
                 session.connection.execute(b"begin;" + schema.TABLES.encode() + b"commit")
             [(number,)] = session.ask(schema.VERSION_THERE)
         if number != schema.VERSION:
@@ -104,7 +104,7 @@ class DatabaseServer:
 
     @contextmanager
     def act(self, lock: PlaceLock, subject: str, why: str) -> Iterator[DatabaseAct]:
-        """Hold the lock of a place for one transaction; its end is the commit, an error takes all of it back.
+        """Hold the lock of a place for one transaction, which is committed at the end, and rolled back by an error.
 
         Raises StoreError, naming the holder when one holds the lock for too long.
         """
@@ -134,7 +134,7 @@ class DatabaseServer:
                 self._raise_if_held(session, lock.whole, subject, "ExclusiveLock")
 
     def _raise_if_held(self, session: DatabaseSession, key: int, subject: str, *modes: str) -> None:
-        """Raise StoreError when one holder has had the lock for too long; while it changes hands, nobody gives up."""
+        """Raise StoreError when one holder has held the lock for too long; a lock that changes hands raises nothing."""
         high, low = (key >> 32) & 0xFFFFFFFF, key & 0xFFFFFFFF
         with translated(subject):
             holders = session.ask(schema.HOLDER, ([*modes], high, low))
@@ -164,9 +164,9 @@ class DatabaseServer:
                     raise
 
     def _settle(self, session: DatabaseSession, act: DatabaseAct, lock: PlaceLock, subject: str) -> None:
-        """Find out whether a commit was done whose answer got lost; raises Unwritable when it was not, or nobody knows.
+        """Find out whether a commit with a lost answer was done; raises Unwritable when it was not, or that is unknown.
 
-        Behind the lock the old transaction is over, and then its own row tells.
+        Once this holds the lock, the old transaction is over, and its row among the acts shows whether it was done.
         """
         session.close()
         began = time.monotonic()
@@ -227,7 +227,7 @@ class DatabaseServer:
         session.close()
 
     def connect(self) -> DatabaseSession:
-        """Return a new connection; a server that starts is waited for, but not again and again. Raises StoreError."""
+        """Return a new connection; wait for a server that starts, unless a wait has just failed. Raises StoreError."""
         patience = CONNECTING if time.monotonic() - self._failed > CONNECTING else 0.0
         began = time.monotonic()
         while True:
@@ -250,7 +250,7 @@ class DatabaseServer:
                 time.sleep(0.1)
 
     def close(self) -> None:
-        """End the connections that nobody uses."""
+        """Close the idle connections."""
         with self._lock:
             sessions, self._free = self._free, []
         for session in sessions:
@@ -262,9 +262,9 @@ def _is_idle(session: DatabaseSession) -> bool:
 
 
 def _says_no(error: psycopg.OperationalError) -> bool:
-    """Return True when the server refused the role or the database; False when it is away, or starts.
+    """Return True when the server refused the role or the database; False when it is down, or starts.
 
-    libpq gives a refused connection no code, so its words count. In another language than English they are not known.
+    libpq gives a refused connection no code, so the text of the error decides. Only the English text is known.
     """
     return any(words in str(error) for words in _REFUSALS)
 

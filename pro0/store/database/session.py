@@ -17,11 +17,11 @@ from pro0.store.places.folder import CHANGED_AT_SERVER
 
 Row = tuple[Any, ...]
 _TAKES_NOTHING = (psycopg.errors.FeatureNotSupported, psycopg.errors.ReadOnlySqlTransaction)
-"""What a server says that only reads: the first to a transaction that would write, the second to what makes tables."""
+"""Errors of a read-only server: the first for a transaction that would write, the second for making tables."""
 
 
 class DatabaseSession:
-    """One connection, with what tells it apart at the server."""
+    """One connection, with its process id and start at the server, which identify it there."""
 
     def __init__(self, connection: "Connection[Row]") -> None:
         self.connection = connection
@@ -29,7 +29,7 @@ class DatabaseSession:
 
     @property
     def is_fresh(self) -> bool:
-        """True while the server has not closed it: a server that ended has said so."""
+        """True while the server has not closed the connection; a server announces its end."""
         if self.is_lost:
             return False
         poll = select.poll()
@@ -37,7 +37,7 @@ class DatabaseSession:
         return not poll.poll(0)
 
     def answers(self) -> bool:
-        """Return True when the server still has it: of an end while this machine slept, no word comes by itself."""
+        """Return True when the server answers: a connection that ended while this machine slept may still look open."""
         try:
             return self.is_fresh and bool(self.ask("select 1"))
         except psycopg.Error:
@@ -45,22 +45,22 @@ class DatabaseSession:
 
     @property
     def is_lost(self) -> bool:
-        """True when it is of no more use."""
+        """True when the connection is closed."""
         return self.connection.closed
 
     def ask(self, query: LiteralString, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:
-        """Return the rows of a question."""
+        """Return the rows of a query."""
         cursor = self.connection.execute(query, values, binary=True)
         return cursor.fetchall() if cursor.description else []
 
     def close(self) -> None:
-        """End it."""
+        """Close the connection."""
         with suppress(psycopg.Error):
             self.connection.close()
 
 
 class DatabaseAct:
-    """One transaction behind a lock: everything in it happens, or nothing."""
+    """One transaction under a lock: everything in it happens, or nothing."""
 
     def __init__(self, session: DatabaseSession, subject: str) -> None:
         self._session = session
@@ -70,22 +70,22 @@ class DatabaseAct:
 
     @property
     def role(self) -> str:
-        """Return the role of the database that acts."""
+        """Return the database role of the connection."""
         return self._session.connection.info.user
 
     def ask(self, query: LiteralString, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:
-        """Return the rows of a question in the transaction; raises StoreError."""
+        """Return the rows of a query in the transaction; raises StoreError."""
         with translated(self._subject):
             return self._session.ask(query, values)
 
     def write(self, query: LiteralString, values: Sequence[object] | dict[str, object] = ()) -> list[Row]:
-        """Change something in the transaction; return the rows that says so. Raises StoreError."""
+        """Run a query that changes rows; return its result. Raises StoreError."""
         self.wrote = True
         sys.audit(CHANGED_AT_SERVER)
         return self.ask(query, values)
 
     def load(self, query: LiteralString, rows: Iterable[Sequence[object]]) -> None:
-        """Bring many rows in; raises StoreError."""
+        """Insert many rows; raises StoreError."""
         self.wrote = True
         sys.audit(CHANGED_AT_SERVER)
         with translated(self._subject), self._session.connection.cursor() as cursor, cursor.copy(query) as copy:
@@ -94,7 +94,7 @@ class DatabaseAct:
 
 
 class LockHeld(StoreError):
-    """A lock that was not to be had in time."""
+    """A lock that was not free in time."""
 
 
 @contextmanager
@@ -119,5 +119,5 @@ def translated(subject: str) -> Iterator[None]:
 
 
 def sentence(error: BaseException) -> str:
-    """Return what an error says, in one line."""
+    """Return the text of an error in one line."""
     return " ".join(str(error).split())

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class OwnRecord(File[Runtime]):
-    """The record of this machine's sessions, never that of a later one of its name."""
+    """The record of this machine's sessions, never that of a later machine of the same name."""
 
     def __init__(self, place: "DocumentPlace", share: Share | None) -> None:
         self._machine, self._joined = (share.machine, share.joined) if share else ("", "")
         super().__init__(place, record_of(self._machine), Runtime, absent=_absent(self._machine))
 
     def own(self, record: Runtime) -> Runtime:
-        """Return a record that is this machine's; raises NotFound when it was given up and has its name no more."""
+        """Return the record if it is this machine's; raises NotFound when a later machine has this one's name."""
         if record.joined != self._joined:
             raise _takes_no_part(self._machine)
         return record
@@ -41,7 +41,7 @@ class OwnRecord(File[Runtime]):
 
 
 class WholeRuntime(OwnRecord):
-    """The record of a machine's sessions, which is read as one with those of all other machines."""
+    """The record of a machine's sessions; a read merges it with the records of all other machines."""
 
     def __init__(self, documents: "SharedDocuments", share: Share | None) -> None:
         super().__init__(documents.team, share)
@@ -49,10 +49,10 @@ class WholeRuntime(OwnRecord):
         self._files: dict[str, File[Runtime]] = {}
 
     def read(self) -> Runtime:
-        """Return the record; raises NotFound when this machine takes no part any more, StoreError when corrupt."""
+        """Return the merged record; raises NotFound when this machine no longer takes part, StoreError when corrupt."""
         records = self.records()
         if self._machine not in records:
-            return super().read()  # which says what is missing
+            return super().read()  # raises the error for the missing record
         record = self.own(records.pop(self._machine))
         return whole(record, records, self._documents.present(records))
 
@@ -80,11 +80,11 @@ class LocalConfig(File[TeamConfig]):
         del self._own["machine"], self._own["joined"]
 
     def read(self) -> TeamConfig:
-        """Return it; raises NotFound or StoreError."""
+        """Return the configuration; raises NotFound or StoreError."""
         return replace(super().read(), **self._own)
 
     def find(self) -> TeamConfig | None:
-        """Return it, or None when it is missing."""
+        """Return the configuration, or None when it is missing."""
         config = super().find()
         return replace(config, **self._own) if config else None
 
@@ -94,9 +94,9 @@ class MachineFiles(NamedTuple):
 
     config: File[TeamConfig]
     record: File[Runtime]
-    """What the lead of this machine writes."""
+    """The record that the lead of this machine writes."""
     runtime: File[Runtime]
-    """What readers see."""
+    """The record that readers see."""
 
 
 def machine_files(documents: "Documents", fault: Callable[[TeamConfig], str]) -> MachineFiles:
@@ -109,7 +109,7 @@ def machine_files(documents: "Documents", fault: Callable[[TeamConfig], str]) ->
 
 
 def others_of(documents: "Documents") -> list[str]:
-    """Return the other machines that share a team; "" is the one that made it."""
+    """Return the other machines that share a team; "" is the machine that made it."""
     machines = documents.database.records() if documents.database else ()
     return sorted({*machines} - {own_machine(documents)})
 
@@ -125,7 +125,7 @@ def record_in(place: "DocumentPlace", machine: str) -> File[Runtime]:
 
 
 def _absent(machine: str) -> Callable[[], Runtime] | None:
-    """Return what to do about a missing record: that of the team's own machine is never missing."""
+    """Return a function that raises for a missing record, None for the team's maker: its record always exists."""
 
     def refuse() -> Runtime:
         raise _takes_no_part(machine)
@@ -138,7 +138,7 @@ def _takes_no_part(machine: str) -> NotFound:
 
 
 def whole(own: Runtime, others: Mapping[str, Runtime], present: Collection[str]) -> Runtime:
-    """Return the record of a whole team, from that of this machine and those of others by their names.
+    """Return the record of a whole team, merged from this machine's record and those of others, by machine name.
 
     A session on a machine that is not `present` is unreachable, since nothing says that it has ended.
     """

@@ -1,7 +1,8 @@
 """The move of a stopped team between files and a database: copied, compared, and only then switched over.
 
-One file says where the documents are, and replacing it is the switch. Until then the old place is in charge, from then
-on the new one, wherever this is killed. What a broken copy has left does not count, and the next one overwrites it.
+One file says where the documents are, and replacing it is the switch. Before the switch the old place is in charge,
+after it the new place, even if this process is killed. The leftovers of an interrupted copy do not count, and the next
+copy overwrites them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ Show = Callable[[str], None]
 
 
 class Contents(Protocol):
-    """All documents and events of a team, of whichever kind."""
+    """All documents and events of a team, in files or in a database."""
 
     def keys(self) -> list[str]:
         """Return the names of all documents, in order."""
@@ -47,11 +48,11 @@ class Contents(Protocol):
         ...
 
     def prepare(self) -> None:
-        """Make ready what is to be filled; raises Refused when another team is in the way."""
+        """Prepare for `fill`; raises Refused when another team is in the way."""
         ...
 
     def fill(self, documents: Iterable[tuple[str, bytes]], lines: Iterable[tuple[int, bytes]]) -> None:
-        """Write all, durably, in place of all that is there."""
+        """Replace everything there by these documents and events, durably."""
         ...
 
     def clear(self) -> None:
@@ -59,14 +60,14 @@ class Contents(Protocol):
         ...
 
     def set_aside(self) -> None:
-        """Move all to where no late writer finds it."""
+        """Move everything to a place where no late writer finds it."""
         ...
 
 
 def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
     """Move the documents of a team into the database behind a URL, or into files for ""; the source is kept.
 
-    The caller holds the lead's lease. Raises Refused when somebody is in the way, StoreError where nothing is taken.
+    The caller holds the lead's lease. Raises Refused when somebody is in the way, StoreError when the copy fails.
     """
     before = pointer_in(paths.team) or StorePointer(url="", uid=uid)
     if url and before.unused not in ("", url):
@@ -82,21 +83,21 @@ def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
         with target.led(), source.held():
             _refuse_if_shared(paths.name, source)
             with _taken_back(paths, before, target):
-                if url:  # so that whoever removes the team finds what a kill leaves there
+                if url:  # so that a removal of the team finds what a killed copy leaves there
                     _point(paths, StorePointer(url="", uid=uid, unused=url))
                 _fill(paths.name, source, target, show)
             _point(paths, StorePointer(url=url, uid=uid, unused=before.url))
             switched = True
             source.set_aside()
     except (StoreError, OSError):
-        if not switched:  # else all that counts is done: what is not set aside does not count either
+        if not switched:  # after the switch the move is done, even if the source could not be set aside
             raise
 
 
 def remove_source(paths: TeamPaths, *, force: bool) -> str:
-    """Remove all that copies have left in places that are not in charge.
+    """Remove everything that copies have left in places that are not in charge.
 
-    With `force`, a database that is out of reach is forgotten, and returned: it may keep what it has.
+    With `force`, a database that is out of reach is forgotten, and its URL returned; it may keep its rows.
     """
     pointer, forgotten = pointer_in(paths.team), ""
     if pointer and pointer.url:
@@ -116,7 +117,7 @@ def remove_source(paths: TeamPaths, *, force: bool) -> str:
 
 
 def _refuse_if_shared(name: str, source: Contents) -> None:
-    """Raise Refused when another machine takes part by now: it could join until nobody could change anything."""
+    """Raise Refused when another machine takes part by now: machines could join until the source was locked."""
     kind, keys = f"{KINDS[0]}/", source.keys()
     records = [machine_of(key.removeprefix(kind)) for key in keys if key.startswith(kind)]
     if others := ", ".join(filter(None, records)):
@@ -147,13 +148,13 @@ def _fill(name: str, source: Contents, target: Contents, show: Show) -> None:
             raise StoreError(f"{key} of {name} differs in the copy; the team stays where it was", hint="try again")
     if any(old != new for old, new in zip_longest(_words(source), _words(target))):
         raise StoreError(f"the events of {name} differ in the copy; the team stays where it was", hint="try again")
-    # Last: what was made meanwhile, as the comments of a task that had none, was there to be locked by nobody.
+    # Last: a document made meanwhile, such as a task's first comments, had no lock that could be held.
     if target.keys() != keys or source.keys() != keys:
         raise StoreError(f"{name} was changed meanwhile; it stays where it was", hint="try again")
 
 
 def _words(contents: Contents) -> Iterator[bytes]:
-    """Yield the events without their files, since a long one is cut when it becomes files, and each with its end."""
+    """Yield each event with its newline, but not its file's number: the copy of a long log may be split anew."""
     return (ended(line) for _, line in contents.lines())
 
 

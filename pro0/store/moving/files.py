@@ -1,4 +1,4 @@
-"""All files that a team has as its documents, read and written as a whole, for a copy of it."""
+"""All documents and events of a team in files, read and written as a whole when the team is copied."""
 
 import os
 import resource
@@ -53,7 +53,7 @@ class FileContents:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep everybody else from changing a document; raises StoreError naming who does."""
+        """Keep everybody else from changing a document; raises StoreError naming the holder of a lock."""
         self._require_fit()
         tasks, boxes = (Folder(self._folders[kind]) for kind in KINDS[1:])
         folders = [*self._folders.values(), *(tasks.path / name for name in tasks.folders() if "-" in name)]
@@ -67,14 +67,14 @@ class FileContents:
 
     @contextmanager
     def led(self) -> Iterator[None]:
-        """Keep leads out: whoever copies holds the lease of the files already."""
+        """Do nothing to keep leads out: the caller of `copy` holds the lease already."""
         yield
 
     def prepare(self) -> None:
-        """Do nothing: files need nothing."""
+        """Do nothing: files need no preparation."""
 
     def fill(self, documents: Iterable[tuple[str, bytes]], lines: Iterable[tuple[int, bytes]]) -> None:
-        """Write all, durably, in place of all that is there."""
+        """Replace everything there by these documents and events, durably."""
         self.clear()
         for folder in self._folders.values():
             make_folder(folder)
@@ -98,7 +98,7 @@ class FileContents:
             atomic.sync(team)
 
     def set_aside(self) -> None:
-        """Move all into a small home of its own; whoever waited to change something finds nothing to change."""
+        """Move everything into a small home of its own; a writer that waited for a lock then finds no document."""
         unused = TeamPaths(self._paths.team / UNUSED, self._paths.name)
         trees.remove(unused.home)
         for folder in (unused.team / LOGS, unused.tasks.parent, unused.mailboxes.parent):
@@ -111,7 +111,7 @@ class FileContents:
             atomic.sync(folder)
 
     def remove(self) -> None:
-        """Remove what was set aside, and what is still in its place."""
+        """Remove the files that were set aside, and those still in their places."""
         with translated(self._paths.team):
             trees.remove(self._paths.team / UNUSED)
         self.clear()
@@ -158,7 +158,7 @@ def _below(top: Path) -> Iterator[str]:
 
 
 def _make_room(locks: int) -> None:
-    """Let this process have as many open files as it needs to hold so many locks, as far as it may."""
+    """Raise this process's limit of open files to what so many locks need, as far as it may be raised."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = locks * _EACH_LOCK + _OTHERS
     if soft != resource.RLIM_INFINITY and soft < needed:

@@ -1,1 +1,1 @@
-"""Where documents are kept: in folders; the room itself knows none of the kinds."""
+"""The places where documents are kept: the interface of every kind of place, and folders."""

@@ -1,4 +1,4 @@
-"""The documents of one team as a whole, of whichever kind: where each is, their events, their watch, their lease."""
+"""The documents of one team in files: their places, their events, their watch and their lease."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,7 +52,7 @@ class Files:
         self.mailboxes: DocumentPlace = Folder(paths.mailboxes, check)
 
     def log(self, line: "Mapping[str, object]") -> None:
-        """Append one line to the team's events; one that cannot be written is left out."""
+        """Append one line to the team's events; a failed write is ignored."""
         with suppress(OSError), atomic.folder(self._paths.team) as folder:
             journal.append(folder, EVENTS, line)
 
@@ -61,7 +61,7 @@ class Files:
         return journal.Journal(self._paths.team / EVENTS)
 
     def watch(self, places: "Iterable[DocumentPlace]", names: str) -> "Watch":
-        """Return a watch on documents with names of a pattern in some places."""
+        """Return a watch on the documents in some places whose names match a pattern."""
         from pro0.store.watch import Watch  # late: short commands watch nothing
 
         return Watch([place.path for place in places], names)
@@ -73,19 +73,19 @@ class Files:
         return Lease(self._paths.team)
 
     def signs(self) -> Iterator[object]:
-        """Yield values that differ after each change that a list of the team shows: files are replaced whole."""
+        """Yield values that differ after every change visible in a list of the team; each file is replaced whole."""
         team, mailboxes = str(self._paths.team), str(self._paths.mailboxes)
         files = [*(f"{team}/{name}" for name in _SHOWN), f"{self._paths.tasks}/{TASKS}"]
         with suppress(OSError):
             files += [f"{mailboxes}/{name}/{MESSAGES}" for name in sorted(os.listdir(mailboxes))]
         for file in files:
             with suppress(OSError):
-                status = os.stat(file)  # os: a Path costs as much again, and every team has its look every two seconds
+                status = os.stat(file)  # os: a Path costs twice as much, and every team is looked at every two seconds
                 yield status.st_ino, status.st_mtime_ns
 
     @contextmanager
     def founding(self, new: Path, uid: str) -> Iterator[TeamPlaces]:  # noqa: ARG002 - folders need no uid
-        """Make the places of a new team, whose folder is still called otherwise."""
+        """Make the places of a new team, whose folder `new` does not have its final name yet."""
         for folder in (self._paths.tasks, self._paths.mailboxes):
             make_folder(folder)
         yield TeamPlaces(Folder(new), self.tasks, self.mailboxes)

@@ -15,7 +15,7 @@ from pro0.store.lock import locked, tidy
 from pro0.store.paths import LOCK, NEW, TeamPaths
 
 CHANGED_AT_SERVER = "pro0.store.change"
-"""The interpreter's event of a change that no call for files shows: one at a server."""
+"""The interpreter's audit event of a change at a server, which no call on files shows."""
 
 
 def unchecked() -> None:
@@ -29,7 +29,7 @@ class OpenFolder:
         self._folder = descriptor
 
     def read(self, name: str, limit: int) -> bytes:
-        """Return a file's bytes; raises FileNotFoundError, or OSError for no file or too many bytes."""
+        """Return a file's bytes; raises FileNotFoundError, or OSError for an irregular file or too many bytes."""
         return atomic.read(self._folder, name, limit)
 
     def replace(self, name: str, data: bytes) -> None:
@@ -37,7 +37,7 @@ class OpenFolder:
         atomic.replace(self._folder, name, data)
 
     def try_room(self, data: bytes) -> None:
-        """Raise the OSError of replacing a file by this data; nothing is changed."""
+        """Raise the OSError that replacing a file by this data would raise; change nothing."""
         atomic.try_room(self._folder, data)
 
     def holds(self, name: str) -> bool:
@@ -63,7 +63,7 @@ class OpenFolder:
 
 
 class Folder:
-    """A place that is a folder; opened only while it is used. `check` may refuse whoever has got its lock."""
+    """A place that is a folder, opened only while it is used; `check` may refuse a change, under the lock."""
 
     def __init__(self, path: Path, check: Callable[[], None] = unchecked) -> None:
         self.path = path
@@ -107,7 +107,7 @@ class Folder:
         return []
 
     def make(self) -> None:
-        """Make it unless it is there; raises NotFound when the folder around it is gone."""
+        """Make the folder unless it exists; raises NotFound when the folder around it is gone."""
         add_folder(self.path)
 
     def stamp(self, name: str) -> object:
@@ -136,7 +136,7 @@ def translate(error: OSError, path: Path) -> NoReturn:
 
 
 def unusable(error: OSError, path: Path) -> StoreError:
-    """Return an operating system's error about a document as one for a person; without a number it is too large."""
+    """Return an operating system's error about a document as one for a person; no number means too large."""
     if not error.errno:
         return StoreError(f"cannot use {path}: {error}", code=ErrorCode.STORE_CORRUPT)
     why = f"{error.strerror} ({errno.errorcode.get(error.errno, error.errno)})"
@@ -156,7 +156,7 @@ def _odd(path: Path) -> Path | None:
 def _is_odd(path: Path) -> bool:
     try:
         kind = stat.S_IFMT(os.lstat(path).st_mode)
-    except OSError:  # the first error is the one to tell
+    except OSError:  # report the first error, not this one
         return False
     return kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 
@@ -184,7 +184,7 @@ def exists(path: Path) -> bool:
 def delete(path: Path) -> None:
     """Delete a folder with its content, or any other entry; a missing entry is no error.
 
-    `rmtree` opens anything but a folder, and waits for ever on a pipe without a writer.
+    `rmtree` would open any entry that is no folder, and wait for ever on a pipe without a writer.
     """
     if looking.is_folder(path) and not looking.is_link(path):
         import shutil  # late: a short command removes nothing
@@ -195,7 +195,7 @@ def delete(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder of one's own and its missing parents, with mode 0700; keep a present folder."""
+    """Make a private folder and its missing parents, with mode 0700; keep a present folder."""
     missing = []
     while not exists(path):
         missing.append(path)
@@ -212,13 +212,13 @@ def add_folder(path: Path) -> None:
         with suppress(FileExistsError):
             os.mkdir(path.name, atomic.FOLDER_MODE, dir_fd=parent)
         with atomic.folder(path.name, parent):
-            os.fsync(parent)  # whoever made it: its content must not be lost with it
+            os.fsync(parent)  # even if another process made it: its content must not be lost with it
 
 
 def add_links(folder: Path, links: Mapping[str, str]) -> None:
-    """Make symbolic links below a folder of one's own, over what stands there; the names may hold folders.
+    """Make symbolic links below a private folder, in place of present files; a name may contain folders.
 
-    A link that leads to a name with / at its end leads to a folder, which is made if it is missing and can be.
+    A target that ends with / is a folder, which is made if it is missing and can be made.
     """
     for name, target in links.items():
         path = folder / name
@@ -240,7 +240,7 @@ def translated(place: Path) -> Iterator[None]:
 
 
 def refuse_leftovers(paths: TeamPaths) -> None:
-    """Raise StoreError for files of a team that is not there: they would go with a new one of that name."""
+    """Raise StoreError for files of a team that does not exist: a new team of that name would take them over."""
     for leftover in (paths.tasks, paths.mailboxes):
         if exists(leftover):
             hint = "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
@@ -253,7 +253,7 @@ def refuse_leftovers(paths: TeamPaths) -> None:
 
 @contextmanager
 def late(what_then: str) -> Iterator[None]:
-    """Let an error after a committed change say so, and what happens then."""
+    """Add to an error after a committed change that the change is made, and what happens then."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a place of documents promises, of whichever kind it is: only types, which no program loads."""
+"""The interface of every kind of place of documents: only types."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import NoReturn, Protocol
 
 
 class OpenPlace(Protocol):
-    """A place opened for one act; behind a lock, all replacements to the end of the act."""
+    """A place opened for one act; under a lock, the act is all replacements until the place is closed."""
 
     def read(self, name: str, limit: int) -> bytes:
         """Return a document's bytes; raises FileNotFoundError, or OSError for more than `limit` of them."""
@@ -17,7 +17,7 @@ class OpenPlace(Protocol):
         ...
 
     def try_room(self, data: bytes) -> None:
-        """Raise the OSError of replacing a document by this data; nothing is changed."""
+        """Raise the OSError that replacing a document by this data would raise; change nothing."""
         ...
 
     def holds(self, name: str) -> bool:
@@ -42,7 +42,7 @@ class DocumentPlace(Protocol):
 
     @property
     def path(self) -> Path:
-        """Return its name in errors."""
+        """Return the name of the place in errors."""
         ...
 
     def open(self) -> AbstractContextManager[OpenPlace]:
@@ -58,7 +58,7 @@ class DocumentPlace(Protocol):
         ...
 
     def is_there(self) -> bool:
-        """Return True when it is there."""
+        """Return True when the place exists."""
         ...
 
     def holds(self, name: str) -> bool:
@@ -77,7 +77,7 @@ class DocumentPlace(Protocol):
         ...
 
     def make(self) -> None:
-        """Make it unless it is there; raises NotFound when the place around it is gone."""
+        """Make the place unless it exists; raises NotFound when the place around it is gone."""
         ...
 
     def stamp(self, name: str) -> object:

@@ -1,4 +1,4 @@
-"""What the documents of a team promise as a whole, of whichever kind: only types, which no program loads."""
+"""The interface of a team's documents, in files or in a database: only types, which no program loads."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -20,11 +20,11 @@ class Documents(Protocol):
     tasks: DocumentPlace
     mailboxes: DocumentPlace
     mends: str
-    """Why pro0 repairs none of them, in words; "" where it does."""
+    """Why pro0 does not repair these documents, in words; "" when it does."""
 
     @property
     def share(self) -> Share | None:
-        """Return what this machine keeps for itself of a team that another one has made, None of its own."""
+        """Return this machine's share of a team that another machine made, None for a team of its own."""
         ...
 
     @property
@@ -33,7 +33,7 @@ class Documents(Protocol):
         ...
 
     def log(self, line: Mapping[str, object]) -> None:
-        """Append one line to the team's events; one that cannot be written is left out."""
+        """Append one line to the team's events; a failed write is ignored."""
         ...
 
     def events(self) -> journal.Journal:
@@ -41,7 +41,7 @@ class Documents(Protocol):
         ...
 
     def watch(self, places: Iterable[DocumentPlace], names: str) -> Watch:
-        """Return a watch on documents with names of a pattern in some places."""
+        """Return a watch on the documents in some places whose names match a pattern."""
         ...
 
     def lease(self) -> Lease:
@@ -49,16 +49,16 @@ class Documents(Protocol):
         ...
 
     def signs(self) -> Iterator[object]:
-        """Yield values that differ after each change that a list of the team shows."""
+        """Yield values that differ after every change visible in a list of the team."""
         ...
 
     def founding(self, new: Path, uid: str) -> AbstractContextManager[TeamPlaces]:
-        """Make the places of a new team, whose folder is still called otherwise."""
+        """Make the places of a new team, whose folder `new` does not have its final name yet."""
         ...
 
 
 class SharedDocuments(Protocol):
-    """The documents of a team that machines can share; "" names the one that made the team."""
+    """The documents of a team that machines can share; the machine "" is the one that made the team."""
 
     team: DocumentPlace
 
@@ -67,7 +67,7 @@ class SharedDocuments(Protocol):
         ...
 
     def present(self, machines: Iterable[str]) -> set[str]:
-        """Return which of these machines have a lead at work."""
+        """Return those of these machines whose lead runs."""
         ...
 
     def clock_difference(self) -> float:
@@ -75,9 +75,9 @@ class SharedDocuments(Protocol):
         ...
 
     def led_by_nobody(self, machine: str) -> AbstractContextManager[None]:
-        """Keep a machine's lead from beginning; raises Refused while it is at work."""
+        """Prevent a machine's lead from starting; raises Refused while that lead runs."""
         ...
 
     def drop_record(self, opened: OpenPlace, machine: str) -> None:
-        """Remove the record of a machine, in the act that this place is opened for."""
+        """Remove the record of a machine, as part of the transaction of `opened`."""
         ...

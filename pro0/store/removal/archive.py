@@ -37,7 +37,7 @@ from pro0.store.paths import (
 from pro0.store.removal import trees
 
 _KEPT = frozenset({CONFIG, WANTED, RUNTIME, USAGE, TROUBLES})
-"""The documents of a team's folder that an archive keeps; what it was started with stays out (its environment)."""
+"""The documents of a team's folder that an archive keeps; the environment it was started with is left out."""
 _WHEN = "%Y%m%dT%H%M%SZ"
 _KEY = re.compile(r"([a-z0-9-]+)\.(\d{8}T\d{6}Z)\.([A-Za-z0-9-]+)")
 
@@ -59,7 +59,7 @@ def archives(home: Path) -> list[Archive]:
 def begin(home: Path, name: str, uid: str, ended: datetime) -> None:
     """Make an empty archive for a team that is still there; raises OSError, or EnvironmentMissing for an unfit place.
 
-    Nothing needs a new folder after the team's removal is committed.
+    So no new folder is needed after the team's removal is committed.
     """
     make_folder(home / ARCHIVES)
     _require_fit(home)
@@ -74,12 +74,12 @@ def begin(home: Path, name: str, uid: str, ended: datetime) -> None:
 
 
 def is_begun(home: Path, trash: Path) -> bool:
-    """Return True while the archive of a removed team is not whole."""
+    """Return True while the archive of a removed team is unfinished."""
     return bool(_begun(home, *_name_and_uid(trash)))
 
 
 def rehearse(home: Path, name: str, uid: str, ended: datetime) -> None:
-    """Begin an archive and take it back; raises as `begin` does."""
+    """Begin an archive and remove it again; raises as `begin` does."""
     abandon(home, name, uid)
     begin(home, name, uid, ended)
     abandon(home, name, uid)
@@ -110,42 +110,42 @@ def complete(home: Path, trash: Path) -> None:
 
 
 def drop_rows(home: Path, entry: Path) -> None:
-    """Remove the rows of a team in a database that was removed or only half made, and what a copy has left there."""
+    """Remove the rows of a removed or half-made team from its databases, also those that a copy has left."""
     if pointer := pointer_in(entry):
         for url in _named(pointer):
             in_database(home, name_of(entry), url).drop(pointer.uid)
 
 
 def databases(entry: Path) -> list[str]:
-    """Return the databases that may keep rows of a team that was removed or only half made."""
+    """Return the databases that may keep rows of a removed or half-made team."""
     pointer = pointer_in(entry)
     return _named(pointer) if pointer else []
 
 
 def _named(pointer: StorePointer) -> list[str]:
-    if pointer.share:  # then they are the team's, in which this machine only took part
+    if pointer.share:  # the rows belong to a team in which this machine only took part
         return []
     return [url for url in (pointer.url, pointer.unused) if url]
 
 
 def may_wait(entry: Path) -> bool:
-    """Return True when a removal needs a database to end."""
+    """Return True when a removal may need a database to be finished."""
     return exists(entry / STORE)
 
 
 def forget_databases(entry: Path) -> None:
-    """Let a removal end without its databases, durably."""
+    """Let a removal be finished without its databases, durably."""
     (entry / STORE).unlink(missing_ok=True)
     atomic.sync(entry)
 
 
 def name_of(entry: Path) -> str:
-    """Return the team of something begun in the folder of teams or of archives."""
+    """Return the name of the team of a half-done entry in the folder of teams or of archives."""
     return entry.name.removeprefix(TRASH).removeprefix(NEW).partition(".")[0]
 
 
 def forget(archive: Archive) -> Path:
-    """Commit the removal of an archive by one rename; return what `remove` has to remove then, or `sweep` later."""
+    """Commit the removal of an archive by one rename; return the path for `remove`, or for a later `sweep`."""
     trash = archive.path.with_name(f"{TRASH}{archive.path.name}")
     with suppress(FileNotFoundError):
         archive.path.rename(trash)
@@ -161,16 +161,16 @@ def remove(trash: Path) -> None:
 
 
 def half_done(home: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the archives that were begun or forgotten only by half, each with its team's name."""
+    """Yield the half-made and half-forgotten archives, each with its team's name."""
     for path in trees.entries(home / ARCHIVES):
         if path.name.startswith((NEW, TRASH)):
             yield name_of(path), path
 
 
 def sweep(home: Path, waiting: dict[Path, Pro0Error]) -> list[str]:
-    """Remove half-forgotten archives, and those of removals that were never committed; return their names.
+    """Remove half-forgotten archives, and those of removals that were never committed; return the teams' names.
 
-    Those of removals that wait stay. What cannot be removed waits too.
+    The archives of waiting removals stay. An archive that cannot be removed is added to `waiting`.
     """
     names, stays = [], {path for trash in waiting for path in _begun(home, *_name_and_uid(trash))}
     for name, path in half_done(home):

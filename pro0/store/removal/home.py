@@ -38,15 +38,15 @@ def others(home: Path, settings: str) -> Iterator[Path]:
 
 
 def foreign(home: Path) -> Iterator[Path]:
-    """Yield what another user owns in a home, but for worktrees."""
+    """Yield the files that another user owns in a home, except worktrees."""
     yield from health.foreign(*(path for path in trees.entries(home) if path.name != WORKTREES))
 
 
 def remove(home: Path, settings: str, look: Callable[[], None] = lambda: None) -> bool:
-    """Remove what is pro0's, under the home's lock, and return True when the home is gone; no team is there any more.
+    """Remove pro0's files from a home without teams, under its lock; return True when the home is gone.
 
-    `look` comes first under the lock, and raises for what must stay: others make teams under that lock.
-    Worktrees and the repositories of guests are removed one by one before it: the folder of those that stay, stays.
+    `look` is called first under the lock, and raises when something must stay: teams are made under the same lock.
+    The caller has removed worktrees and the repositories of guests one by one before; a folder with the rest stays.
     """
     try:
         with locked(home, "uninstall"):

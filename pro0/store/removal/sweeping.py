@@ -1,6 +1,6 @@
-"""The end of what is begun: removals with their archives, and half-made teams, each of them by itself.
+"""Finish half-done work: removals with their archives, and half-made teams, each independent of the others.
 
-One whose database is out of reach, or whose files cannot be moved or removed, waits, and keeps no other one.
+An entry waits when its database is out of reach, or its files cannot be moved or removed. It delays no other entry.
 """
 
 from pathlib import Path
@@ -14,25 +14,25 @@ from pro0.store.places.folder import refuse_leftovers
 from pro0.store.removal import archive, trees
 
 WITHOUT_DATABASE = "is its database up? is it gone for good: pro0 team cleanup {} --force"
-"""What to do about a team whose database does not answer, or has nothing of it."""
+"""The hint for a team whose database does not answer, or has no rows of the team."""
 
 
 class Swept(NamedTuple):
-    """What a sweep has come to."""
+    """The result of a sweep."""
 
     names: list[str]
     """The teams of which something was finished or removed."""
     waiting: dict[Path, Pro0Error]
-    """What could not be finished, and why."""
+    """The entries that could not be finished, each with its error."""
 
     def require(self, name: str = "", uid: str = "") -> list[str]:
-        """Return the names; raise the error of a removal that waits: of this team, or of any for none."""
+        """Return the names; raises the error of a waiting removal: of this team, or of any when no team is named."""
         if error := self.reason(name, uid):
             raise error
         return self.names
 
     def reason(self, name: str = "", uid: str = "") -> Pro0Error | None:
-        """Return why a removal waits, of this team or of any, None when none does."""
+        """Return the error of a waiting removal, of this team or, when none is named, of any; None when none waits."""
         for entry, error in self.waiting.items():
             if entry.name == f"{TRASH}{name}.{uid}" if uid else name in ("", archive.name_of(entry)):
                 if archive.may_wait(entry) and not _is_of_the_disk(error):
@@ -54,7 +54,7 @@ def sweep(home: Path) -> Swept:
     for entry in finished:
         _put_away(home, entry, waiting)
     for entry in over:
-        if entry not in waiting:  # else nobody would know of the tasks and mailboxes that are still there
+        if entry not in waiting:  # a waiting entry stays: nothing else tells of tasks and mailboxes still there
             with trees.noting(waiting, entry):
                 trees.remove(entry)
     names = [archive.name_of(entry) for entry in over if entry not in waiting]
@@ -62,7 +62,7 @@ def sweep(home: Path) -> Swept:
 
 
 def require_free(paths: TeamPaths, swept: Swept) -> None:
-    """Raise StoreError for files of an earlier team of this name, with what keeps them there."""
+    """Raise StoreError for files of an earlier team of this name, with the reason why they are still there."""
     try:
         refuse_leftovers(paths)
     except StoreError as error:
@@ -72,7 +72,7 @@ def require_free(paths: TeamPaths, swept: Swept) -> None:
 
 
 def _put_away(home: Path, entry: Path, waiting: dict[Path, Pro0Error]) -> None:
-    """Remove the tasks and mailboxes of a removed team; a new team of the same name uses them."""
+    """Remove the tasks and mailboxes of a removed team, unless a new team of the same name uses the folders."""
     name = archive.name_of(entry)
     for path in (home / "tasks" / name, home / "mailboxes" / name):
         with trees.noting(waiting, entry, path):
@@ -83,7 +83,7 @@ def _put_away(home: Path, entry: Path, waiting: dict[Path, Pro0Error]) -> None:
 
 
 def give_up(home: Path, name: str) -> dict[str, str]:
-    """Finish the removals of a name without the databases that they wait for, and return these, each with the reason.
+    """Finish a team's removals without the databases that they wait for; return each database with the reason.
 
     Rows may stay there. Raises the error of a removal that waits for anything else.
     """
@@ -102,15 +102,15 @@ def waits(home: Path, name: str) -> bool:
 
 
 def _waits_for_database(home: Path, entry: Path, error: Pro0Error) -> bool:
-    """Return True when a removal failed for its database, not for a lock there or a question that failed once."""
+    """Return True when a removal failed because of its database, not because of a lock there or one failed query."""
     try:
         pointer = pointer_in(entry)
     except StoreError as failed:
-        return failed.code != StoreError.code  # of a damaged pointer nobody can say which database it is
+        return failed.code != StoreError.code  # a damaged pointer names no database that could be asked
     if not (isinstance(error, Unwritable) and archive.is_begun(home, entry)):
-        # With the archive whole, only rows there are left, and files that the disk does not let go.
+        # Once the archive is finished, only rows in the database are left, and files that the disk cannot remove.
         return isinstance(error, Unwritable | KeepsNoTeam) and not _is_of_the_disk(error)
-    # What the archive would keep is only there: one question that failed is no reason to lose it.
+    # Only the database has the documents for the archive: one failed query is no reason to lose them.
     try:
         if pointer and pointer.url:
             in_database(home, archive.name_of(entry), pointer.url).names()
@@ -127,7 +127,7 @@ def _forgotten(entry: Path) -> list[str]:
     try:
         databases = archive.databases(entry)
     except StoreError as error:
-        if error.code == StoreError.code:  # it may be read again, and tell
+        if error.code == StoreError.code:  # a later read may succeed
             raise
         databases = ["a database that its damaged store.json named"]
     archive.forget_databases(entry)

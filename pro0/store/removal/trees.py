@@ -1,4 +1,4 @@
-"""Folders of ours, listed and removed whole, also while late writers still add to them."""
+"""List pro0's folders, and remove them whole, even while late writers still add files."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -54,7 +54,7 @@ def _trash(path: Path) -> Path:
 
 @contextmanager
 def noting(waiting: dict[Path, Pro0Error], entry: Path, place: Path | None = None) -> Iterator[None]:
-    """Note the first error about one thing, and go on with the others; `place` holds its files."""
+    """Note the first error about an entry instead of raising it; `place` is the path of the files concerned."""
     try:
         with translated(place or entry):
             yield
