@@ -31,7 +31,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 UNUSABLE = (StoreError, EnvironmentMissing, NotFound)
-"""Errors of a document out of use: that of the disk or of damage, of a link in its place, of its missing folder."""
+"""Errors of an unusable document: a disk error or damage, a link in its place, or a missing folder."""
 Vouch = Callable[[Path, Callable[[], Path], str], None]
 """A check of a person's verdict: takes home, project and act; raises Refused unless a person gives it."""
 
@@ -55,7 +55,7 @@ def clock() -> datetime:
 
 
 def zone(name: str) -> tzinfo | None:
-    """Return a time zone by its name, the present one of this machine for "", None for a zone unknown here."""
+    """Return a time zone by its name; "" is the present zone of this machine. None for an unknown zone."""
     from zoneinfo import ZoneInfo  # start-up time
 
     if not name:
@@ -81,7 +81,7 @@ class Context(msgspec.Struct, frozen=True):
     vouch: Vouch = in_process
     """The check of a person's verdict; calls from outside choose a stricter one."""
     shown: str = ""
-    """The digest of the task that the caller was shown, "" for none: another task as it is now is not changed."""
+    """The digest of the task as the caller was shown it, "" for none: a task that differs by now is not changed."""
 
     names_shown: bool = False
     """True when a verdict about a task counts only with `shown` (behaviour 5.11)."""
@@ -89,7 +89,7 @@ class Context(msgspec.Struct, frozen=True):
     def person(self, act: str, *, about_task: bool = False) -> None:
         """Raise Refused for a human's unproven verdict; other callers are judged by their permissions.
 
-        `about_task` says of an act that is no operation's name that it is about a task.
+        `about_task` marks an act about a task whose name does not begin with `task.`.
         """
         if self.caller.who is Who.HUMAN:
             if self.names_shown and not self.shown and (about_task or act.startswith("task.")):
@@ -109,7 +109,7 @@ class Operation(msgspec.Struct, frozen=True):
     changes: bool
     summary: str
     function: Callable[..., object]
-    """The call itself: the context, then what its signature says; callers are checked."""
+    """The function with a check of its caller: it takes the context, then its own parameters."""
     verdict: bool = False
     """True when it is a person's verdict, given on a terminal (behaviour 5.3)."""
 
@@ -139,7 +139,7 @@ def operation(
 
 @contextmanager
 def already(done: str) -> Iterator[None]:
-    """Add the change already made to an error of UNUSABLE raised after it."""
+    """Add to an UNUSABLE error the name of the change that was made before it."""
     try:
         yield
     except UNUSABLE as error:
@@ -152,9 +152,9 @@ def lead_context(team: TeamStore) -> Context:
 
 
 def caller_of(environment: Mapping[str, str], home: Path, pid: int | None = None) -> tuple[Caller, str | None]:
-    """Return a process's caller and a member's team; raises Refused when identity is only claimed, or hidden.
+    """Return the caller that a process is, and a member's team; raises Refused for an unproven or hidden identity.
 
-    The process is this one, or another one that this one can see.
+    The process is this one, or with `pid` another process visible to this one.
     """
     session = session_of(environment, home, pid)
     if session is None:

@@ -21,14 +21,14 @@ _KNOWN = partial(File, name=DEVICES, kind=Devices, absent=Devices)
 
 
 class Credentials(NamedTuple):
-    """What a device proves itself with; it is stored nowhere but there."""
+    """The secrets that prove a device's identity; only the device stores them."""
 
     cookie: str
     secret: str
 
 
 def known(home: Path) -> Devices:
-    """Return what is known of the devices of a home; raises StoreError."""
+    """Return the stored devices and codes of a home; raises StoreError."""
     return _file(home).find() or Devices()
 
 
@@ -52,7 +52,7 @@ def new_code(home: Path, rights: Rights) -> str:
 
 
 def pair(home: Path, code: str, name: str) -> tuple[Device, Credentials]:
-    """Admit a device by a code; raises Refused for a wrong one, and for each one after too many."""
+    """Admit a device by a code; raises Refused for a wrong code, and for every code after too many wrong ones."""
     now = datetime.now(UTC)
     with _made(home).change("try a pairing code") as change:
         change.value = before = rules.tried(change.value, now)
@@ -77,7 +77,7 @@ def pair(home: Path, code: str, name: str) -> tuple[Device, Credentials]:
 
 
 def recognised(home: Path, cookie: str, secret: str) -> Device | None:
-    """Return the device that both belong to, None for no one's; the time it takes says nothing about them."""
+    """Return the device of this cookie and secret, or None; the time of the comparison reveals nothing about them."""
     cookie_hash, secret_hash = _hash(cookie), _hash(secret)
     owner = None
     for device in known(home).devices:

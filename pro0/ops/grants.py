@@ -21,7 +21,7 @@ from pro0.rules.tasks.changes import find
 from pro0.store.paths import HOME_VARIABLE
 
 LIMIT = 100
-"""The most valid grants of one team at a time."""
+"""The largest number of valid grants of one team at a time."""
 
 
 class GrantStatus(msgspec.Struct, frozen=True, rename="camel"):
@@ -80,7 +80,7 @@ def grants(context: Context, name: str | None = None) -> list[GrantStatus]:
 
 @operation("member.revoke", HUMAN_ONLY, verdict=True)
 def revoke(context: Context, named: str) -> list[Grant]:
-    """End one grant, named by its id, or all of a member; what still uses it is refused from then on."""
+    """End one grant, named by its id, or all of a member; a program that still uses it is refused from then on."""
     with context.team.require().wanted.change("revoke a grant") as change:
         ended = [grant for grant in change.value.grants if grant.id == named]
         if not ended:

@@ -42,7 +42,7 @@ _asking: "list[ProcessEntry]" = []
 
 
 def ask_for(process: "ProcessEntry") -> None:
-    """Let this process ask as another one, whose work it does from now on."""
+    """Let this process act with the identity of another process, for which it works from now on."""
     _asking[:] = [process]
 
 
@@ -72,13 +72,13 @@ def _session_of_another(environment: Mapping[str, str], home: str, process: "Pro
     from pro0.processes import table
 
     session = session_of(environment, home, process.pid)
-    if not table.alive(process):  # nothing that was seen of it is sure
+    if not table.alive(process):  # nothing that was read about it is certain
         raise Refused("the process that asked is gone", code=ErrorCode.IDENTITY_UNPROVEN)
     return session
 
 
 def hidden(home: str | os.PathLike[str]) -> bool:
-    """Return True when a guard above may be invisible: the working lead is invisible too.
+    """Return True when a guard above this process may be invisible, such as when a running lead is.
 
     The process is then in its own process namespace, perhaps made by a member. In the outermost namespace all processes
     are visible, unless something is mounted over their entries in the system's table.

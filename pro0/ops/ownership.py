@@ -27,7 +27,7 @@ def is_guard(team: TeamStore, process: Process, incarnation: str) -> bool:
     launch = team.paths.sessions / team.paths.launch(incarnation)
     below = launch.relative_to(team.paths.home).parts
     home = Path(*called[1].parts[: -len(below)])
-    # Alive is checked last: only then the arguments above are surely this process's own.
+    # Alive is checked last: only then are the arguments above certainly those of this process.
     return called[1].parts[-len(below) :] == below and _is_home(home, team) and processes.alive(process)
 
 
@@ -68,7 +68,7 @@ def of_team(team: TeamStore, uid: str) -> list[Process]:
 
 
 def was_started_in_a_session(process: Process) -> bool:
-    """Return True when a living process belongs to the session it names; without marks its word counts."""
+    """Return True when a living process belongs to the session it names; without marks, its variables are believed."""
     incarnation = processes.variables(process, (INCARNATION,)).get(INCARNATION, "")
     is_proven = not mark.available() or mark.carried_by(process.pid) == mark.mark_of(incarnation)
     return is_proven and processes.alive(process)

@@ -23,7 +23,7 @@ from pro0.store.teams import TeamStore
 PATIENCE = 15.0
 """Seconds for an agent to take the answer to its request."""
 PAUSE = 0.05
-"""Seconds between two looks whether it has."""
+"""Seconds between two checks of that."""
 _SESSIONS = frozenset({Who.MEMBER, Who.LEAD_AGENT})
 _DAMAGED = frozenset({ErrorCode.STORE_CORRUPT, ErrorCode.UNSAFE_PATH, ErrorCode.NEWER_SCHEMA})
 
@@ -36,7 +36,7 @@ def ask(context: Context, asked: AskedPermission) -> PermissionRequest:
 
 @operation("permission.relay", LEAD_ONLY)
 def relay(context: Context, state: SeatState, asked: AskedPermission) -> PermissionRequest:
-    """Put a request before the person that an agent's own server tells of."""
+    """Put a request from an agent's own server before the person."""
     return _ask(context, state.agent_id, state.incarnation, asked)
 
 
@@ -56,9 +56,9 @@ def answer(context: Context, id: str, choice: Choice, said: str = "") -> Permiss
 
 @operation("permission.settle", _SESSIONS | LEAD_ONLY)
 def settle(context: Context, outcomes: Mapping[str, Outcome]) -> None:
-    """Record what became of requests, by id; a session settles its own alone.
+    """Record the outcomes of requests, by id; a session settles only its own.
 
-    While a session ends, nothing but its end is recorded: its dialog goes with it, and nobody has answered there.
+    While a session ends, the outcome "elsewhere" is not recorded: its dialog disappears, but nobody answered it there.
     """
     team = context.team.require()
     ending = _ending(team) if "elsewhere" in outcomes.values() else set[str]()
@@ -84,7 +84,7 @@ def list_requests(context: Context) -> tuple[PermissionRequest, ...]:
 
 @operation("permission.show", _SESSIONS | HUMAN_ONLY, changes=False)
 def show(context: Context, id: str) -> PermissionRequest:
-    """Return one request, open or over; a session sees its own alone."""
+    """Return one request, open or over; a session sees only its own."""
     request = permissions.found(context.team.require().permissions.read(), id)
     return request if _may(context, request) else permissions.found(permissions.NONE, id)
 
@@ -95,7 +95,7 @@ def waiting(team: TeamStore) -> tuple[PermissionRequest, ...]:
 
 
 def waiting_and_past(team: TeamStore) -> tuple[tuple[PermissionRequest, ...], tuple[PermissionRequest, ...]]:
-    """Return the requests that the person can answer now, and the others that are kept; the oldest first."""
+    """Return the requests that the person can answer now, and the other stored requests; the oldest first."""
     document = team.permissions.read()
     requests = tuple(entry for entry in permissions.unanswered(document) if not is_unheard(entry, team.machine))
     return requests, tuple(entry for entry in document.requests if entry not in requests)
@@ -104,7 +104,7 @@ def waiting_and_past(team: TeamStore) -> tuple[tuple[PermissionRequest, ...], tu
 def readable_requests(
     team: TeamStore,
 ) -> tuple[tuple[PermissionRequest, ...] | None, tuple[PermissionRequest, ...]]:
-    """Return the requests of `waiting_and_past`, None and no others while their file is damaged.
+    """Return the result of `waiting_and_past`; while the file is damaged, None and no other requests.
 
     An error of the disk is raised, since it may pass.
     """
@@ -122,7 +122,7 @@ def is_unheard(request: PermissionRequest, machine: str) -> bool:
 
 
 def wait_until_taken(context: Context, given: PermissionRequest) -> PermissionRequest:
-    """Wait until the agent has taken an answer; raises Refused when it was answered elsewhere, TimedOut when neither.
+    """Wait until the agent has taken an answer; raises Refused for any other outcome, TimedOut for no outcome.
 
     The answer stays: an agent that is slow to take it may do so later.
     """

@@ -1,4 +1,4 @@
-"""Find members by agent id or name, in any case; and see whether those live of whom a team's files tell."""
+"""Find members by agent id or name, in any case; and check whether the processes in a team's files live."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -81,9 +81,9 @@ def has_died(state: SeatState) -> bool:
 
 
 def led(wanted: Wanted, machine: str) -> bool:
-    """Return True when an agent reads the mailbox `lead`: a seated one, or a living one from outside.
+    """Return True when an agent reads the mailbox `lead`: one with a seat, or a living agent from outside.
 
-    The one from outside runs on the machine that made the team. Other machines cannot see it, and take it for living.
+    An agent from outside runs on the machine that made the team. Other machines cannot see it, and assume it lives.
     """
     outside = wanted.outside
     lives = outside is not None and (bool(machine) or processes.alive(outside.process))
@@ -96,10 +96,10 @@ def roster(team: TeamStore) -> Roster:
 
 
 class LifeSigns:
-    """Looks at one team again and again: at its documents, and whether those live and work of whom lists tell.
+    """Polls one team for its documents, and for the processes in lists: whether they live, and the lead works.
 
-    No file changes when the last of them dies, or when the lead is stopped. The documents are read anew only when they
-    have changed.
+    No file changes when the last of these processes dies, or when the lead is stopped. The documents are read anew only
+    when they have changed.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class LifeSigns:
         self._processes: tuple[Process, ...] = ()
 
     def look(self, team: TeamStore) -> Iterator[object]:
-        """Yield values that differ after each change that a list of the team shows."""
+        """Yield values that differ after every change visible in a list of the team."""
         documents = tuple(team.documents.signs())
         if documents != self._documents:
             self._documents, self._lead, self._processes = None, None, ()

@@ -1,4 +1,4 @@
-"""Troubles that the person has yet to see: kept by whoever meets one, dropped once it goes well again."""
+"""Troubles that the person has not seen yet: kept when they occur, dropped once their subject works again."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -15,10 +15,10 @@ MOST = 50
 
 
 def note(team: TeamStore, kind: NeedKind, subject: str, why: str, now: datetime) -> None:
-    """Keep a trouble for the person, one for each subject or loss; one that cannot be written delays nothing."""
+    """Keep a trouble for the person, one for each subject or loss; a failed write is ignored."""
     with suppress(Pro0Error), team.troubles.change("note a trouble") as change:
         earlier = change.value.troubles
-        # The same trouble again is no new need; what a second repair of a file lost is one.
+        # A repeated trouble is no new need, but another loss in a second repair of a file is one.
         same = [one for one in earlier if (one.kind, one.subject) == (kind, subject)]
         if not same or (kind is NeedKind.LOSSES and why not in [one.why for one in same]):
             fresh = Trouble(id=new_id(), kind=kind, subject=subject, why=why, at=now)
@@ -26,7 +26,7 @@ def note(team: TeamStore, kind: NeedKind, subject: str, why: str, now: datetime)
 
 
 def over(team: TeamStore, kind: NeedKind, subject: str) -> None:
-    """Drop a trouble whose subject has gone well since."""
+    """Drop a trouble whose subject works again."""
     with suppress(Pro0Error):
         document = team.troubles.read()
         if len(_without(document, kind, subject)) == len(document.troubles):

@@ -1,6 +1,6 @@
 """Trust: a project's files may do some things only after the person has agreed to their present text.
 
-Anybody may have written these files: the repository's author, or an agent working in it. Settings of looks, and
+Anybody may have written these files: the repository's author, or an agent working in it. Settings of appearance, and
 limits not above the person's own, count at once. Four kinds count only as agreed to with `pro0 config trust`: things to
 run (hooks, layouts, agents, commands), to hand out (variables, the store), to allow (modes, verdicts) and to spend
 (higher limits of sessions, tasks and times).
@@ -93,7 +93,7 @@ def layout_places(project: Path, home: Path) -> tuple[Path, ...]:
 
 
 def layout_names(project: Path, home: Path) -> list[str]:
-    """Return the names of all layouts that there are."""
+    """Return the names of all layouts."""
     files = [path for place in layout_places(project, home) if looking.is_folder(place) for path in place.iterdir()]
     return sorted({path.stem for path in files if path.suffix in LAYOUT_SUFFIXES})
 

@@ -61,7 +61,7 @@ class TaskFile(File[TaskList]):
         return entries
 
     def write(self, place: "OpenPlace", value: TaskList) -> None:
-        """Write the list, as a part of a change that the caller has begun; old entries go into segments before."""
+        """Write the list, as part of the caller's change; old entries and tasks go into segments first."""
         # A list of a newer pro0 must not spill into segments: the write below refuses it.
         if value.schema_version <= SCHEMA_VERSION:
             value = self._kept_small(place, value)

@@ -31,7 +31,7 @@ class Fate(msgspec.Struct, frozen=True):
     crashed: bool = False
     """True when it waits for a restart of its reader."""
     is_said: bool = False
-    """True when a sender who does not wait for the reader is to know it."""
+    """True when the sender is told, even one that does not wait for the reader."""
 
 
 _WAITS = {
@@ -51,7 +51,7 @@ _WAITS = {
 @operation("message.fate", PEOPLE_AND_AGENTS, changes=False)
 def fate(context: Context, message: Message) -> Fate:
     """Return the fate of a sent message. Delivered means handed out by `inbox`; a mere display does not count."""
-    members = roster(context.team)  # before its mailbox: one that reads in between and ends has read the message
+    members = roster(context.team)  # before the mailbox: a member that reads in between and then ends has read it
     head = context.team.mailbox(message.to).head.read()
     handed = head.handed.seq if head.handed and head.handed.incarnation != LOST else 0
     delivered_up_to = max(head.acked, handed)

@@ -15,9 +15,9 @@ from pro0.ops.context import Context, operation
 from pro0.ops.mail.messages import addresses
 
 LATEST = 1000
-"""Messages that a list shows, at most: the newest."""
+"""The most messages in a list: the newest ones."""
 LETTERS = 4000
-"""Letters of a message that a list shows; `message.show` has all of them."""
+"""The most characters of a message in a list; `message.show` returns all of them."""
 Number = Annotated[int, Meta(ge=1, le=LATEST, description="How many, at most: the newest.")]
 
 
@@ -51,12 +51,12 @@ class MailFeed:
         self._mine: frozenset[str] = frozenset()
 
     def news(self) -> list[ListedMessage]:
-        """Return the messages that are new or newly read since the last call, by time; first the newest of all."""
+        """Return the messages that are new or newly read since the last call, by time; at first, the newest ones."""
         team = self._context.team.require()
         boxes: list[list[ListedMessage]] = []
         heads: dict[str, Mailbox] = {}
         before_now, self._mine = self._mine, frozenset(addresses(team, self._context.caller))
-        for address in before_now ^ self._mine:  # whose they are is told anew
+        for address in before_now ^ self._mine:  # `yours` has changed, so these messages are reported again
             self._heads.pop(address, None)
         for address in team.mailbox_owners():
             box = team.mailbox(address)

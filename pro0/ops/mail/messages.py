@@ -38,7 +38,8 @@ def send(context: Context, to: str, content: str, *, in_reply_to: str | None = N
 
     A message to a crashed member stays in its mailbox for a restart (behaviour 3.4).
     An `urgent` message interrupts the turn of a working agent, if the agent can be interrupted.
-    `in_reply_to` is a message's id, or its number in the caller's inbox; raises NotFound for one of nobody here.
+    `in_reply_to` is a message's id, or its number in the caller's inbox. Raises NotFound when the caller and
+    `to` have exchanged no such message.
     """
     address = roster(context.team).mailbox(to)
     answered = _answered(context, to, in_reply_to) if in_reply_to is not None else None
@@ -58,7 +59,7 @@ def send(context: Context, to: str, content: str, *, in_reply_to: str | None = N
 
 @operation("message.broadcast", PEOPLE_AND_AGENTS)
 def broadcast(context: Context, content: str) -> list[Message]:
-    """Put a message into every living member's mailbox but the sender's; one that fails stops no other."""
+    """Put a message into every living member's mailbox but the sender's; a failure at one does not stop the others."""
     sender, body = context.caller.agent_id, _body(content)
     messages, failed = [], []
     for seat in roster(context.team).live():
@@ -79,16 +80,16 @@ def broadcast(context: Context, content: str) -> list[Message]:
 
 @operation("message.inbox", PEOPLE_AND_AGENTS)
 def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
-    """Give out the unread messages of the caller; acknowledged by the next call, or at once (behaviour 3.4).
+    """Give out the caller's unread messages; the next call acknowledges them, or this one at once (behaviour 3.4).
 
-    A person gets all of them; an agent gets the first ones of very many (see `left`).
+    A person gets all of them; when there are very many, an agent gets only the first (see `left`).
     """
     # A human's incarnation never ends: unseen mail of one call must not count as read at the next.
     is_human = context.caller.who is Who.HUMAN
     reader, limit = (context.new_id(), None) if is_human else (context.caller.incarnation, HANDED_BYTES)
     mine = addresses(context.team, context.caller)
     by_address: dict[str, list[Letter]] = {}
-    for address in mine:  # read all before marking any as read: a later error must not hide earlier mail
+    for address in mine:  # read every mailbox before marking any as read: a later error must not hide earlier mail
         with _after(by_address, "was given out"):
             mail = context.team.mailbox(address).hand_out(
                 reader, acknowledge=acknowledge and len(mine) == 1, limit=limit
@@ -103,14 +104,14 @@ def inbox(context: Context, *, acknowledge: bool = False) -> list[Letter]:
 
 @operation("message.take_back", frozenset({Who.MEMBER, Who.LEAD_AGENT}))
 def take_back(context: Context) -> None:
-    """Let what `inbox` last gave this session count as not given, since it did not arrive: it is given again."""
+    """Mark the messages last given to this session by `inbox` as not given, since they did not arrive."""
     for address in addresses(context.team, context.caller):
         context.team.mailbox(address).take_back(context.caller.incarnation)
 
 
 @operation("message.acknowledge", PEOPLE_AND_AGENTS)
 def acknowledge(context: Context, letters: Iterable[Letter] = (), *, up_to: Mapping[str, int] | None = None) -> None:
-    """Mark letters that were shown as read, or those of mailboxes up to a number; what came later stays unread."""
+    """Mark as read the letters shown, or the messages of mailboxes up to a number; later messages stay unread."""
     mine, newest = addresses(context.team, context.caller), {**_newest(letters), **(up_to or {})}
     if stray := next((address for address in newest if address not in mine), None):
         sentence = f"{text.visible(stray)} is not a mailbox of {context.caller.agent_id}"
@@ -119,7 +120,7 @@ def acknowledge(context: Context, letters: Iterable[Letter] = (), *, up_to: Mapp
 
 
 def _newest(letters: Iterable[Letter]) -> dict[str, int]:
-    """Return of each mailbox the number of its newest letter."""
+    """Return the number of the newest letter of each mailbox."""
     newest: dict[str, int] = {}
     for letter in letters:
         newest[letter.mailbox] = max(newest.get(letter.mailbox, 0), letter.message.seq)
@@ -135,7 +136,7 @@ def _mark_read(context: Context, newest: Mapping[str, int]) -> None:
 
 
 def _after(earlier: Collection[str], verb: str) -> AbstractContextManager[None]:
-    """Add the mailboxes already done to an error at a later one."""
+    """Add to an error at a mailbox the mailboxes that were done before it."""
     return already(f"the mail of {' and '.join(earlier)} {verb}") if earlier else nullcontext()
 
 
@@ -147,7 +148,7 @@ def history(context: Context) -> list[Letter]:
 
 @operation("message.sent", PEOPLE_AND_AGENTS, changes=False)
 def sent(context: Context) -> list[Letter]:
-    """Return every message the caller ever sent in this team, in order; `read` says whether its mailbox's owner did."""
+    """Return every message the caller ever sent in this team, in order; `read` is that of the recipient."""
     team, sender = context.team.require(), context.caller.agent_id
     boxes = [_whole(context, address) for address in team.mailbox_owners()]
     return _merged([[letter for letter in box if letter.message.from_ == sender] for box in boxes])
@@ -170,7 +171,7 @@ def unread(context: Context) -> int:
 
 
 def left(context: Context) -> int:
-    """Return how many messages this session was not given yet."""
+    """Return the number of messages not yet given to this session."""
     boxes = [context.team.mailbox(address) for address in addresses(context.team, context.caller)]
     return sum(news(box.head.read(), context.caller.incarnation).count for box in boxes)
 
@@ -187,7 +188,7 @@ def deliver(
 ) -> frozenset[str]:
     """Deliver owed notices and return the ids of those settled: delivered now or before, or to a removed mailbox.
 
-    `owed` returns the ids still owed; without it, all of these are.
+    `owed` returns the ids still owed; without it, all of these notices are owed.
     """
     paid, notice_ids = set(), frozenset(notice.id for notice in notices)
     for notice in notices:
@@ -230,7 +231,7 @@ def pay_if_possible(context: Context, file: File[Owing]) -> None:
 
 
 def _correspondent(context: Context, name: str) -> str:
-    """Return the mailbox of somebody with whom there may be mail; a member's after its end too."""
+    """Return the mailbox of a possible correspondent: `lead`, `human`, or a member, even after its end."""
     folded = name.strip().casefold()
     return folded if folded in (LEAD, HUMAN) else roster(context.team).find(name).agent_id
 

@@ -17,7 +17,7 @@ from pro0.store.files import File
 from pro0.store.mending import Bad, T, mending, trouble
 
 Build = Callable[[Remains[T], Bad], T]
-"""Make a sound value from the remains of a document and its bytes."""
+"""A function that makes a sound value from the remains of a document and its bad entry."""
 
 
 class Repairs(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ def mend_plainly(work: RepairWork, file: File[T]) -> None:
 
 
 def mend(work: RepairWork, file: File[T], build: Build[T], about: Callable[[T], str] | None = None) -> None:
-    """Replace an unreadable document by one rebuilt from its remains; a newer pro0's document stays."""
+    """Replace an unreadable document by one rebuilt from its remains; leave a newer pro0's document alone."""
     error = trouble(file)
     if error is None or error.code == ErrorCode.NEWER_SCHEMA:
         return

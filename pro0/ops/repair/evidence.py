@@ -22,7 +22,7 @@ from pro0.store.teams import Store, TeamStore
 
 
 def gather(context: Context, project: str) -> TeamFacts:
-    """Return everything readable of a team; `project` is its place when no file names one."""
+    """Return everything readable of a team; `project` is used when no file names its project."""
     team, logged = context.team, tuple(events(context.team))
     session_reports = tuple(reports(team))
     return TeamFacts(
@@ -56,7 +56,7 @@ def certain(file: File[T]) -> T | None:
 
 
 def opened(store: Store, name: str) -> TeamStore | None:
-    """Return a team, None while it does not tell where its documents are: that must not hide another team."""
+    """Return a team, None while the place of its documents is unknown: that must not hide another team."""
     with suppress(Pro0Error):
         return store.team(name)
     return None
@@ -86,7 +86,7 @@ def reports(team: TeamStore) -> Iterator[Report]:
 def events(team: TeamStore) -> Iterator[Mapping[str, str]]:
     """Yield the readable events of a team; they are never the truth, but may be the only evidence.
 
-    Raises StoreError for a file of them that is out of reach for a moment: no number may be given twice.
+    Raises StoreError for a file of events that is out of reach for a moment: without it, a number may be given twice.
     """
     with translated(team.paths.team / EVENTS):
         for line in team.documents.events().certain():
@@ -107,7 +107,7 @@ def carriers(home: Path) -> list[tuple[Process, str, str]]:
 
 
 def entries(folder: Path) -> list[Path]:
-    """Return the entries of a folder in order, none of a missing one; raises StoreError when it cannot be listed."""
+    """Return the entries of a folder in order, none when it is missing; raises StoreError when it cannot be listed."""
     with translated(folder):
         return trees.entries(folder)
 

@@ -1,6 +1,6 @@
 """Repair one team: move unreadable documents aside, and rebuild them from their remains and the other files.
 
-Documents written only by the lead are repaired under the lead's lease. With a living lead they stay, and are named.
+Documents written only by the lead are repaired under the lead's lease. While a lead lives, they are only reported.
 """
 
 import re
@@ -35,7 +35,7 @@ _OWN_ID = re.compile(rb'"id"\s*:\s*"(task-[1-9]\d{0,8})"')
 
 @operation("team.repair", HUMAN_ONLY)
 def repair(context: Context, project: str) -> Repairs:
-    """Mend what can be mended without losing anything; `project` is the team's when no file tells any more."""
+    """Repair everything that can be repaired without losing data; `project` is used when no file names the project."""
     if why := context.team.documents.mends:
         raise Refused(why, hint="nothing was changed")
     work = RepairWork(context, project, Repairs([], []))
@@ -67,7 +67,7 @@ def _ground(work: RepairWork) -> None:
     folders = (paths.tasks, paths.mailboxes, paths.sessions, paths.logs)
     if missing := [folder for folder in folders if not looking.lexists(folder)]:
         with Store(paths.home).changing(f"repair team {paths.name}"):
-            work.context.team.require()  # a removal has the same lock, and no repair brings its team back
+            work.context.team.require()  # a removal takes the same lock, so no repair brings a removed team back
             for folder in missing:
                 make_folder(folder)
                 work.say(f"{folder} was missing: made it")
@@ -81,7 +81,7 @@ def _ground(work: RepairWork) -> None:
 
 
 def _troubles(work: RepairWork) -> None:
-    """Repair troubles.json, which is first: it keeps what the other repairs could not keep."""
+    """Repair troubles.json first, since it records the losses of the other repairs."""
     mend_plainly(work, work.context.team.troubles)
 
 
@@ -111,7 +111,7 @@ def _wishes(work: RepairWork) -> None:
 
 
 def _environment(work: RepairWork) -> None:
-    """Repair what no other document can tell."""
+    """Repair the documents that cannot be rebuilt from others."""
     mend_plainly(work, work.context.team.environment)
     mend_plainly(work, work.context.team.permissions)
     mend_plainly(work, work.context.team.announced)

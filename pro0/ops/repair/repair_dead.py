@@ -45,9 +45,9 @@ def record_dead(work: RepairWork) -> None:
 
 
 def living(team: TeamStore, runtime: Runtime, *, over: bool) -> set[str]:
-    """Return the sessions possibly alive: without a word that they ended or a guard known to be dead, or elsewhere.
+    """Return the sessions possibly alive: neither recorded as ended nor with a dead guard, or on another machine.
 
-    Of a team that is `over` none is alive here. Of a session elsewhere only the machine there knows the end.
+    In a team that is `over`, no session is alive here. Only the other machine knows whether a session there has ended.
     """
     states = [] if over else [state for state in runtime.seats if state.state not in ENDED]
     return {*team.elsewhere(), *(s.incarnation for s in states if not s.guard or processes.alive(s.guard))}

@@ -191,7 +191,7 @@ def _numbers(box: Box, troubles: list[Pro0Error]) -> Iterator[int]:
 
 
 def _require_reachable(state: MailboxState) -> None:
-    """Raise a trouble that may pass: what is out of reach for a moment is not lost."""
+    """Raise an error that may pass: a file out of reach for a moment is not lost."""
     for error in state.troubles:
         if error.code == StoreError.code:
             raise error

@@ -27,7 +27,7 @@ Edit = Callable[[TaskList], tuple[TaskList, Task]]
 
 
 def act(context: Context, id: str, verb: Act, reason: str = "") -> Task:
-    """Do one act on one task."""
+    """Perform one act on one task."""
     return carry_out(context, id, make_request(context, verb, reason))
 
 
@@ -45,7 +45,7 @@ class _NeedsVerdict(Exception):
 
 
 def reopen(context: Context, id: str, reason: str) -> Task:
-    """Reopen a task; one that ended what it waited for needs a verdict, else cancelling would be one."""
+    """Reopen a task; one cancelled while it waited for a person needs a verdict, which cancelling must not replace."""
     request = make_request(context, Act.REOPEN, reason)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
@@ -55,7 +55,7 @@ def reopen(context: Context, id: str, reason: str) -> Task:
 
 
 def edit_as_a_person(context: Context, verb: str, id: str, change_it: Edit, fields: Changes | None = None) -> Task:
-    """Change one task like `edit`; one that takes a gate, a wait or an unagreed command away needs a verdict."""
+    """Change one task like `edit`; a change that takes away a gate, a wait or an unagreed command needs a verdict."""
 
     def takes_away(task: Task) -> bool:
         gated = bool(task.requires or task.awaiting or task.unagreed)
@@ -74,7 +74,7 @@ def _with_verdict(
     *,
     with_relatives: bool = False,
 ) -> Task:
-    """Change one task; when the task under the lock needs a verdict, ask for it outside and change it then."""
+    """Change one task; if it needs a verdict under the lock, release the lock, ask the person, and change it then."""
 
     def unproved(tasks: TaskList) -> tuple[TaskList, Task]:
         if needs_one(changes.find(tasks, task_id(id))):
@@ -107,7 +107,7 @@ def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relative
 
 
 def _require_same(context: Context, listed: TaskList, id: str) -> None:
-    """Raise Refused when the caller was shown the task as it no longer is."""
+    """Raise Refused when the task has changed since the caller was shown it."""
     if context.shown and task_digest(changes.find(listed, task_id(id))) != context.shown:
         text = f"{id} has changed since it was shown"
         raise Refused(text, code=ErrorCode.STALE_ANSWER, hint=f"look at it again: pro0 task show {id}")
@@ -149,7 +149,7 @@ def require_known(context: Context, tasks: TaskList, task: Task, dropped: Iterab
 
 
 def require_assignable(context: Context, id: str, to: str) -> None:
-    """Raise what `assign` would raise now for a member that may not be there yet; change nothing."""
+    """Raise the error that `assign` would raise now, though the member may not be there yet; change nothing."""
     listed = context.team.require().tasks.read()
     request = replace(make_request(context, Act.ASSIGN), assignee=to)
     changes.assign(recalled(context, listed, {task_id(id)}), task_id(id), request, "")

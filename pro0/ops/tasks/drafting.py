@@ -37,7 +37,7 @@ def expected(context: Context, drafts: list[Draft], *, last: bool) -> list[Task]
 
 
 def require_makeable(context: Context, draft: Draft) -> None:
-    """Raise what `create` would raise now, but for the word of a hook; make nothing."""
+    """Raise the error that `create` would raise now, except the refusal of a hook; make nothing."""
     expected(context, resolved(context, [draft]), last=False)
 
 

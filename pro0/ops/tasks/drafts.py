@@ -36,7 +36,7 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
     unattended: bool = False
     """True when nobody waits for its start."""
     host: str = ""
-    """The machine that its agent is to be on; empty for this one."""
+    """The machine where its agent is to run; empty for this one."""
     definition: Definition | None = None
     """The definition of its agent, for an agent from the settings."""
 
@@ -64,7 +64,7 @@ def takeable(draft: SeatDraft) -> None:
 
 
 def taken(draft: SeatDraft) -> SeatDraft:
-    """Return the draft without a model or effort its agent does not accept, of a layout's common values."""
+    """Return the draft without a model or effort its agent does not accept: a layout may set them for all members."""
     takes = defined(draft.agent, draft.definition).takes
     model, effort = (draft.model if "model" in takes else "", draft.effort if "effort" in takes else "")
     return replace(draft, model=model, effort=effort)
@@ -115,7 +115,7 @@ def hostable(name: str, host: str, agent: str, definition: Definition | None, le
 
 
 def reusable(seat: Seat, draft: SeatDraft, *, ended: bool, worktree: bool) -> None:
-    """Raise Refused when a seat cannot begin anew as a draft asks: it lives, or its code is on another machine."""
+    """Raise Refused when a draft cannot reuse a seat: the member lives, or its code is on another machine."""
     if not ended:
         text, hint = f"there is a member {seat.agent_id} already", "choose another name"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
@@ -125,7 +125,7 @@ def reusable(seat: Seat, draft: SeatDraft, *, ended: bool, worktree: bool) -> No
 
 
 def showable(draft: SeatDraft, mode: str) -> None:
-    """Raise Refused for a member on another machine without a terminal here."""
+    """Raise Refused for a member on another machine when there is no terminal here."""
     if draft.host and mode == "headless":
         hint = "start the team with --mode in-process or --mode tmux"
         raise Refused(f"{draft.name} needs a terminal here, to be shown in from {draft.host}", hint=hint)

@@ -19,13 +19,13 @@ from pro0.rules.tasks.board import Board
 
 @operation("task.approve", HUMAN_ONLY, verdict=True)
 def approve(context: Context, id: str, said: str = "") -> Task:
-    """Approve what a task waits with: it is complete, at its gate, or handed back (behaviour 2.13)."""
+    """Approve a waiting task, which then is complete, waits at its gate, or is handed back (behaviour 2.13)."""
     return _answer(context, id, Act.APPROVE, said)
 
 
 @operation("task.reject", HUMAN_ONLY, verdict=True)
 def reject(context: Context, id: str, feedback: str = "") -> Task:
-    """Reject what a task waits with; feedback and verdict are one write (behaviour 2.13)."""
+    """Reject a waiting task; feedback and verdict are one write (behaviour 2.13)."""
     return _answer(context, id, Act.REJECT, feedback)
 
 
@@ -43,7 +43,7 @@ def clear(context: Context, id: str, said: str = "") -> Task:
 
 @operation("task.hand_off", PEOPLE_AND_AGENTS)
 def hand_off(context: Context, id: str, kind: Awaiting, reason: str = "") -> Task:
-    """Give one's own task to a human, for a reason; the claim ends."""
+    """Give the caller's own task to a human, for a reason; the claim ends."""
     return carry_out(context, id, replace(make_request(context, Act.HAND_OFF, reason), kind=kind))
 
 
@@ -62,7 +62,7 @@ def retry(context: Context, id: str, said: str = "") -> Task:
 
 @operation("task.close", HUMAN_ONLY, verdict=True)
 def close(context: Context, id: str, result: str = "") -> Task:
-    """Call a task that failed or waits complete; a gated one waits for its gate instead (behaviour 2.1)."""
+    """Complete a failed or waiting task; a gated task waits at its gate instead (behaviour 2.1)."""
     request = told(context, make_request(context, Act.CLOSE, result))
     return at_the_gate(context, carry_out(context, id, request))
 
@@ -98,7 +98,7 @@ def answer(context: Context, id: str, verdict: Verdict, reason: str = "") -> Tas
 
 
 def at_the_gate(context: Context, task: Task) -> Task:
-    """Return a task, or raise Refused when a human's act left it at its gate; the change is made."""
+    """Return a task; raises Refused when a human's act, which is done, has left it at its gate."""
     kind = task.awaiting.kind.value if task.awaiting else None
     if context.caller.who is Who.HUMAN and task.requires and task.requires.value == kind:
         hint = f"pro0 task approve {task.id}, or pro0 task reject {task.id} FEEDBACK"
@@ -114,12 +114,12 @@ def await_human(context: Context, id: str, kind: Awaiting, reason: str = "") -> 
 
 
 def told(context: Context, request: Request) -> Request:
-    """Let a request of a person tell the session that waits for a word about its task."""
+    """Return a person's request with the sessions that are told when it is about their task."""
     return replace(request, hearers=_hearers(context))
 
 
 def _hearers(context: Context) -> dict[str, str]:
-    """Return the living sessions that take messages in and may go on: the member of each incarnation."""
+    """Return the living sessions that can go on with a task after a message: the member of each incarnation."""
     wishes = context.team.wanted.read()
     if wishes.wish is Wish.STOP:
         return {}

@@ -22,13 +22,13 @@ from pro0.store.teams import TeamStore
 REFUSES = 2
 """The exit code of a refusal."""
 _GATES = (HookEvent.TASK_CREATED, HookEvent.TASK_COMPLETED)
-"""The events whose hooks let something through; one that cannot run does not."""
+"""The events whose hooks must let a change through; a hook that cannot run does not."""
 SAID_LIMIT = 8 * 1024
 """The longest refusal text, in bytes: the end of stderr."""
 NOT_RUN = (126, 127)
 """The exit codes of a shell that cannot run a program, or finds none."""
 NO_START = "it cannot be started"
-"""The beginning of the reason for a command that the system does not let begin."""
+"""The beginning of the reason when the system cannot start a command."""
 NOTHING: Mapping[str, str] = {}
 GRACE = 2.0
 POLL = 0.2
@@ -85,7 +85,7 @@ class Runs:
     def _run(
         self, command: str, body: bytes, cwd: str, over: Callable[[], str], variables: Mapping[str, str] = NOTHING
     ) -> tuple[int | None, str]:
-        """Return exit code and end of stderr; for an ended command no code, and the reason."""
+        """Return the exit code and the end of stderr; for a command ended or not started, None and the reason."""
         environment = {name: value for name, value in outside_hooks(os.environ).items() if name != SPARED}
         environment |= variables
         environment[TEAM_UID] = self._config.uid

@@ -1,8 +1,8 @@
 """Hooks: a person's own commands, asked before a task is made or completed, told of changes.
 
 A command gets one JSON object on stdin, with the usual field names of such hooks. Exit 2 refuses, with stderr as the
-reason. So does a hook whose program is missing or cannot begin, until the person mends it or takes it out: a gate that
-nobody keeps is closed. Any other failure is logged in events.jsonl and changes nothing. No hook runs under a lock. A
+reason. So does a hook whose program is missing or cannot begin, until the person repairs or removes it: a gate without
+a keeper is closed. Any other failure is logged in events.jsonl and changes nothing. No hook runs under a lock. A
 project's hooks run only while the person has agreed to their present text: anybody may write that file, even an agent.
 """
 

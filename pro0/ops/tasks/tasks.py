@@ -114,7 +114,7 @@ def assign(context: Context, id: str, to: str | None) -> Task:
 
 @operation("task.cancel", PEOPLE_AND_AGENTS)
 def cancel(context: Context, id: str, reason: str = "") -> Task:
-    """Cancel a task and its open subtasks; whoever works on one or asked about it is told."""
+    """Cancel a task and its open subtasks; the sessions that work on one, or asked about it, are told."""
     return carry_out(context, id, told(context, make_request(context, Act.CANCEL, reason)))
 
 
@@ -146,7 +146,7 @@ def delete(context: Context, id: str, *, force: bool = False) -> Task:
 
 @operation("task.free", LEAD_ONLY)
 def free(context: Context, agent_id: str, incarnation: str, how: str, *, keep: bool = False) -> list[Task]:
-    """Give back what a dead session held; returns those tasks. With `keep` they stay reserved for its member."""
+    """Give back the tasks of a dead session, and return them; with `keep` they stay reserved for its member."""
     with context.team.tasks.change(f"free the tasks of {agent_id}") as change:
         before = change.value
         change.value = changes.free(
@@ -164,7 +164,7 @@ def free(context: Context, agent_id: str, incarnation: str, how: str, *, keep: b
 
 @operation("task.comment", PEOPLE_AND_AGENTS)
 def comment(context: Context, id: str, content: str, *, author: str | None = None) -> Comment:
-    """Add a remark to a task; a human may leave it as an `agent`, no agent as a `human`."""
+    """Add a remark to a task; a human may sign it as `agent`, but no agent may sign as `human`."""
     task = show(context, id)
     if author == HUMAN and context.caller.who is not Who.HUMAN:
         raise Refused(f"{context.caller.agent_id} is no human", code=ErrorCode.NOT_ALLOWED)
@@ -209,7 +209,7 @@ def remarks(context: Context, id: str) -> list[Remark]:
 
 @operation("task.history", ANYONE, changes=False)
 def history(context: Context, id: str) -> list[Entry]:
-    """Return every act on a task, oldest first, also those that tasks.json no longer has."""
+    """Return every act on a task, oldest first, including acts that tasks.json no longer has."""
     task = show(context, id)
     return [*context.team.tasks.earlier(task), *task.history]
 
@@ -246,7 +246,7 @@ def blocked(context: Context) -> list[Task]:
 
 @operation("task.waiting", ANYONE, changes=False)
 def waiting(context: Context, kinds: frozenset[Awaiting], scope: Scope = EVERYTHING) -> list[Task]:
-    """Return the tasks that wait for a human to give one of these, in the order of `next`."""
+    """Return the tasks that await an answer of one of these kinds from a human, in the order of `next`."""
     all_of_them = board(context)
     candidates = [task for task in all_of_them if task.waits and task.waits.kind in kinds]
     return sorted((task for task in candidates if within(all_of_them, task, scope)), key=next_order)
@@ -284,7 +284,7 @@ def _offers(context: Context, tasks: TaskList, *, runnable: bool = False) -> lis
 
 
 def _to_complete(context: Context, id: str, result: str) -> list[Task]:
-    """Return the task about to be completed, nothing for a complete one; raises any error in the way."""
+    """Return the task about to be completed, none for a complete one; raises the error that completing would."""
     before = show(context, id)
     listed = recalled(context, context.team.tasks.read(), {before.id})
     _, after = changes.act(listed, before.id, make_request(context, Act.COMPLETE, result))

@@ -45,9 +45,9 @@ def begin(context: Context, id: str, agent_id: str, incarnation: str, work_folde
 
 @operation("task.undo_start", LEAD_ONLY)
 def undo_start(context: Context, id: str, why: str, *, incarnation: str = "") -> Task:
-    """Take the claim of a session back that could not be opened, if it has it; a human may start the task again.
+    """Take back the claim of a session that could not be opened, if it has one; a human may start the task again.
 
-    A task nobody started by hand fails instead: otherwise the lead would retry it for ever.
+    A task that nobody started by hand fails instead: otherwise the lead would retry it for ever.
     """
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:

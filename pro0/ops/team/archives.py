@@ -28,7 +28,7 @@ class ArchivedTeam(msgspec.Struct, frozen=True):
 
 
 def listed(archive: Archive) -> ArchivedTeam:
-    """Return what an archive holds, in numbers."""
+    """Return a summary of an archive, with the numbers of its tasks and unread messages."""
     team = context_of(archive).team
     project, tasks, unread = None, None, None
     with suppress(Pro0Error):
@@ -43,7 +43,7 @@ def listed(archive: Archive) -> ArchivedTeam:
 
 
 def find(store: Store, name: str, ended: str = "") -> list[Archive]:
-    """Return the archives of a name that ended at a time, in UTC or its beginning, the latest first.
+    """Return the archives of a name, the latest first; `ended` is the time of their end in UTC, or its beginning.
 
     Raises NotFound when there is none.
     """
@@ -78,7 +78,7 @@ def forget(store: Store, archives: list[Archive]) -> None:
 
 
 def utc(moment: datetime) -> str:
-    """Return a moment in UTC, as a person names the end of an archived team."""
+    """Return a moment in UTC, in the form in which a person names the end of an archived team."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -88,7 +88,7 @@ def context_of(archive: Archive) -> Context:
 
 
 def holds_work(team: TeamStore) -> bool:
-    """Return False when a team never had a task, nor a message but those of its stop; unreadable is never empty."""
+    """Return False when a team never had a task or a message, except those of its stop; True when it is unreadable."""
     try:
         tasks = team.tasks.read()
         if tasks.next_id > 1 or tasks.tasks:

@@ -51,7 +51,7 @@ def cost(context: Context) -> TeamCost:
 
 @operation("team.limit", HUMAN_ONLY, verdict=True)
 def limit(context: Context, usd: float) -> None:
-    """Set what the team may cost in US dollars, 0 for no limit: at the limit no new session starts."""
+    """Set the limit of the team's cost in US dollars, 0 for no limit; at the limit no new session starts."""
     if not 0 <= usd <= 1e9:
         raise BadInput(f"a limit of {usd:g} is out of range", hint="dollars, 0 for no limit")
     with context.team.require().wanted.change("set the limit of cost") as change:

@@ -19,9 +19,9 @@ from pro0.store.keys import repeated
 from pro0.store.paths import LEAD_LOG
 
 LATEST = 1000
-"""Events that a list shows, at most: the newest."""
+"""The most events in a list: the newest ones."""
 LONGEST = 16 * 1024
-"""Bytes of an event whose detail is shown, unless it is nested too deep."""
+"""The most bytes of an event whose detail is shown, unless the detail is nested too deep."""
 Number = Annotated[int, Meta(ge=1, le=LATEST, description="How many, at most: the newest.")]
 
 
@@ -34,7 +34,7 @@ class TeamEvent(msgspec.Struct, frozen=True, kw_only=True):
     event: str
     detail: dict[str, Any] = {}
     cut: bool = False
-    """True when the detail is too long to be shown."""
+    """True when the detail is too long, or nested too deep, to be shown."""
 
 
 class EventFeed:
@@ -50,13 +50,13 @@ class EventFeed:
         self._same: Counter[str] = Counter()
 
     def news(self) -> list[TeamEvent]:
-        """Return the events since the last call, by time; first the newest of all."""
+        """Return the events since the last call, by time; at first, the newest ones."""
         fresh = [event for journal in self._journals for event in self._events(self._read(journal))]
         self._read = lambda journal: journal.fresh()
         return sorted(fresh, key=lambda event: event.at)[-self._latest :]
 
     def _events(self, lines: Iterable[bytes]) -> Iterator[TeamEvent]:
-        """Yield lines as events; one that is not sound JSON is passed over."""
+        """Yield lines as events; skip a line that is not sound JSON."""
         for line in lines:
             with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 fields = decode(line, dict[str, object])
@@ -71,7 +71,7 @@ class EventFeed:
         return TeamEvent(id=self._id(line), at=at, actor=actor, event=event, detail={} if cut else fields, cut=cut)
 
     def _id(self, line: bytes) -> str:
-        """Return an id that every reader of the log finds; identical lines get a number."""
+        """Return an id that is the same for every reader of the log; identical lines get a number."""
         digest = blake2b(line, digest_size=12).hexdigest()
         self._same[digest] += 1
         if len(self._same) > 2 * self._latest:

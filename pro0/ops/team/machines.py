@@ -1,4 +1,4 @@
-"""The machines that share a team in a database: which there are, and giving one up."""
+"""The machines that share a team in a database: list them, and give one up."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -27,14 +27,14 @@ class MachineStatus(msgspec.Struct, frozen=True, rename="camel"):
     """One machine as shown by `host list`."""
 
     name: str
-    """The name by which it takes part; empty for the one that made the team."""
+    """The name under which it takes part; empty for the machine that made the team."""
     hostname: str
-    """What that machine calls itself; empty before its first lead."""
+    """The machine's name for itself; empty before its first lead."""
     here: bool
     present: bool
-    """Whether its lead is at work."""
+    """True while its lead runs."""
     since: datetime | None
-    """When its last lead began."""
+    """The time when its last lead began."""
     version: str
     members: tuple[str, ...]
     """Its members that have not ended."""
@@ -87,7 +87,7 @@ def give_up(context: Context, machine: str) -> tuple[str, ...]:
 
 @contextmanager
 def _led_by_nobody(database: "SharedDocuments", team: TeamStore, machine: str) -> Iterator[None]:
-    """Keep a machine's lead from beginning; raises Refused, which names the machine, while it is at work."""
+    """Prevent a machine's lead from starting; raises Refused, naming the machine, while that lead runs."""
     with ExitStack() as stack:
         try:
             stack.enter_context(database.led_by_nobody(machine))
@@ -105,9 +105,9 @@ def _sessions(team: TeamStore, machine: str) -> dict[str, str]:
 
 
 def _give_back(team: TeamStore, machine: str, sessions: dict[str, str]) -> None:
-    """Give back what members of a machine hold or have reserved, and end their requests for permissions.
+    """Give back the tasks held by or reserved for members of a machine, and end their requests for permissions.
 
-    A member that is on another machine by now keeps what it has reserved.
+    A member that is on another machine by now keeps its reserved tasks.
     """
     how = f"was on {machine}, which takes no part any more"
     moved = {seat.agent_id for seat in team.wanted.read().seats if seat.machine != machine}
@@ -118,7 +118,7 @@ def _give_back(team: TeamStore, machine: str, sessions: dict[str, str]) -> None:
 
 
 def where(team: TeamStore, seat: Seat) -> str:
-    """Return the machine that has a member's agent, empty for this one."""
+    """Return the machine where a member's agent runs, empty for this one."""
     return seat.host or ("" if seat.machine == team.machine else machine_name(team, seat.machine))
 
 

@@ -45,7 +45,7 @@ def spawn(context: Context, drafts: list[SeatDraft], limit: int) -> list[Seat]:
 def restart(
     context: Context, name: str, *, fresh: bool = False, definitions: Mapping[str, Definition] | None = None
 ) -> Seat:
-    """Ask for a new session in an ended seat: same id, same mailbox; its agent goes on where it was, or `fresh`.
+    """Ask for a new session in an ended seat: same id, same mailbox; its agent resumes, or with `fresh` begins anew.
 
     An agent from the settings runs by its present definition there, if it still has one.
     """
@@ -70,7 +70,7 @@ def restart(
 
 @operation("member.shutdown", IN_CHARGE)
 def shutdown(context: Context, name: str, *, reason: str = "", timeout: float = 60.0, force: bool = False) -> Seat:
-    """Ask that a member ends; with `force` it is ended when it has not agreed in time."""
+    """Ask a member to end; with `force` it is ended when it has not agreed in time."""
     with context.team.require().wanted.change("shut a member down") as change:
         team_roster = Roster(context.team.name, change.value, context.team.runtime.read())
         seat = team_roster.find(name)
@@ -110,7 +110,7 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
 
 @operation("shutdown.withdraw", LEAD_ONLY)
 def withdraw(context: Context, request_id: str) -> None:
-    """Take a wish to end back, since somebody stays; the team, or the member, goes on."""
+    """Withdraw a wish to end, since somebody stays; the team, or the member, goes on."""
     with context.team.wanted.change("withdraw a shutdown") as change:
         desired = change.value
         if desired.stop and desired.stop.id == request_id:
@@ -123,7 +123,7 @@ def withdraw(context: Context, request_id: str) -> None:
 
 @operation("member.undo", LEAD_ONLY)
 def undo(context: Context, agent_id: str, generation: int, back_to: int | None) -> None:
-    """Go back to the generation that a seat had before a session could not be started, or drop it when it had none."""
+    """Return a seat to its generation before a failed start of a session, or drop the seat when it had none."""
     with context.team.wanted.change("undo a spawn") as change:
         seats = []
         for seat in change.value.seats:
@@ -137,7 +137,7 @@ def undo(context: Context, agent_id: str, generation: int, back_to: int | None) 
 
 @operation("member.list", ANYONE, changes=False)
 def members(context: Context) -> Roster:
-    """Return all seats with what is known of each."""
+    """Return all seats, with the known state of each."""
     return roster(context.team)
 
 
@@ -154,7 +154,7 @@ def identity(team: TeamStore, state: SeatState) -> dict[str, str]:
 
 
 def task_identity(task: str, parent: str) -> dict[str, str]:
-    """Return the variables naming a program's task; empty ones take the place of those that it has."""
+    """Return the variables naming a program's task; empty values replace those of its environment."""
     return {"PRO0_TASK_ID": task, "PRO0_PARENT_TASK_ID": parent}
 
 

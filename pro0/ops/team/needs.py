@@ -25,7 +25,7 @@ from pro0.rules.tasks.board import Board
 from pro0.store.teams import TeamStore
 
 OF_A_STOP = (MessageType.SHUTDOWN_REQUEST, MessageType.SHUTDOWN_RESPONSE)
-"""What members and their lead write while a team is stopped: nothing that somebody would miss."""
+"""The types of messages between members and their lead while a team is stopped: nobody would miss them."""
 
 
 @operation("need.list", ANYONE, changes=False)
@@ -102,9 +102,9 @@ def unled(runtime: Runtime) -> bool:
 
 
 def left_alone(desired: Wanted, runtime: Runtime, machine: str) -> bool:
-    """Return True when the person's own agent led the team, which still runs, and is gone."""
+    """Return True when the person's own agent that led a team is gone, while the team still runs."""
     outside = desired.outside
-    if outside is None or machine or runtime.phase is Phase.STOPPED:  # it is on the machine that made the team
+    if outside is None or machine or runtime.phase is Phase.STOPPED:  # that agent is on the machine that made the team
         return False
     return not processes.alive(outside.process)
 

@@ -17,7 +17,7 @@ OUTSIDE_ONLY = frozenset({Who.OUTSIDE})
 
 @operation("team.lead", OUTSIDE_ONLY)
 def lead(context: Context) -> Context:
-    """Take up an abandoned team of an outside agent; that agent's claims are given back."""
+    """Take over a team abandoned by an outside agent, and give back that agent's claims."""
     before = context.team.require().wanted.read().outside
     if before is None:
         raise _taken(context, "there is a team {} already")

@@ -18,7 +18,7 @@ from pro0.rules.words import prompts
 
 @operation("plan.submit", frozenset({Who.MEMBER}))
 def submit(context: Context, said: str) -> Seat:
-    """Hand in the plan of this session; who decides gets it as a message."""
+    """Hand in the plan of this session; whoever decides on it gets it as a message."""
     caller = context.caller
     with context.team.require().wanted.change("hand in a plan") as change:
         roster = Roster(context.team.name, change.value, context.team.runtime.read())

@@ -61,7 +61,7 @@ def progress(context: Context) -> Progress:
 
 
 def _moves(team: TeamStore, team_roster: Roster, board: Board) -> bool:
-    """Return True while something runs, or comes next by itself: a session, or a task that somebody takes."""
+    """Return True while work goes on, or will go on by itself: a claimed task, or one that somebody can take."""
     desired, lost = team_roster.wanted, _lost(team, team_roster)
     if any(task.claim and task.claim.agent_id not in lost for task in board if task.status is Status.IN_PROGRESS):
         return True
@@ -79,7 +79,7 @@ def _moves(team: TeamStore, team_roster: Roster, board: Board) -> bool:
 
 
 def _lost(team: TeamStore, team_roster: Roster) -> set[str]:
-    """Return the members that died together with the lead, so that nobody notices it and frees their tasks."""
+    """Return the members that died together with the lead: nobody notices their end and frees their tasks."""
     if not unled(team_roster.runtime):
         return set()
     here = [seat.agent_id for seat in team_roster.wanted.seats if seat.machine == team.machine]
@@ -100,7 +100,7 @@ def _harvests(team_roster: Roster, board: Board) -> bool:
 
 
 def _unbegun(team_roster: Roster, *, may_start: bool) -> set[str]:
-    """Return the members without a session that get none by itself: its start failed, or nothing may start."""
+    """Return the members without a session for which none will start: a start failed, or nothing may start."""
     return {
         seat.agent_id
         for seat in team_roster.wanted.seats
@@ -120,7 +120,7 @@ def _somebody_can(team_roster: Roster, board: Board, absent: set[str]) -> bool:
 
 
 def _why_not_taken(desired: Wanted) -> str:
-    """Return why nobody takes a ready task: a stopped or paused team is no need, so it is named here."""
+    """Return why nobody takes a ready task; this names a stopped or paused team, since no need does."""
     if desired.wish is Wish.STOP:
         return "ready, but the team is stopped; pro0 team resume lets it go on"
     if desired.paused:
@@ -134,7 +134,7 @@ def _left(board: Board, tasks: list[Task], why_not_taken: str) -> list[str]:
 
 
 def _is_left_alone(board: Board, epic: Task) -> bool:
-    """Return True for an epic with nothing left below it; of any other what is below it is named."""
+    """Return True for an epic with all subtasks completed or cancelled; otherwise its subtasks are named instead."""
     return all(child.status in (Status.COMPLETED, Status.CANCELLED) for child in board.children(epic.id))
 
 

@@ -30,7 +30,7 @@ def _change(path: Path, edit: Callable[[str], str]) -> None:
     make_folder(real.parent)
     try:
         with folder_locked(real.parent) as folder:
-            # Read under the lock: else of two changes at once the later one would undo the other.
+            # Read under the lock: otherwise the later of two simultaneous changes would undo the other.
             after = edit(config.text_of(path)).encode()
             atomic.replace(folder, real.name, after, mode=_mode(real))
     except OSError as error:
@@ -38,5 +38,5 @@ def _change(path: Path, edit: Callable[[str], str]) -> None:
 
 
 def _mode(path: Path) -> int:
-    """Return the mode of a settings file: one in a project may be for others too; a new one is the person's alone."""
+    """Return the mode for a settings file: a present one keeps its mode, a new one is the person's alone."""
     return stat.S_IMODE(path.stat().st_mode) if looking.exists(path) else atomic.FILE_MODE

@@ -62,7 +62,7 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     branch: str = ""
     """The starting branch of its worktree."""
     host: str = ""
-    """The machine that has its agent; empty for this one."""
+    """The machine where its agent runs; empty for this one."""
     turn: TurnEnd | None = None
     """The end of its last turn: when, how, its last words, its claims, and what it left running."""
 
@@ -111,7 +111,7 @@ class TeamStatus(msgspec.Struct, frozen=True, rename="camel"):
 
 @operation("team.status", ANYONE, changes=False)
 def status(context: Context) -> TeamStatus:
-    """Return all of one team at one look."""
+    """Return the whole status of one team."""
     team = context.team.require()
     config, team_roster = team.config.read(), roster(team)
     listed = team.tasks.read()
@@ -119,7 +119,7 @@ def status(context: Context) -> TeamStatus:
     claimed = {task.claim.agent_id: task.id for task in board if task.claim and task.status is Status.IN_PROGRESS}
     members = tuple(_member(context, team_roster, seat, claimed, limits) for seat in team_roster.wanted.seats)
     wanted = team_roster.wanted
-    # Its process is on the machine that made the team, and nothing is known of it on others.
+    # The outside agent is on the machine that made the team; other machines know nothing of its process.
     outside = _state(wanted.outside.process) if wanted.outside and not team.machine else None
     return TeamStatus(
         name=config.name,
@@ -168,7 +168,7 @@ def _limits(runtime: Runtime, now: datetime) -> tuple[LimitStatus, ...]:
 
 
 def of_seat(context: Context, seat: Seat) -> MemberStatus:
-    """Return one member as `status` shows it, also when the lead has taken its seat away meanwhile."""
+    """Return one member as `status` shows it, even when the lead has removed its seat meanwhile."""
     gone = MemberStatus(seat.name, seat.agent_id, seat.agent, State.SHUTDOWN, note="it has ended and is gone")
     return next((member for member in status(context).members if member.agent_id == seat.agent_id), gone)
 
@@ -218,7 +218,7 @@ def _member(
 
 
 def _unnoticed_end(context: Context, state: SeatState) -> tuple[State, str]:
-    """Return how a dead session ended, from its guard's last report, as the lead will see it; and its note."""
+    """Return the end state of a dead session and its note, from its guard's last report, as the lead will see them."""
     report = None
     with suppress(StoreError):  # a report that cannot be read tells as little as one that is missing
         report = context.team.report(state.incarnation)

@@ -95,7 +95,7 @@ def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) 
 
 @operation("team.pause", IN_CHARGE)
 def pause(context: Context, *, paused: bool) -> Wanted:
-    """Stop or resume the claiming of tasks; what is being worked on goes on."""
+    """Stop or resume the claiming of tasks; work on claimed tasks goes on."""
     with context.team.require().wanted.change("pause a team") as change:
         change.value = replace(change.value, paused=paused)
     context.team.log_event(context.now(), context.caller.agent_id, "team.pause" if paused else "team.unpause")
@@ -114,9 +114,9 @@ def stop(context: Context, *, timeout: float = 60.0, force: bool = False, reason
 
 @operation("team.cleanup", IN_CHARGE)
 def dismiss(context: Context) -> bool:
-    """Let a team go that has no teammates left; raises Refused while one lives.
+    """Dismiss a team without teammates; raises Refused while one lives.
 
-    Returns True when the caller has a session of its own. It is asked to end; then the lead removes the team.
+    Returns True when the caller has a session of its own. That session is asked to end; then the lead removes the team.
     """
     caller, name = context.caller, context.team.name
     with context.team.require().wanted.change("remove a team") as change:
@@ -140,7 +140,7 @@ def resume(
     reserved: Mapping[str, str] | None = None,
     display: Display | None = None,
 ) -> Wanted:
-    """Want the team to run again, in this environment; members that its stop ended get new sessions.
+    """Ask for the team to run again, in this environment; members ended by its stop get new sessions.
 
     A team without a living session is shown at this `display` from now on.
     """
@@ -172,14 +172,14 @@ def _resumed(context: Context) -> Wanted:
 
 
 def _show_at(context: Context, display: Display) -> None:
-    """Record where the team is shown, unless one of its sessions lives; a lead that is about to end is waited for."""
+    """Record where the team is shown, unless one of its sessions lives; wait for a lead that is about to end."""
     team = context.team.require()
     if team.machine or display == team.config.read().display:
         return  # another machine's own display is no part of config.json
     lease, deadline = team.documents.lease(), time.monotonic() + LEAVING
     while not lease.take("resume"):
         if team.record.read().phase is not Phase.STOPPED or time.monotonic() > deadline:
-            return  # a lead goes on, with what it has read
+            return  # a lead goes on with the display that it has read
         time.sleep(_PAUSE)
     try:
         if not any(_is_guarded(team, state) for state in team.record.read().seats):

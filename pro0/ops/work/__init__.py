@@ -1,1 +1,1 @@
-"""The operations of runs and workers, members without a seat of their own choice."""
+"""The operations on work: runs, workers, sessions, and the worktrees and code of members."""

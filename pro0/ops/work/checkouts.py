@@ -1,4 +1,4 @@
-"""Members' worktrees below the home: save and remove them; keep and name the unmerged and the unsavable."""
+"""Members' worktrees below the home: save and remove them; keep and name work that is unmerged or cannot be saved."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,8 +23,8 @@ Say = Callable[[str], None]
 def clear(folder: Path, project: Path | None, say: Say, *, save: bool = True) -> list[str]:
     """Save and remove the worktrees in a folder; return the kept branches and the kept worktrees.
 
-    They belong to the project's checkout; with None, each to its own repository. Without `save` a worktree that holds
-    work stays as it is.
+    The worktrees belong to the project's checkout; with None, each belongs to its own repository. Without `save`, a
+    worktree that holds work stays as it is.
     """
     not_removed = [text for path in entries(folder) for text in _removed(path, project, say, save=save)]
     with suppress(OSError):
@@ -35,8 +35,8 @@ def clear(folder: Path, project: Path | None, say: Say, *, save: bool = True) ->
 def unmerged(team: TeamStore, project: Path) -> list[str]:
     """Return the branches of a team's workers and members with commits missing in the project's checkout.
 
-    Documents name them, or git has them under the name of a member: a failure or a kill may come before a document, and
-    a new session may have another branch. Those that another team's documents name are that team's.
+    Documents name these branches, or git has them under the name of a member: a failure or a kill may come before a
+    document is written, and a new session may have another branch. A branch in another team's documents is that team's.
     """
     named, others = _named(team), set[str]()
     with suppress(Pro0Error):
@@ -60,7 +60,7 @@ def left_before(team: TeamStore, task: Task) -> set[str]:
 
 
 def _named(team: TeamStore) -> set[str]:
-    """Return the branches that a team's documents name, of damaged ones as far as they can be read."""
+    """Return the branches named in a team's documents; a damaged document counts as far as it can be read."""
     names = set[str]()
     with suppress(Pro0Error):
         names |= {state.branch for state in team.runtime.read().seats}
@@ -114,7 +114,7 @@ def clear_left_over(store: Store, say: Say) -> None:
 
 
 def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> list[str]:
-    """Remove one worktree; return its kept branches or its path, none for nothing kept."""
+    """Remove one worktree; return its kept branches, or its path when it stays."""
     with suppress(OSError):
         path.rmdir()  # an empty folder never held a worktree
         return []
@@ -130,7 +130,7 @@ def _removed(path: Path, project: Path | None, say: Say, *, save: bool) -> list[
             say(leftovers.stash_kept(path.name, commit))
         if looking.exists(path):
             say(f"{path} cannot be deleted by pro0; its work is saved")
-        if project is None:  # no team is there that knows more of its branches
+        if project is None:  # no team's documents name more of its branches
             branches += leavings.of_a_team(repository, path.parent.name.rpartition("-")[0], [path.name])
         return [*dict.fromkeys(filter(None, branches))]
     except Pro0Error as error:

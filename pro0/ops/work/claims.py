@@ -15,13 +15,13 @@ TAKEN_AWAY = "it was taken away"
 
 
 def holds(context: Context, task: Task) -> bool:
-    """Return True while the caller's session has the very claim that it took the task with; raises NotFound."""
+    """Return True while the caller's session has the same claim with which it took the task; raises NotFound."""
     claim = tasks.show(context, task.id).claim
     return claim is not None and (claim.incarnation, claim.epoch) == (context.caller.incarnation, task.epoch)
 
 
 def changes(context: Context) -> Watch:
-    """Return a watch on all that may change the caller's work: tasks, its mailbox, the team."""
+    """Return a watch on everything that may change the caller's work: tasks, its mailbox, the team."""
     team, documents = context.team, context.team.documents
     return documents.watch(
         [documents.tasks, team.mailbox(context.caller.agent_id).place, documents.team], CONCERNS_A_MEMBER

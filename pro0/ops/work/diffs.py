@@ -21,7 +21,7 @@ from pro0.store.paths import worktree
 from pro0.worktrees import Repository
 
 NAMED = 3
-"""Files that one line names."""
+"""The most files named in one line."""
 
 
 class NamedWork(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class NamedWork(msgspec.Struct, frozen=True):
 def find(context: Context, name: str, *, bring: bool = False) -> NamedWork:
     """Return the work of a member, a worker or a task; raises NotFound when it left nothing that is not merged.
 
-    With `bring` commits on another machine come home before; raises EnvironmentMissing for one out of reach.
+    With `bring`, commits on another machine come home first; raises EnvironmentMissing when it is out of reach.
     """
     folded = name.strip().casefold()
     for seat in roster(context.team).wanted.seats:
@@ -47,7 +47,7 @@ def find(context: Context, name: str, *, bring: bool = False) -> NamedWork:
 
 @operation("diff.show", ANYONE, changes=False)
 def show(context: Context, name: str) -> tuple[NamedWork, Difference]:
-    """Return some work with its commits and changed files; those on another machine come home before."""
+    """Return somebody's work with its commits and changed files; commits on another machine come home first."""
     work = find(context, name, bring=True)
     return work, difference(work.fork)
 
@@ -103,7 +103,7 @@ def _mergeable(context: Context, name: str, *, bring: bool = False) -> NamedWork
 
 
 def _nothing_committed(work: NamedWork) -> NotFound:
-    """Return the error for work without a commit; it names the files that wait for one."""
+    """Return the error for work without a commit; it names the uncommitted files."""
     text, changed = f"{work.name} has committed nothing that is not merged", difference(work.fork)
     if not changed.files:
         return NotFound(text, hint=f"what it did: pro0 member show {work.name}")

@@ -36,7 +36,7 @@ def clear(home: Path, say: Callable[[str], None]) -> list[str]:
 
 
 def work_of(home: Path, repository: Path) -> str:
-    """Return the reason to keep a repository beside its members' worktrees, "" for none; in doubt there is work."""
+    """Return the reason to keep a repository besides its members' worktrees, "" for none; an error is a reason."""
     try:
         if not exists(repository / "HEAD"):
             return ""  # nothing was ever sent into it
@@ -53,7 +53,7 @@ def work_of(home: Path, repository: Path) -> str:
 
 
 def _reason_to_stay(repository: Path, tree: Path) -> str:
-    """Remove a worktree all of which is home; return the reason when it stays."""
+    """Remove a worktree whose work is all home; return the reason when it stays, else ""."""
     with suppress(OSError):
         tree.rmdir()  # an empty folder never held a worktree
         return ""
@@ -61,6 +61,6 @@ def _reason_to_stay(repository: Path, tree: Path) -> str:
         return work
     try:
         Guest(repository, tree).leave("", "")
-    except Pro0Error as error:  # also for what the repository keeps once the worktree is gone
+    except Pro0Error as error:  # also raised when the worktree is gone and the repository keeps something
         return error.message if looking.exists(tree) else ""
     return ""

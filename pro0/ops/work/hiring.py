@@ -42,7 +42,7 @@ def hire(context: Context, id: str, agent_id: str) -> Seat | None:
 
 @operation("member.dismiss", LEAD_ONLY)
 def dismiss(context: Context, agent_id: str, generation: int) -> None:
-    """Take the seat of a task away, unless it was made anew; its mailbox, log and usage stay."""
+    """Remove the seat of a task, unless it has a newer generation; its mailbox, log and usage stay."""
     with context.team.require().wanted.change(f"dismiss {agent_id}") as change:
         gone = [s for s in change.value.seats if s.task and (s.agent_id, s.generation) == (agent_id, generation)]
         if gone:

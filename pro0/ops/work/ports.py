@@ -16,15 +16,15 @@ from pro0.store.teams import Store, TeamStore
 PORT_BASE = "PRO0_PORT_BASE"
 """The variable with the first port of a member's range."""
 SIZE = 20
-"""Ports of one member."""
+"""The number of ports of one member."""
 BASES = range(20000, 32000, SIZE)
-"""The first ports of all ranges: below those which systems hand out by themselves."""
+"""The first ports of all ranges, below the ephemeral ports of operating systems."""
 
 
 def port_base(team: TeamStore, agent_id: str) -> int:
     """Return the first port of a member's range, the same in each of its sessions; 0 when no range is free.
 
-    With the first member of a team that asks, all its members get theirs, in one write.
+    When the first member of a team asks, all members of the team get their ranges, in one write.
     """
     if first_port := team.ports.read().ranges.get(agent_id):
         return first_port
@@ -49,7 +49,7 @@ def port_base(team: TeamStore, agent_id: str) -> int:
 
 
 def _used_of(home: Path, name: str) -> dict[str, int]:
-    """Return the ranges of another team, of all its members while nobody can tell where its documents are."""
+    """Return the ranges of another team's seats: of all members while the place of its documents is unknown."""
     if team := opened(Store(home), name):
         return _used(team)
     with suppress(Pro0Error):  # its ports are here, wherever its documents are
@@ -58,9 +58,9 @@ def _used_of(home: Path, name: str) -> dict[str, int]:
 
 
 def _used(team: TeamStore) -> dict[str, int]:
-    """Return the ranges of the team's seats: of all members while nobody can tell which are wanted."""
+    """Return the ranges of the team's seats: of all members while the wanted ones are unknown."""
     ranges: dict[str, int] = {}
-    # What another team's damage hides must not keep this team from starting.
+    # Damage to another team must not keep this team from starting.
     with suppress(Pro0Error):
         ranges = team.ports.read().ranges
         wanted = {seat.agent_id for seat in team.wanted.read().seats}
@@ -69,7 +69,7 @@ def _used(team: TeamStore) -> dict[str, int]:
 
 
 def _seat_ids(team: TeamStore) -> list[str]:
-    """Return the members that are wanted; none while nobody can tell."""
+    """Return the members that are wanted; none while they are unknown."""
     with suppress(Pro0Error):
         return [seat.agent_id for seat in team.wanted.read().seats]
     return []

@@ -32,7 +32,7 @@ LOG_BYTES = 4 * 1024 * 1024
 _READY = "pro0-ready"
 """A mark in git's own folder of a worktree: the set-up has succeeded there."""
 _TAG = "pro0-run"
-"""The file beside that mark with the tag of the command which runs there; one that is over has left none."""
+"""The file beside that mark with the tag of the running command; it is removed when the command ends."""
 UNWANTED = "nobody wants it any more"
 _OVER = "-- "
 """The beginning of the last line of a finished log."""
@@ -67,7 +67,7 @@ def tear_down(team: TeamStore, agent_id: str, tree: Path) -> str:
 
 
 def tears_down(team: TeamStore) -> bool:
-    """Return True when a command runs before a worktree goes; so no worktree goes as unused meanwhile."""
+    """Return True when there is a tear-down command; a lead then removes no unused worktrees at its end."""
     try:
         return bool(_command(team, TEARDOWN))
     except Pro0Error:
@@ -113,7 +113,7 @@ def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:
 
 
 def _unwanted(team: TeamStore, seat: Seat) -> str:
-    """Return why a set-up is to end, "" while its member is wanted."""
+    """Return the reason to end a set-up, "" while its member is wanted."""
     wishes = team.wanted.read()
     is_wanted = any(
         (current.agent_id, current.generation) == (seat.agent_id, seat.generation) and not current.called_off
@@ -146,7 +146,7 @@ def _run(
 ) -> Ending:
     words, place = ("/bin/sh", "-c", command), Git(tree).private() / _TAG
     _end_left(place)
-    # A new one each time: a person may have the variable of an earlier command, from a file that it wrote.
+    # A new tag each time: an earlier command may have written its variable to a file that a person has loaded.
     place.write_text(tag := uuid.uuid4().hex)
     running = Running(words, environment, tag, GRACE, cwd=tree)
     try:

@@ -16,13 +16,13 @@ from pro0.store.teams import TeamStore
 
 
 class TeamSession(msgspec.Struct, frozen=True, kw_only=True):
-    """One session of a member; of one that was replaced only its usage tells."""
+    """One session of a member; a replaced session is known only from its usage."""
 
     id: str
     agent_id: str
     agent: str
     state: State | None = None
-    """What it does, None for one that was replaced or whose member is gone."""
+    """The state of the session, None when it was replaced or its member is gone."""
     task_id: str | None = None
     """The task that it works on."""
     started_at: datetime | None = None
@@ -58,7 +58,7 @@ def listed(context: Context) -> list[TeamSession]:
 
 @operation("session.show", PEOPLE_AND_AGENTS, changes=False)
 def show(context: Context, session_id: str) -> TeamSession:
-    """Return one session, by its id, or the present one of a member by its name; raises NotFound."""
+    """Return one session by its id, or the present session of a member by its name; raises NotFound."""
     sessions = listed(context)
     name = session_id.strip().casefold()
     by_id = (session for session in sessions if session.id == session_id)
@@ -92,9 +92,9 @@ def forget(context: Context, name: str) -> list[Hosted]:
 
 
 def _ended_sessions(team: TeamStore, name: str) -> tuple[str, Callable[[Hosted], bool]]:
-    """Return a member's id, and what tells whether a session of it has ended here.
+    """Return a member's id, and a function that returns True for its session that has ended here.
 
-    Once this machine takes no part any more, only what is on it says so.
+    Once this machine no longer takes part, only the reports and processes on it show that.
     """
     try:
         members = roster(team)

@@ -23,7 +23,7 @@ class MemberCode:
     def __init__(self, team: TeamStore, seat: Seat) -> None:
         config = team.config.read()
         project = Path(config.project)
-        states = team.runtime.read().seats  # that of an earlier session too, until the next one has begun
+        states = team.runtime.read().seats  # includes that of an earlier session, until the next one has begun
         self._repository = Travelling(project)
         self._team, self._seat = team, seat
         self._ssh = trust.settings(team.paths.home, project, os.environ).ssh
@@ -31,7 +31,7 @@ class MemberCode:
         self.branch = next((state.branch for state in states if state.agent_id == seat.agent_id), "")
         """Its branch at home, empty when nothing was sent yet."""
         self._begun = ""
-        """Such a branch that a killed lead has begun, and perhaps not sent; one with commits is a former team's."""
+        """That branch, if a killed lead has begun it and perhaps not sent it; one with commits is a former team's."""
         first = branch_of(team.name, seat.agent_id)
         if not self.branch and self._repository.has(first) and self._repository.is_merged(first):
             self.branch = self._begun = first
@@ -52,7 +52,7 @@ class MemberCode:
         return self.branch
 
     def bring(self, *, save: bool = False, patience: float = TRANSFER) -> str:
-        """Bring its commits home, and return the newest; with `save` it commits there what is not committed."""
+        """Bring its commits home, and return the newest; with `save`, first commit the uncommitted changes there."""
         if not self.branch:
             raise NotFound(f"{self._seat.agent_id} has no worktree yet", hint=f"pro0 member show {self._seat.agent_id}")
         words = ("--branch", self.branch, *(("--save",) if save else ()))
@@ -65,9 +65,9 @@ class MemberCode:
             raise self._unreached(error) from error
 
     def leave(self, *, save: bool, force: bool) -> str:
-        """Bring all home and remove what is there; return the branch unless it is merged, "" for none.
+        """Bring all commits home and remove the code there; return the branch unless it is merged, "" for none.
 
-        Raises Kept for what cannot come home. With `force` a machine that says nothing is not waited for.
+        Raises Kept for work that cannot come home. With `force`, wait less for a machine that does not answer.
         """
         if not self.branch:
             return ""
@@ -94,13 +94,13 @@ class MemberCode:
 
 
 def name(team: TeamStore, seat: Seat) -> str:
-    """Return what names a member's code on its machine: TEAM/MEMBER, where no later team has the same."""
+    """Return the name of a member's code on its machine: TEAM/MEMBER, with a TEAM that no later team has."""
     config = team.config.read()
     return f"{trees_of(team.paths.home, config.name, config.uid).name}/{seat.agent_id}"
 
 
 def clear(team: TeamStore, show: Callable[[str], None], *, save: bool, force: bool) -> list[str]:
-    """Bring home and remove the code of members on other machines; return what is kept: branches, and what stays there.
+    """Bring home and remove the code of members on other machines; return the kept branches, and the code that stays.
 
     Raises EnvironmentMissing for a machine out of reach; with `force` its code stays there.
     """

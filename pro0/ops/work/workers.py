@@ -46,7 +46,7 @@ class WorkerResult(msgspec.Struct, frozen=True):
     also: tuple[str, ...] = ()
     """Other unmerged branches, with commits that `branch` lacks."""
     remains: str = ""
-    """What is said of a folder that could not be deleted, though its work is saved."""
+    """The note about a folder that could not be deleted, though its work is saved."""
     stashes: tuple[str, ...] = ()
     """The commits of its stashes."""
 
@@ -59,12 +59,12 @@ class Worker(msgspec.Struct, frozen=True, rename="camel"):
     agent_id: str
     """The present or last worker, empty for none yet."""
     place: int
-    """Its place in line, from 1; 0 for a task out of line."""
+    """Its place in line, from 1; 0 for a task not in line."""
     state: SeatState | None
 
 
 def draft(assignment: str, *, agent: str | None = None, shared: bool = False, run: str | None = None) -> Draft:
-    """Return the task of a text: a long text is the description, its first line the title; BadInput for none."""
+    """Return a draft from a text: its first line is the title, a longer text the description; BadInput for no text."""
     first_line = next((line.strip() for line in assignment.splitlines() if line.strip()), "")
     title = first_line if len(first_line) <= TITLE else f"{first_line[: TITLE - 1]}…"
     whole = text.checked("" if title == assignment.strip() else assignment, "description")
@@ -73,7 +73,7 @@ def draft(assignment: str, *, agent: str | None = None, shared: bool = False, ru
 
 @operation("worker.delegate", IN_CHARGE)
 def delegate(context: Context, drafts: list[Draft]) -> list[Task]:
-    """Make tasks of which each gets a worker of its own, in a fresh worktree unless it is `shared`."""
+    """Make tasks that each get a worker of their own, in a fresh worktree unless it is `shared`."""
     spawning(context, context.team.wanted.read())
     if any(not draft.shared for draft in drafts):
         Repository(_project(context)).head()
@@ -110,7 +110,7 @@ def find(context: Context, name: str) -> Worker:
 
 @operation("worker.kill", IN_CHARGE)
 def kill(context: Context, name: str) -> Worker:
-    """Give the task of a worker up: the lead ends it, TERM, then KILL, its whole tree. One that is over stays so."""
+    """Give up a worker's task: the lead ends its whole process tree, TERM, then KILL. A settled task is not changed."""
     worker = find(context, name)
     if worker.task.status is Status.IN_PROGRESS and worker.task.claim:
         act(replace(context, caller=THE_LEAD), worker.task.id, Act.FAIL, f"killed by {context.caller.agent_id}")
@@ -128,7 +128,7 @@ def predict(context: Context, name: str) -> tuple[str, ...]:
 
 @operation("worker.merge", IN_CHARGE)
 def merge(context: Context, name: str) -> Task:
-    """Merge what a worker left into the project's checkout; raises Refused, and changes nothing, for conflicts."""
+    """Merge a worker's branch into the project's checkout; raises Refused, and changes nothing, for conflicts."""
     worker = find(context, name)
     branch, repository = _branch(context, worker), Repository(_project(context))
     if not repository.has(branch):
@@ -146,12 +146,12 @@ def merge(context: Context, name: str) -> Task:
 
 @operation("worker.harvested", LEAD_ONLY)
 def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail: str) -> None:
-    """Note what a dead worker left, and owe the report of it; doing it again tells nobody twice."""
+    """Note a dead worker's output, and owe the report of it; a repetition tells nobody twice."""
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
         task = changes.find(tasks, task_id(harvest.task))
         done = replace(task, worktree=harvest.worktree if result.left else None)
-        # Without a result all of the branch is merged, and nothing of it is left.
+        # A result without a branch means that the branch is merged and gone.
         by, now = context.caller.agent_id, context.now()
         done = dispatch.on_branch(done, result.branch, by, now) if result.branch else replace(done, branch=None)
         done = dispatch.with_left(done, result.also, by, now)
@@ -180,7 +180,7 @@ def left_before(context: Context, task: Task) -> list[str]:
 
 
 def is_open(context: Context, worker: Worker) -> bool:
-    """Return True while a worker's worktree is there: it still works, or the worktree could not be saved."""
+    """Return True while a worker's worktree exists: the worker still works, or the worktree could not be saved."""
     if not worker.task.worktree or not is_over(worker):
         return bool(worker.task.worktree)
     place = Path(worker.task.worktree)
@@ -193,7 +193,7 @@ def is_over(worker: Worker) -> bool:
 
 
 def _gone(context: Context, task: Task) -> NotFound:
-    """Return the error for a branch that is not there; where no other machine can have it, the task forgets it."""
+    """Return the error for a missing branch; the task forgets the branch when no other machine can have it."""
     if context.team.documents.database:
         hint = "a worker of another machine left it there; fetch it from there"
         return NotFound(f"there is no branch {task.branch} here", hint=hint)
