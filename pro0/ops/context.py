@@ -139,7 +139,7 @@ def operation(
 
 @contextmanager
 def already(done: str) -> Iterator[None]:
-    """Add to an UNUSABLE error the name of the change that was made before it."""
+    """Add to an UNUSABLE error a note of the change made before it."""
     try:
         yield
     except UNUSABLE as error:

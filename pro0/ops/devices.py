@@ -1,4 +1,4 @@
-"""The devices of a home: pair one by a code, know one again, list them, revoke one."""
+"""The devices of a home: pair one by a code, recognise one, list them, revoke one."""
 
 import hmac
 import secrets

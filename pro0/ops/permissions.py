@@ -23,7 +23,7 @@ from pro0.store.teams import TeamStore
 PATIENCE = 15.0
 """Seconds for an agent to take the answer to its request."""
 PAUSE = 0.05
-"""Seconds between two checks of that."""
+"""Seconds between two looks at the request."""
 _SESSIONS = frozenset({Who.MEMBER, Who.LEAD_AGENT})
 _DAMAGED = frozenset({ErrorCode.STORE_CORRUPT, ErrorCode.UNSAFE_PATH, ErrorCode.NEWER_SCHEMA})
 

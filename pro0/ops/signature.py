@@ -1,4 +1,4 @@
-"""The schema of a call, from the signature of the function that does it; every surface for programs reads it here."""
+"""The schema of a call, from the signature of its function; every surface for programs reads it here."""
 
 from collections.abc import Callable
 from functools import cache
@@ -22,7 +22,7 @@ def result_of(function: Callable[..., object]) -> Any:
 
 
 def schema_of(kind: Any, reference: str = "#/$defs/{name}") -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the schema of a type, and those that it refers to by name; the same from every version of Python."""
+    """Return the schema of a type, and the schemas it refers to by name; the same on every version of Python."""
     [schema], components = msgspec.json.schema_components([kind], ref_template=reference)
     for component in components.values():
         if "description" in component:  # a docstring, whose indentation Python has removed since 3.13

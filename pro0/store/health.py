@@ -156,7 +156,7 @@ def odd_locks(home: Path, *tops: Path) -> Iterator[Path]:
 def held(path: Path) -> Held | None:
     """Return a lock's holder, or None when it is free; a missing lock file is not made.
 
-    Raises StoreError while that cannot be seen: unknown is never "nobody".
+    Raises StoreError while the holder cannot be found out: unknown is never "nobody".
     """
     try:
         descriptor = _opened(path)

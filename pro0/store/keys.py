@@ -17,7 +17,7 @@ class _Twice(Exception):
 
 
 def repeated(data: bytes) -> str:
-    """Return, quoted, a repeated key of one object of a JSON text, at any depth; "" for none."""
+    """Return a repeated key of any object in a JSON text, at any depth, in quotes; "" for none."""
     import json
 
     try:

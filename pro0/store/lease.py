@@ -106,7 +106,7 @@ class Lease:
         return True
 
     def drop(self) -> None:
-        """Give the lease up."""
+        """Release the lease."""
         _close(self._held)
         self._held = []
 

@@ -2,7 +2,7 @@
 
 The folder is opened first. The lock file is then opened relative to it, without following links, and locked by
 filelock's `lock_descriptor`. No lock is ever held across a subprocess. The folder is locked as well, so deleting the
-lock file admits nobody. Waiters stand in a queue (`queue.py`). They wait as long as the lock changes hands.
+lock file admits nobody. Waiters form a queue (`queue.py`). They wait as long as the lock changes hands.
 """
 
 import errno
@@ -161,7 +161,7 @@ def _wait(path: Path, folder: int, descriptor: int, place: queue.QueueTicket, pa
         # Each new holder restarts the clock: patience is for one holder, not for the queue.
         if (current := holder(descriptor)) != by:
             by, since = current, now
-        # The lock goes by turns. Others pass over the first in line only when it seems stopped.
+        # Waiters take the lock in turn. Others pass over the first in line only when it seems stopped.
         passing = before > 0 and now - since > (ASLEEP if by == NOBODY else LEFT)
         if (passing or not before) and both_locked(folder, descriptor):
             if passing:

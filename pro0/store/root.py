@@ -25,7 +25,7 @@ def root(environment: Mapping[str, str]) -> str:
 
 
 def launched(argument: str) -> tuple[str, str, str] | None:
-    """Return home, team and incarnation of a launch file's path, a guard's argument; None for any other text."""
+    """Return home, team and incarnation from a guard's argument, a launch file's path; None for any other text."""
     home, _, rest = argument.rpartition(f"/{TEAMS}/")
     team, _, name = rest.partition(f"/{SESSIONS}/")
     incarnation = name.removesuffix(LAUNCH)

@@ -122,7 +122,7 @@ class TeamStore:
         return File(self.paths.sessions, self.paths.hosted(incarnation), Hosted).find()
 
     def all_hosted(self) -> list[Hosted]:
-        """Return what other machines run for sessions, as far as it is not proven over."""
+        """Return the records of what other machines run for sessions, except parts proven over."""
         records = (self.hosted(incarnation) for incarnation in self.elsewhere())
         return [hosted for hosted in records if hosted]
 

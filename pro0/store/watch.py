@@ -73,7 +73,7 @@ class Watch:
                 os.write(self._writable, b"x")
 
     def close(self) -> None:
-        """End the report, and the thread when nobody else needs it."""
+        """Stop reporting, and end the thread when no other watch needs it."""
         self._watching.leave(self)
         os.close(self._readable)
         os.close(self._writable)

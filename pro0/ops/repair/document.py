@@ -45,7 +45,7 @@ class RepairWork(msgspec.Struct):
 
 
 def as_is(value: T) -> Build[T]:
-    """Build this value, whatever is left of the document."""
+    """Return a function that builds this value, whatever is left of the document."""
     return lambda _remains, _bad: value
 
 

@@ -53,9 +53,9 @@ class Home(msgspec.Struct, frozen=True):
     store: str = ""
     """The URL of the database that keeps its documents; empty for files."""
     environment: dict[str, str] = {}
-    """The environment of leads and members, whoever starts them; empty for that of the lead's starter."""
+    """The environment of leads and members, whoever starts them; when empty, that of the lead's starter."""
     reserved: dict[str, str] = {}
-    """The part of it reserved for agents naming it in their definition."""
+    """The variables reserved for agents that name them in their definition."""
 
 
 def create(store: Store, caller: Caller, home: Home, vouch: Vouch = in_process) -> Context:

@@ -79,7 +79,7 @@ class DatabaseLease(Lease):
         return self._has_duties
 
     def drop(self) -> None:
-        """Give the lease up."""
+        """Release the lease."""
         super().drop()
         if self._session:
             with suppress(psycopg.Error):  # closing alone would free it a moment later

@@ -43,7 +43,7 @@ class DatabaseWatch(Watch):
             raise OSError(errno.EAGAIN, str(error)) from error  # the same error as without a free descriptor
 
     def close(self) -> None:
-        """End the report and the thread."""
+        """Stop reporting, and end the thread."""
         os.write(self._stopping, b"x")
         self._thread.join()
         self._let_go()

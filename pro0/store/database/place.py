@@ -116,7 +116,7 @@ class OpenRows:
 
     @contextmanager
     def within(self, name: str) -> Iterator["OpenRows"]:
-        """Open a place in this one, in the same transaction."""
+        """Open a place inside this one, in the same transaction."""
         yield OpenRows(self._place.within(name), self._act)
 
     def tidy(self) -> None:
@@ -151,7 +151,7 @@ class Rows:
 
     @contextmanager
     def open(self) -> Iterator[OpenRows]:
-        """Open it without a lock."""
+        """Open the place without a lock."""
         yield OpenRows(self, self._act)
 
     @contextmanager
@@ -166,7 +166,7 @@ class Rows:
             yield OpenRows(self, act)
 
     def within(self, name: str) -> "Rows":
-        """Return the place of that name in this one."""
+        """Return the place of this name inside this one."""
         return Rows(self.team, self._kind, (*self._inside, name), self._act)
 
     def is_there(self) -> bool:
@@ -178,16 +178,16 @@ class Rows:
         return OpenRows(self, self._act).holds(name)
 
     def names(self) -> list[str]:
-        """Return the names of the documents and places in it, each once."""
+        """Return the names of the documents and places inside, each once."""
         return [*dict.fromkeys(key.removeprefix(self.key()).partition("/")[0] for key in self.all_keys())]
 
     def folders(self) -> list[str]:
-        """Return the names of the places in it, in order."""
+        """Return the names of the places inside, in order."""
         inside = (key.removeprefix(self.key()).partition("/") for key in self.all_keys())
         return [*dict.fromkeys(name for name, slash, _ in inside if slash)]
 
     def all_keys(self) -> list[str]:
-        """Return the keys of all documents in it and below it, in order."""
+        """Return the keys of all documents in and below the place, in order."""
         start = self.key()
         rows = self.team.ask(str(self.path), schema.NAMES, start, start[:-1] + _AFTER)
         return [str(name) for (name,) in rows]

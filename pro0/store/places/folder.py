@@ -23,7 +23,7 @@ def unchecked() -> None:
 
 
 class OpenFolder:
-    """An open folder; every name is looked up in it, wherever it has been moved."""
+    """An open folder; every name is looked up in this folder, even after the folder was moved."""
 
     def __init__(self, descriptor: int) -> None:
         self._folder = descriptor
@@ -49,7 +49,7 @@ class OpenFolder:
 
     @contextmanager
     def within(self, name: str) -> Iterator["OpenFolder"]:
-        """Open a folder in this one, made durably when it is missing."""
+        """Open a folder inside this one, which is made durably if it is missing."""
         with atomic.subfolder(self._folder, name) as descriptor:
             yield OpenFolder(descriptor)
 
@@ -58,7 +58,7 @@ class OpenFolder:
         tidy(self._folder)
 
     def sync(self) -> None:
-        """Make the folders made in this one durable, whoever made them."""
+        """Make durable the folders made inside this one, by any process."""
         os.fsync(self._folder)
 
 
@@ -71,23 +71,23 @@ class Folder:
 
     @contextmanager
     def open(self) -> Iterator[OpenFolder]:
-        """Open it, never through a link; raises FileNotFoundError when it is missing."""
+        """Open the folder, never through a link; raises FileNotFoundError when it is missing."""
         with atomic.folder(self.path) as descriptor:
             yield OpenFolder(descriptor)
 
     @contextmanager
     def locked(self, why: str) -> Iterator[OpenFolder]:
-        """Hold its lock; each replacement counts at once. Raises FileNotFoundError, StoreError naming the holder."""
+        """Hold the lock; each replacement counts at once. Raises FileNotFoundError, or StoreError naming the holder."""
         with locked(self.path, why) as descriptor:
             self._check()
             yield OpenFolder(descriptor)
 
     def within(self, name: str) -> "Folder":
-        """Return the folder of that name in this one."""
+        """Return the folder of this name inside this one."""
         return Folder(self.path / name, self._check)
 
     def is_there(self) -> bool:
-        """Return True when it is a folder."""
+        """Return True when the path leads to a folder."""
         return looking.is_folder(self.path)
 
     def holds(self, name: str) -> bool:
@@ -95,13 +95,13 @@ class Folder:
         return exists(self.path / name)
 
     def names(self) -> list[str]:
-        """Return the names in it, in no order; none when it is missing. Raises StoreError when it cannot be listed."""
+        """Return the names inside, in no order; none for a missing folder. Raises StoreError if listing fails."""
         with translated(self.path), suppress(FileNotFoundError, NotADirectoryError):
             return os.listdir(self.path)
         return []
 
     def folders(self) -> list[str]:
-        """Return the names of the folders in it, in order, none through a link; raises StoreError as `names` does."""
+        """Return the names of the folders inside, in order, without links; raises StoreError as `names` does."""
         with translated(self.path), suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.path) as entries:
             return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
         return []

@@ -25,7 +25,7 @@ class OpenPlace(Protocol):
         ...
 
     def within(self, name: str) -> "AbstractContextManager[OpenPlace]":
-        """Open a place in this one, made durably when it is missing."""
+        """Open a place inside this one, which is made durably if it is missing."""
         ...
 
     def tidy(self) -> None:
@@ -33,7 +33,7 @@ class OpenPlace(Protocol):
         ...
 
     def sync(self) -> None:
-        """Make the places made in this one durable, whoever made them."""
+        """Make durable the places made inside this one, by any process."""
         ...
 
 
@@ -46,15 +46,15 @@ class DocumentPlace(Protocol):
         ...
 
     def open(self) -> AbstractContextManager[OpenPlace]:
-        """Open it without a lock; raises FileNotFoundError when it is missing."""
+        """Open the place without a lock; raises FileNotFoundError when the place is missing."""
         ...
 
     def locked(self, why: str) -> AbstractContextManager[OpenPlace]:
-        """Hold its lock; raises FileNotFoundError, or StoreError naming the holder."""
+        """Hold the lock of the place; raises FileNotFoundError, or StoreError naming the holder."""
         ...
 
     def within(self, name: str) -> "DocumentPlace":
-        """Return the place of that name in this one."""
+        """Return the place of this name inside this one."""
         ...
 
     def is_there(self) -> bool:
@@ -66,14 +66,14 @@ class DocumentPlace(Protocol):
         ...
 
     def names(self) -> list[str]:
-        """Return the names of the documents and places in it, in no order; none when it is missing.
+        """Return the names of the documents and places inside, in no order; none when the place is missing.
 
         Raises StoreError when they cannot be known.
         """
         ...
 
     def folders(self) -> list[str]:
-        """Return the names of the places in it, in order; raises StoreError as `names` does."""
+        """Return the names of the places inside, in order; raises StoreError as `names` does."""
         ...
 
     def make(self) -> None:
