@@ -148,7 +148,7 @@ def history(context: Context) -> list[Letter]:
 
 @operation("message.sent", PEOPLE_AND_AGENTS, changes=False)
 def sent(context: Context) -> list[Letter]:
-    """Return every message the caller ever sent in this team, in order; `read` is that of the recipient."""
+    """Return every message the caller ever sent in this team, in order; `read` is true once the recipient has."""
     team, sender = context.team.require(), context.caller.agent_id
     boxes = [_whole(context, address) for address in team.mailbox_owners()]
     return _merged([[letter for letter in box if letter.message.from_ == sender] for box in boxes])

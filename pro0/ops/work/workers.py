@@ -110,7 +110,7 @@ def find(context: Context, name: str) -> Worker:
 
 @operation("worker.kill", IN_CHARGE)
 def kill(context: Context, name: str) -> Worker:
-    """Give up a worker's task: the lead ends its whole process tree, TERM, then KILL. A settled task is not changed."""
+    """Give up a worker's task: the lead ends the worker's process tree, TERM, then KILL. A settled task stays so."""
     worker = find(context, name)
     if worker.task.status is Status.IN_PROGRESS and worker.task.claim:
         act(replace(context, caller=THE_LEAD), worker.task.id, Act.FAIL, f"killed by {context.caller.agent_id}")
