@@ -1,6 +1,6 @@
 /**
- * Returns what the page shows: first how wide its letters are here, then one line for each element with words of its own
- * and for each control. What is another each time is made the same on the page itself before that.
+ * Returns the content of the page: first the width of its letters on this machine, then one line for each control and
+ * each element with text of its own. Before that, it replaces on the page whatever differs each time, such as times.
  */
 () => {
   const FIXED = [

@@ -12,7 +12,7 @@ async function start() {
   if (!device.value) return unpaired(error);
   const { Page } = await import("./parts/page.js");
   render(html`<${Page} />`, root);
-  // A code that does not count takes nothing from a browser that is let in already.
+  // An invalid code does not shut out a browser that is already paired.
   if (error) complain(error);
 }
 

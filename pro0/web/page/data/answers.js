@@ -1,4 +1,4 @@
-/** How each kind of need is answered here: buttons, and which of them want a text. */
+/** How each kind of need is answered on the page: its buttons, and the texts that they ask for. */
 
 const stamp = (need) => need.id.split(":").slice(2).join(":");
 const gate = [
@@ -14,7 +14,7 @@ const answer = (choice, label, more) => ({ choice, label, done: "answered", call
 const terminal = { label: "Open its terminal", primary: true, go: (need) => ["member", need.member] };
 const showTask = { label: "Show", go: (need) => ["tree", need.subject] };
 
-/** Kind of need → its answers, the usual one first; one that `stays` is answered and may still be a need. */
+/** Kind of need → its answers, the usual one first. After an answer with `stays`, the need may remain. */
 export const ANSWERS = {
   permission: [terminal],
   dialog: [terminal],
@@ -61,7 +61,7 @@ const PERMISSION = [
   { ...terminal, primary: false },
 ];
 
-/** The answers to a need, the usual one first; of a permission those that its agent takes. */
+/** The answers to a need, the usual one first. A permission has only the answers that its agent accepts. */
 export function answersOf(need, request) {
   if (need.subject === "archive" || (need.kind === "permission" && !need.member)) return [];
   if (need.kind === "permission" && need.request) return PERMISSION.filter(({ choice }) => !choice || request.choices.includes(choice));

@@ -1,4 +1,4 @@
-/** A call is over once the lists show what it changed: its answer and the change come by different ways. */
+/** A call ends once the lists show what it changed, since its answer and the change arrive separately. */
 import { ENDED } from "./words.js";
 
 const moment = (text) => Date.parse(text ?? "") || 0;

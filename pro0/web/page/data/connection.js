@@ -1,14 +1,14 @@
-/** One WebSocket of JSON-RPC 2.0 that comes back by itself, and goes on with its subscriptions where they were. */
+/** A WebSocket of JSON-RPC 2.0 that reconnects automatically and resumes its subscriptions. */
 import { signal } from "../vendor/signals.js";
 import { protocols } from "./device.js";
 import { ask, whenBack } from "./silence.js";
 
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
-/** Why the server cuts a page off that it has accepted to tell it so, by the code of the WebSocket. */
+/** Close code of the WebSocket → why the server accepted this page only to turn it away. */
 const TURNED_AWAY = { 1013: "full", 1011: "trouble" };
 
-/** An error that a method answered with: `hint` is the next step. */
+/** The error answer of a method; `hint` names the next step. */
 export class RpcError extends Error {
   constructor({ message, data, code }) {
     super(message);
@@ -32,11 +32,11 @@ export class Connection {
   constructor(path) {
     this.path = path;
     /**
-     * "connecting", "open", "lost", "refused" while the server is there and does not let this browser in, "full" while
-     * it lets in no more pages, or "trouble" while it cannot say whether it lets this browser in.
+     * "connecting", "open" or "lost"; "refused" while the server can be reached and does not let this browser in;
+     * "full" while it lets in no more pages; "trouble" while it cannot tell whether this browser may come in.
      */
     this.state = signal("connecting");
-    /** True while a list that was there cannot be read again: what it shows may be old. */
+    /** True while a list that was loaded before cannot be read again, so that it may be out of date. */
     this.behind = signal(false);
     this.subscriptions = new Set();
     this.calls = new Map();
@@ -58,14 +58,14 @@ export class Connection {
     socket.onclose = ({ code }) => this.socket === socket && this.lost(TURNED_AWAY[code]);
   }
 
-  /** Ask whether the other end is still there. What is no call is refused at once, also while a call is done that takes long. */
+  /** Ask whether the server still answers. It refuses a message without a method at once, even during a long call. */
   ask() {
     ask(this.socket, { jsonrpc: "2.0", id: 0 }, () => this.heard, () => this.lost());
   }
 
   opened() {
     this.wait = FIRST_WAIT;
-    // A server that is full accepts, and cuts off at once: only an answer shows that it is full no more.
+    // A server that turns pages away accepts them, and closes at once. Only an answer shows that it let this one in.
     if (!this.isTurnedAway) this.state.value = "open";
     for (const subscription of this.subscriptions) this.follow(subscription);
   }
@@ -74,7 +74,7 @@ export class Connection {
     return Object.values(TURNED_AWAY).includes(this.state.value);
   }
 
-  /** @param {string} why the server has turned it away, where it has */
+  /** @param {string} why The reason, if the server turned this page away. */
   async lost(why = "") {
     for (const { reject } of this.calls.values()) reject(new RpcError(CUT));
     this.calls.clear();
@@ -87,7 +87,7 @@ export class Connection {
     this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
   }
 
-  /** True while calls can be sent. The state says it later where the server was full. */
+  /** True while calls can be sent. After the server was full, the state is "open" only from its first answer on. */
   get there() {
     return this.socket.readyState === WebSocket.OPEN;
   }
@@ -100,8 +100,8 @@ export class Connection {
   }
 
   /**
-   * Call a method; `told` takes the steps of one that takes long.
-   * @returns {Promise<any>} its result; rejected with an RpcError
+   * Call a method; `told` receives the progress of a long call.
+   * @returns {Promise<any>} The result of the method. It is rejected with an RpcError.
    */
   call(method, params = {}, told = undefined) {
     if (!this.there) {
@@ -119,8 +119,9 @@ export class Connection {
   }
 
   /**
-   * Follow a list such as "task.list": `start` takes all of it, `change` each change; after a cut that lost something
-   * both again. `failed` takes why it cannot be followed now, and null once it can. Returns what ends it.
+   * Follow a list such as "task.list": `start` receives the whole list, then `change` receives each change. After a
+   * cut that lost changes, `start` is called again. `failed` receives the error while the list cannot be followed, and
+   * null once it can. Returns a function that ends the subscription.
    */
   subscribe(name, params, start, change, failed) {
     const subscription = { name, params, start, change, failed, last: {} };
@@ -150,7 +151,7 @@ export class Connection {
       const answer = await this.call(`${name}.subscribe`, { ...params, ...last });
       if (answer.id === last.id) return this.note(subscription, null);
       subscription.last = { id: answer.id, seq: 0 };
-      // It was ended before the answer came, when it had no name yet by which it could be ended.
+      // The subscription was ended before this answer brought its id, which the server needs to end it.
       if (!this.subscriptions.has(subscription)) return this.unfollow(subscription);
       start(Object.values(answer).find(Array.isArray));
       this.note(subscription, null);

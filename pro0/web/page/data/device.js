@@ -1,9 +1,9 @@
-/** Who this browser is for the server: paired once by a code, known by a secret of its own. */
+/** The identity of this browser for the server: it pairs once with a code, and then proves itself with a secret. */
 import { signal } from "../vendor/signals.js";
 
 const KEPT = "pro0.device";
 
-/** {id, name, rights, secret, code}, or null before it is paired; the code is the one that it came in by, and used up. */
+/** {id, name, rights, secret, code}, or null before pairing. `code` is the code it paired with, now used up. */
 export const device = signal(kept());
 
 function kept() {
@@ -14,12 +14,12 @@ function kept() {
   }
 }
 
-/** The protocols of a WebSocket: the secret goes where no address and no log shows it. */
+/** The subprotocols of a WebSocket. They carry the secret, so that it appears in no address and no log. */
 export const protocols = () => (device.value ? ["pro0", `secret.${device.value.secret}`] : ["pro0"]);
 
 /**
- * Take the code out of the address, if there is one, and pair with it; an error is thrown. The one that this browser came
- * in by is not sent again: it counts once, and each wrong try counts against all.
+ * Take the code out of the address, if there is one, and pair with it; throws when pairing fails. The code that this
+ * browser paired with is not sent again: it is used up, and each wrong attempt counts against all browsers.
  */
 export async function pair() {
   const [, code] = /^#pair=(.+)$/.exec(location.hash) ?? [];

@@ -1,9 +1,9 @@
-/** The input of a tool, as a person reads it: each of its parameters with its value, nothing left out. */
+/** The input of a tool as a person reads it: every parameter with its value. */
 
 const STRING = /"(?:[^"\\]|\\.)*"|\s+/g;
 const UNSEEN = /(?![\n\t])[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** [name, text] of each parameter; null for what is no object, or would not be shown whole as one. */
+/** [name, text] of each parameter; null when the input is no object, or when parsing it would lose something. */
 export function parametersOf(input) {
   let value = null;
   try {
@@ -12,7 +12,7 @@ export function parametersOf(input) {
     return null;
   }
   const isObject = value && typeof value === "object" && !Array.isArray(value);
-  // A name that comes twice, or a number that is too long, is lost by reading: then the text itself is shown.
+  // Parsing loses repeated names and the digits of long numbers. The text itself is shown then.
   if (!isObject || JSON.stringify(value) !== compact(input)) return null;
   return Object.entries(value).map(([name, one]) => [seen(name), seen(typeof one === "string" ? one : JSON.stringify(one, null, 2))]);
 }

@@ -1,4 +1,4 @@
-/** A list that stays current: a signal of its items by their keys. Many changes at once are shown at once. */
+/** A list that stays current, as a signal of its items by key. Changes that arrive together are shown together. */
 import { signal } from "../vendor/signals.js";
 
 const LONGEST = 5000;
@@ -7,12 +7,12 @@ export class List {
   /** @param {(item: object) => string} key */
   constructor(connection, name, key, params = {}) {
     this.items = signal(new Map());
-    /** False until the list is there for the first time. */
+    /** False until the list is loaded for the first time. */
     this.ready = signal(false);
     this.error = signal(null);
     this.key = key;
     this.waiting = [];
-    /** Ends it. */
+    /** Ends the subscription. */
     this.close = connection.subscribe(name, params, (items) => this.start(items), (gone, item) => this.change(gone, item), (error) => (this.error.value = error));
   }
 
@@ -24,7 +24,7 @@ export class List {
     return this.items.value.get(key);
   }
 
-  /** Wait until the list fits, for a few seconds at most: who is told of a change may look for it at once. */
+  /** Wait a few seconds at most until `fits` is true: a person who is told of a change may look for it at once. */
   async until(fits) {
     if (!this.ready.value || this.error.value || fits()) return;
     let end = null;

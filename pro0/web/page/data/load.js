@@ -1,4 +1,4 @@
-/** What is asked for once, and again after a cut or when something that it depends on has changed. */
+/** Data that is loaded once, and again after a cut or when one of its dependencies has changed. */
 import { useEffect } from "../vendor/hooks.js";
 import { RpcError } from "./connection.js";
 import { team } from "./team.js";
@@ -6,7 +6,7 @@ import { team } from "./team.js";
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
 
-/** What `load` lets through of the errors of a call is taken for one that passes: it is tried again a little later. */
+/** Call `load` while the connection is open. If it throws an RpcError, call it again after a growing pause. */
 export function useLoaded(load, others = [], connection = team.value?.connection) {
   const open = connection.state.value === "open";
   useEffect(() => (open ? loading(load) : undefined), [connection, open, ...others]);

@@ -1,9 +1,9 @@
-/** What became of a need that is gone, as the events of its team say. */
+/** How a need that is gone was settled, from the events of its team. */
 import { team } from "./team.js";
 
 const LATEST = 100;
 
-/** The event that settled a need: the person's own before any other; undefined for one that went by itself. */
+/** The event that settled a need: the last one by the person, else the last by anybody, else undefined. */
 export async function settled(need) {
   const events = await team.value.call("event.list", { latest: LATEST }).catch(() => []);
   const about = events.filter((event) => concerns(event, need)).reverse();

@@ -1,4 +1,4 @@
-/** A patch of git as files of lines: {path, key, lines: [{kind, text, old, now}]}; kind is "+", "-", " ", "@" or "\\". */
+/** Parse a patch of git into files {path, key, lines: [{kind, text, old, now}]}. Kinds: "+", "-", " ", "@", "\\". */
 export function parsePatch(text) {
   const files = [];
   let file = null;
@@ -25,22 +25,25 @@ export function parsePatch(text) {
       file.lines.push(entry);
     }
   }
-  // A file that became a link has two patches: what it was goes, and the link comes.
+  // A file that became a link has two patches of the same path, so the key has a number: 0 removes it, 1 adds the link.
   return files.map((file, at) => ({ ...file, key: `${file.path}:${files.slice(0, at).filter(({ path }) => path === file.path).length}` }));
 }
 
-/** Steps to the lines around one, by which it is told from others of the same text. */
+/** Offsets of the neighbouring lines, which tell a line from others with the same text. */
 const AROUND = [-3, -2, -1, 1, 2, 3];
 
 export const numberOf = ({ now, old }) => now ?? old;
 
-/** What a comment has of its line, so that the line is found again in a later patch. */
+/** What a comment stores about its line, to find the line again in a later patch. */
 export function lineAt(lines, place) {
   const { kind, text } = lines[place];
   return { removed: kind === "-", code: text, line: numberOf(lines[place]), around: AROUND.map((step) => lines[place + step]?.text) };
 }
 
-/** The place of a comment's line in a later patch, -1 when it is gone: the one with the same lines around, then the nearest. */
+/**
+ * The index of a comment's line in a later patch: the line of the same text with the most equal neighbours, then the
+ * nearest. -1 when there is none, or when there are several and the best has no equal neighbour.
+ */
 function placeOf(lines, { removed, code, line, around }, isTaken) {
   const fits = (one, place) => one.text === code && "+- ".includes(one.kind) && (one.kind === "-") === removed && !isTaken(place);
   const alike = (place) => AROUND.filter((step, at) => lines[place + step]?.text === around[at]).length;
@@ -49,7 +52,7 @@ function placeOf(lines, { removed, code, line, around }, isTaken) {
   return others.length && !alike(best) ? -1 : best;
 }
 
-/** Comments by their places in these files, `FILE:PLACE`, where their lines are now; `gone:ID` for one whose line is not there. */
+/** The comments by the present places of their lines: `FILE:INDEX`, or `gone:ID` when the line is gone. */
 export function followed(comments, files) {
   const moved = {};
   for (const entry of Object.values(comments)) {

@@ -1,4 +1,4 @@
-/** Where the person is: #/TEAM/SCREEN/ITEM. */
+/** The screen that the address names: #/TEAM/SCREEN/ITEM. */
 import { computed, signal } from "../vendor/signals.js";
 
 const hash = signal(location.hash);
@@ -17,14 +17,14 @@ function decoded(part) {
   }
 }
 
-/** The team of the place alone: whoever reads no more of it is not drawn anew by each step. */
+/** Only the team of the route: parts that read nothing else of it are not redrawn when the screen changes. */
 const home = computed(() => route.value.team);
 
 export function place(screen, item = "", team = home.value) {
   return `#/${[team, screen, item].filter(Boolean).map(encodeURIComponent).join("/")}`;
 }
 
-/** What goes somewhere if the person is still here by then. */
+/** Return a function that goes to a screen, unless the person has left the present one by then. */
 export function goFrom() {
   const here = route.peek();
   return (...to) => route.peek() === here && go(...to);

@@ -1,9 +1,9 @@
-/** A sleep or another network may cut a connection without a word: whoever is back asks whether the other end is there. */
+/** Sleep or a change of network may cut a connection silently, so afterwards the page checks whether it still works. */
 
-/** Milliseconds in which the server has to answer somebody who is back. */
+/** Milliseconds that the server has to answer this check. */
 const SILENCE = 5000;
 
-/** Call `back` whenever the person looks again, or the network is there again. Returns what ends it. */
+/** Call `back` whenever the page is shown again or the network is back. Returns a function that stops this. */
 export function whenBack(back) {
   const wake = () => document.visibilityState === "visible" && back();
   addEventListener("online", wake);
@@ -14,14 +14,14 @@ export function whenBack(back) {
   };
 }
 
-/** Send a question that is answered at once; when nothing comes, so that `heard` stays as it is, close, and call `lost`. */
+/** Send a question with an immediate answer. If `heard` has not changed in time, close the socket and call `lost`. */
 export function ask(socket, question, heard, lost) {
   if (socket.readyState !== WebSocket.OPEN) return;
   const before = heard();
   socket.send(JSON.stringify(question));
   setTimeout(() => {
     if (heard() !== before || socket.readyState !== WebSocket.OPEN) return;
-    socket.onmessage = socket.onclose = null; // its own end may take minutes
+    socket.onmessage = socket.onclose = null; // its own close event may take minutes
     socket.close();
     lost();
   }, SILENCE);

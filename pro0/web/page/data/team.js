@@ -1,4 +1,4 @@
-/** What the page knows of one team: its lists, and what can be asked of it. */
+/** The page's data about one team: its lists, and calls of its methods. */
 import { computed, signal } from "../vendor/signals.js";
 import { arrived } from "./arrival.js";
 import { Connection } from "./connection.js";
@@ -9,13 +9,13 @@ export class Team {
   constructor(name) {
     this.name = name;
     this.connection = new Connection(`/rpc/${encodeURIComponent(name)}`);
-    // The needs first: a task that one of them is about is then shown as the need speaks of it.
+    // Needs are subscribed to first, so that tasks are at least as current as the needs about them.
     this.needs = new List(this.connection, "need.list", (need) => need.id);
     this.tasks = new List(this.connection, "task.list", (task) => task.id);
     this.members = new List(this.connection, "member.list", (member) => member.agent_id);
     this.roles = signal([]);
     this.later = {};
-    /** Permissions that were asked for, as far as they are shown. */
+    /** Id → the permission request, or the error that kept it from loading. */
     this.requests = signal({});
     /** The needs, the most urgent first. */
     this.urgent = computed(() => this.needs.all.sort(byUrgency));
@@ -38,7 +38,7 @@ export class Team {
     return (this.later.costs ??= new List(this.connection, "cost.list", (cost) => cost.agent_id));
   }
 
-  /** Call a method; it is over once the lists show what it changed. */
+  /** Call a method, and return its answer once the lists show the change. */
   async call(method, params, told) {
     const answer = await around.call((...words) => this.connection.call(...words), method, params, told);
     await arrived(this, method, params, answer);
@@ -46,8 +46,8 @@ export class Team {
   }
 
   /**
-   * Load what an agent asks; an answer leaves out what is as usual. Till it is `whole`, it is known by why it does not
-   * come: only one that is not there is as good as come.
+   * Load a permission request; the server omits values that are the default. If loading fails, the error is stored in
+   * its place, and `whole` is false so that it is tried again, unless the request does not exist any more.
    */
   async loadRequest(id) {
     const known = (entry) => (this.requests.value = { ...this.requests.value, [id]: { choices: ["allow", "deny"], ...entry } });
@@ -67,7 +67,7 @@ export class Team {
   }
 }
 
-/** What goes around every call: asking for the PIN is a matter of the page. */
+/** A wrapper around every call. The page sets one that asks for the PIN. */
 export const around = { call: (call, ...words) => call(...words) };
 
 /** The team that is shown; null before one is chosen. */
@@ -86,7 +86,7 @@ function byUrgency(one, other) {
 /** The number of an id such as task-12. */
 export const number = (id) => Number(id.slice(id.lastIndexOf("-") + 1)) || 0;
 
-/** True when a task has these words, in small letters, in one of the fields by which it is looked for. */
+/** True when the searched fields of a task contain these words, which are in lower case. */
 export const found = (task, words) => [task.id, task.title, task.role_id, task.assignee, task.claimed_by, ...(task.labels ?? [])].join(" ").toLowerCase().includes(words);
 
 export const byPriority = (one, other) => one.priority - other.priority || number(one.id) - number(other.id);

@@ -1,4 +1,4 @@
-/** The connection to one member's terminal: bytes come, keys go once the keyboard is taken. */
+/** The connection to one member's terminal. It receives bytes, and sends keys once the keyboard is taken. */
 import { signal } from "../vendor/signals.js";
 import { protocols } from "./device.js";
 import { ask, whenBack } from "./silence.js";
@@ -6,7 +6,7 @@ import { ask, whenBack } from "./silence.js";
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
 const KEYS_LIMIT = 16_000;
-/** What makes a terminal as it was at first, with no modes. */
+/** The sequence that resets a terminal to its first state, without modes. */
 const RESET = new TextEncoder().encode("\x1bc");
 
 export class TerminalConnection {
@@ -30,11 +30,11 @@ export class TerminalConnection {
     const socket = new WebSocket(new URL(this.path, location.href.replace(/^http/, "ws")), protocols());
     socket.binaryType = "arraybuffer";
     socket.onopen = () => (this.state.value = "open");
-    // The server begins anew, with a whole screen, and knows nothing of the modes that it told the last time.
+    // On a new connection the server sends a whole screen, and does not know which modes it set before.
     let fresh = true;
     socket.onmessage = ({ data }) => {
       this.heard += 1;
-      this.wait = FIRST_WAIT; // not before: a server in trouble accepts, and cuts off at once
+      this.wait = FIRST_WAIT; // not before: a server in trouble accepts a connection and closes it at once
       if (typeof data === "string") return this.told(JSON.parse(data));
       if (fresh) this.screen.write(RESET);
       fresh = false;

@@ -24,7 +24,7 @@ export const tone = (word) => TONE_OF[word] ?? "plain";
 
 export const words = (status) => status.replaceAll("_", " ");
 
-/** Why the server lets this page in later, by the state of the connection. */
+/** State of the connection → why the server does not let this page in now. */
 export const TURNED_AWAY = {
   full: "Too many pages are open: close some.",
   trouble: "The server cannot let this page in: its terminal says why.",

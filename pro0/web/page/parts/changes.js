@@ -1,4 +1,4 @@
-/** What a member changed: files, lines, comments on lines that go back as one message, and the merge. */
+/** The changes of a member: files and lines, comments that are sent to it as one message, and the merge. */
 import { html } from "../html.js";
 import { useRef, useState } from "../vendor/hooks.js";
 import { useLoaded } from "../data/load.js";

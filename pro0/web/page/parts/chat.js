@@ -1,4 +1,4 @@
-/** The chat of a session: what its agent was given, said and did, its mail, and the words about its task. */
+/** The chat of a session: what its agent was told, said and did, its mail, and the comments on its task. */
 import { html } from "../html.js";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { List } from "../data/list.js";
@@ -15,7 +15,7 @@ export function Chat({ session, over = false }) {
   const own = team.value;
   const [shown, setShown] = useState(SHOWN);
   const list = useMemo(() => new List(own.connection, "session.chat", (item) => item.id, { session_id: session }), [own, session]);
-  // With the drawing: an effect after it does not run, and so ends nothing, when this is left before.
+  // A layout effect: a plain one may not have run yet when the chat is left, and would then never close the list.
   useLayoutEffect(() => list.close, [list]);
   const box = useRef(null);
   const items = list.all.sort(byTime);
@@ -47,7 +47,7 @@ function Item({ item, session }) {
     const asked = isMail ? own.call("message.show", { id: item.id.replace(/^m-/, "") }) : own.call("session.chat.show", { session_id: session, item_id: item.id });
     asked.then(setWhole, (error) => (complain(error), setOpen(false)));
   };
-  // An item is another once its tool is done or its answer has grown: what is open of it is another too.
+  // A new object replaces the item when its tool ends or its answer grows. Its open details are then loaded again.
   useEffect(() => void (open && load()), [open, item]);
   const head = html`<p class="row wrap small soft"><strong>${item.author || WHO[item.type]}</strong>${item.to && html`<span>to ${item.to}</span>`}
     ${WHO[item.type] && item.author && html`<span>${WHO[item.type]}</span>`}${item.act && html`<span class="tag">${words(item.act)}</span>`}<${Since} at=${item.at} /></p>`;

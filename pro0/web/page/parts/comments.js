@@ -1,4 +1,4 @@
-/** The comments of a task, and a word of one's own. */
+/** The comments of a task, and the form for a new one. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { useLoaded } from "../data/load.js";
@@ -11,7 +11,7 @@ export function Comments({ task }) {
   const own = team.value;
   const [comments, setComments] = useState(null);
   const load = () => own.call("task.comment.list", { task_id: task.id }).then((answer) => setComments(answer.comments), complain);
-  // A comment changes nothing of its task: that somebody has written one is told by the events alone.
+  // A comment does not change its task, so only an event tells that somebody has written one.
   const written = own.events.all.findLast(({ event, detail }) => event === "task.comment" && detail?.task === task.id);
   useLoaded(load, [task.id, task.updated_at, task.status, written?.id]);
   const send = async ({ content }, form) => {

@@ -14,7 +14,7 @@ export function Since({ at }) {
   return at && html`<time class="soft" datetime=${at} title=${moment(at)}>${age(at)}</time>`;
 }
 
-/** A button that does something once, and says what came of it. */
+/** A button that runs an action and reports the result. Clicks during the action are ignored. */
 export function Act({ label, run, done, look = "", name = undefined, ...rest }) {
   const [busy, setBusy] = useState(false);
   const click = async () => {
@@ -26,7 +26,7 @@ export function Act({ label, run, done, look = "", name = undefined, ...rest }) 
   return html`<button type="button" class=${`act ${look}`} aria-busy=${busy} aria-label=${name} onClick=${click} ...${rest}>${label}</button>`;
 }
 
-/** A text field with its label. What a person has typed stays, whatever is drawn anew. */
+/** A text field with its label. Text that the person has typed survives a redraw. */
 export function Field({ label, area = false, about = "", value = "", autofocus = false, onInput, ...rest }) {
   const field = useRef(null);
   const touched = useRef(false);
@@ -39,7 +39,7 @@ export function Field({ label, area = false, about = "", value = "", autofocus =
   </label>`;
 }
 
-/** A choice of [value, words]. One of a form stays as the person has made it; any other shows what is so. */
+/** A choice among [value, words]. With a name, as in a form, it keeps the person's choice; else it shows `value`. */
 export function Choice({ label, options, value = "", onChange, ...rest }) {
   const [chosen, setChosen] = useState(null);
   const change = (event) => (setChosen(event.target.value), onChange?.(event));
@@ -55,24 +55,24 @@ export function Heading({ title, children }) {
   return html`<header class="heading"><h1 tabindex="-1">${title}</h1><div class="row">${children}</div></header>`;
 }
 
-/** What is said where there is nothing, with the next step: `act` is a button or a link. */
+/** The message in place of an empty list, with the next step: `act` is a button or a link. */
 export function Empty({ title, act = null, children }) {
   return html`<div class="empty"><p class="large">${title}</p><p class="soft">${children}</p>${act}</div>`;
 }
 
-/** What is there while a list is on its way, or why it does not come. */
+/** The message while a list is loading, or why it cannot be loaded. */
 export function Loading({ list }) {
   const error = list.error.value;
   if (error) return html`<${Empty} title=${error.message}>${error.hint}<//>`;
   return html`<p class="empty soft" role="status">One moment …</p>`;
 }
 
-/** Empty a field whose text was sent, unless the person has typed another one meanwhile. */
+/** Reset the form of a sent text, unless the person has changed the text meanwhile. */
 export function cleared(form, name, sent) {
   if (form.elements[name].value === sent) form.reset();
 }
 
-/** A form that sends its fields; an error stays below it until the next try. */
+/** A form that sends its fields. An error is shown below the fields until the next attempt. */
 export function Form({ send, label, children, cancel = null, done = "", others = null }) {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);

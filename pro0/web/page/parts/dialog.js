@@ -1,4 +1,4 @@
-/** One dialog at a time: the browser keeps the focus in it and gives it back. */
+/** The dialog, one at a time. The browser keeps the focus in it, and restores the focus when it closes. */
 import { html } from "../html.js";
 import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 import { effect, signal } from "../vendor/signals.js";
@@ -7,7 +7,7 @@ import { team } from "../data/team.js";
 const open = signal(null);
 let count = 0;
 
-/** Show `content`, a function that draws what is in the dialog; `left` is called once it is gone, whatever closed it. */
+/** Open a dialog; the function `content` draws its inside. `left` is called once it is closed, in whatever way. */
 export const openDialog = (title, content, look = "", left = null) => show({ title, content, look, left, of: team.peek(), key: ++count });
 
 export const closeDialog = () => show(null);
@@ -18,13 +18,13 @@ function show(next) {
   last?.left?.();
 }
 
-// Whoever leaves a team leaves its dialog too: drawn anew it would be about the other team, and act on it.
+// Leaving a team closes its dialog: a redraw would make the dialog show the other team, and act on it.
 effect(() => {
   const here = team.value;
   if (open.peek() && open.peek().of !== here) closeDialog();
 });
 
-/** What closes the dialog that is open now, and none that the person opens later. */
+/** Return a function that closes the present dialog, but none that the person opens later. */
 export function closer() {
   const shown = open.peek();
   return () => open.peek() === shown && closeDialog();
@@ -43,7 +43,7 @@ export function Dialog() {
   const element = useRef(null);
   const ours = useRef(false);
   const shown = open.value;
-  // Before the next key: what is typed right after Ctrl+K belongs into the dialog.
+  // A layout effect runs before the next key: text typed right after Ctrl+K belongs in the dialog.
   useLayoutEffect(() => {
     if (shown) {
       if (!element.current.open) element.current.showModal();
@@ -54,12 +54,12 @@ export function Dialog() {
       element.current.close();
     }
   }, [shown]);
-  // The event comes late: by then another dialog may be wanted, or be there.
+  // The close event arrives late: by then another dialog may be requested or open.
   const closed = () => {
     if (!ours.current && !element.current.open) closeDialog();
     ours.current = false;
   };
-  // What covers the rest of the page is the dialog's own target too, as its margin and its scroll bar are.
+  // A click on the backdrop has the dialog as its target, just like one on its padding or its scroll bar.
   const outside = ({ target, clientX: x, clientY: y }) => {
     const { left, right, top, bottom } = element.current.getBoundingClientRect();
     if (target === element.current && (x < left || x > right || y < top || y > bottom)) closeDialog();

@@ -1,14 +1,14 @@
-/** Who works by keys keeps a place: the focus of what goes away falls to its neighbour, and not out of the page. */
+/** Keyboard users keep their place: when the focused element is removed, the focus moves to its neighbour. */
 
 const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex]";
 const PARTS = "li, aside, section, dialog, main";
 
 let last = null;
 
-/** Watch what has the focus, from now on. */
+/** Begin to watch which element has the focus. */
 export function keepFocus() {
   addEventListener("focusin", ({ target }) => (last = target));
-  // Who leaves it for nothing, as by a click beside all controls, has left it; what is taken away has not.
+  // A click beside all controls gives up the focus. The removal of the focused element does not.
   addEventListener("focusout", ({ target }) => setTimeout(() => {
     if (last === target && target.isConnected && target !== document.activeElement) last = null;
   }));
@@ -23,11 +23,11 @@ function moved(records) {
     spot = record;
     gone = record.target;
   }
-  // What was only moved is there again.
+  // An element that was only moved is connected again.
   if (spot) (last.isConnected ? last : neighbour(spot))?.focus({ preventScroll: true });
 }
 
-/** The first control of the next item of the same list; else the heading of what is around it, on which no key acts. */
+/** The first control of the next item of the list, else the heading of the part around it, where no key acts. */
 function neighbour({ removedNodes, nextSibling, target }) {
   const item = nextSibling?.nodeName === "LI" && [...removedNodes].some(({ nodeName }) => nodeName === "LI") ? nextSibling : null;
   return item?.querySelector(CONTROLS) ?? headingAround(target);

@@ -1,4 +1,4 @@
-/** What is around every screen: the way to the others, the state of the connection. */
+/** The frame around every screen: the navigation, news, and the state of the connection. */
 import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { place, route } from "../data/route.js";
@@ -17,7 +17,7 @@ export function Frame({ children }) {
   const current = SCREENS.find(({ name }) => name === screen);
   const count = team.value?.needs.items.value.size ?? 0;
   useEffect(() => {
-    navigator.setAppBadge?.(count).catch(() => {}); // of the installed page, where the system shows it
+    navigator.setAppBadge?.(count).catch(() => {}); // for the installed page, on systems that show badges
     document.title = `${count ? `(${count}) ` : ""}${current?.title ?? "pro0"} · ${team.value?.name ?? "pro0"}`;
   }, [count, current, team.value]);
   return html`<a class="skip" href="#main" onClick=${skip}>To the content</a>
@@ -57,7 +57,7 @@ function more() {
   openDialog("More", () => html`<nav aria-label="All screens" class="all"><ul>${SCREENS.map((one) => html`<${Link} key=${one.name} of=${one} />`)}</ul></nav>`);
 }
 
-/** What needs the person from now on, told to who listens; who looks sees the count. */
+/** Announces new needs to screen readers. Other people see the count. */
 function News() {
   const { needs } = team.value;
   const known = useRef(null);

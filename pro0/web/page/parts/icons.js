@@ -1,4 +1,4 @@
-/** Line icons, drawn by us: name → paths in a box of 24. */
+/** Line icons of our own: name → paths in a box of 24 by 24. */
 import { html } from "../html.js";
 
 const PATHS = {

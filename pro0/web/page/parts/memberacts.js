@@ -1,4 +1,4 @@
-/** What can be done with a member. */
+/** The acts on a member. */
 import { html } from "../html.js";
 import { useLayoutEffect, useState } from "../vendor/hooks.js";
 import { team } from "../data/team.js";
@@ -11,7 +11,7 @@ import { PlanText, usePlan } from "./shown.js";
 
 const VERDICTS = ["Approve the plan", "Ask for another plan"];
 
-/** The labels of all that can be done with a member now. */
+/** The labels of the acts that are possible on a member now. */
 export const memberActs = ({ plan, state }) => [
   ...(plan === "handed in" && !ENDED.includes(state) ? VERDICTS : []),
   ...(ENDED.includes(state) ? ["Start again"] : ["Message", "Ask it to end", "End by force"]),
@@ -25,7 +25,7 @@ export function MemberActs({ member }) {
   const name = member.agent_id;
   const [asked, setAsked] = useState(false);
   const send = async ({ content }) => (await own.call("message.send", { to: name, content }), setAsked(false));
-  // A verdict is about the plan that is shown, and offered once it is; a plan that cannot be judged any more is no need.
+  // A verdict is offered once the plan it is about is shown. A plan without a need can no longer be judged.
   const plan = own.needs.all.find(({ kind, subject }) => kind === "plan" && subject === name);
   const shown = usePlan(plan);
   const waits = VERDICTS.includes(wish) && plan && !shown.there;

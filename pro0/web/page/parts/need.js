@@ -1,4 +1,4 @@
-/** One thing that needs the person: what, why, the whole input of a permission, and its answers; or what came of it. */
+/** The card of one need: what, why, the whole input of a permission, and the answers or the outcome. */
 import { html } from "../html.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { answersOf } from "../data/answers.js";
@@ -12,15 +12,15 @@ import { Shown, usePlan } from "./shown.js";
 
 export const isAsked = ({ kind, request }) => kind === "permission" && request;
 
-/** What stands in the place of answers to something that is not shown yet. */
+/** Takes the place of the answers while their subject is not shown yet. */
 const Moment = () => html`<p class="row answers soft" role="status">One moment …</p>`;
 
-/** A card; one that is `over` stays as high as it was. */
+/** The card. Once its need is `over`, it keeps its height. */
 export function Need({ need, over }) {
   const card = useRef(null);
   const [answer, setAnswer] = useState("");
   const task = useStanding(team.value.tasks.get(need.subject), over);
-  // One whose question was answered may wait a moment longer, for the agent to go on.
+  // After its request was answered, the need may stay for a moment, until the agent goes on.
   const asked = useRef(need.request);
   const [height, held] = useHeld(card, over || need.request !== asked.current);
   const plan = usePlan(need.kind === "plan" ? need : null);
@@ -36,20 +36,23 @@ export function Need({ need, over }) {
   </li>`;
 }
 
-/** Its heading: the title of a task that waits, known before the task is; what a permission is for stands below, whole. */
+/**
+ * The heading of a card. The title of a waiting task is also in its need, which may arrive before the task. The heading
+ * of a permission omits its input, because the card shows all of it below.
+ */
 function titleOf({ kind, request, awaiting, what }, task) {
   if (awaiting) return task?.title ?? what.slice(what.indexOf("): ") + 3);
   return isAsked({ kind, request }) ? what.split(": ")[0] : what;
 }
 
-/** A value as it was before the card was over; what is gone meanwhile is shown as it was last. */
+/** Return the last value from before the card was over; a missing value does not replace it. */
 function useStanding(value, over) {
   const last = useRef(value);
   if (!over && value) last.current = value;
   return last.current;
 }
 
-/** The height that a card had while it could be answered, once it cannot; and whether it had the focus then. */
+/** Return the last height of a card from before it was answered, "" until then, and whether the focus was in it. */
 function useHeld(card, answered) {
   const height = useRef(0);
   const held = useRef(false);
@@ -64,7 +67,7 @@ function useHeld(card, answered) {
   return [answered ? `${height.current}px` : "", held.current];
 }
 
-/** What came of it: the answer of this page, or who has settled it elsewhere. Who had the focus in the card keeps it. */
+/** The outcome: the answer from this page, or who settled the need elsewhere. It takes the focus if the card had it. */
 function Over({ need, answer, held }) {
   const line = useRef(null);
   const [event, setEvent] = useState(null);
@@ -79,7 +82,7 @@ function Answers({ need, answered }) {
   const [asked, setAsked] = useState(all[0]?.text === "required" ? all[0] : null);
   const task = useRef(null);
   task.current = own.tasks.get(need.subject) ?? task.current;
-  // A need may be told before its task; a task that goes takes its need along a moment later.
+  // A need may arrive before its task. When a task is deleted, its need goes a moment later.
   if (all.some(({ call }) => call && isUnseen(task.current, call(need, "")[0]))) return html`<${Moment} />`;
   if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;

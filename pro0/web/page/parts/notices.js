@@ -1,4 +1,4 @@
-/** One line about what was done, or what went wrong with the next step. */
+/** Notices of one line: what was done, or what failed and the next step. */
 import { html } from "../html.js";
 import { signal } from "../vendor/signals.js";
 
@@ -16,12 +16,12 @@ const drop = (entry) => (notices.value = notices.value.filter((other) => other !
 
 export const say = (text) => show({ text });
 
-/** The person has thought better of it: there is nothing to say. */
+/** The person gave up the act, so no notice is shown. */
 export class GivenUp extends Error {}
 
 export const complain = (error) => error instanceof GivenUp || show({ text: error.message ?? String(error), hint: error.hint, bad: true });
 
-/** Do something, and say that it is done or why not; null when it failed. */
+/** Do something, and show a notice of success or failure. Returns null when it failed. */
 export async function attempt(work, done = "") {
   try {
     const result = await work();

@@ -1,4 +1,4 @@
-/** One team in its frame, the list of teams, or the way in. */
+/** The whole page: one team in its frame, the list of teams, or the pairing form. */
 import { effect } from "../vendor/signals.js";
 import { html } from "../html.js";
 import { home, teams } from "../data/home.js";
@@ -24,7 +24,7 @@ effect(() => {
   if (!location.hash && teams.value.length === 1) go("needs", "", teams.value[0].name);
 });
 
-/** True while the server is there and has no such team. */
+/** True while the server can be reached and has no team of this name. */
 const isMissing = () => team.value?.connection.state.value === "refused" && teams.value?.every(({ name }) => name !== team.value.name);
 
 export function Page() {

@@ -21,7 +21,7 @@ const loading = () => [team.value.members, team.value.tasks].some((list) => !lis
 
 const plain = (text) => text.toLowerCase().replace(":", "");
 
-/** How well a text fits what is typed: smaller is better, Infinity is not at all. */
+/** How well a text matches what is typed: smaller is better, Infinity is no match. */
 export function distance(text, typed) {
   const low = plain(text);
   const at = low.indexOf(typed);
@@ -38,7 +38,7 @@ export function distance(text, typed) {
 function Palette() {
   const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState(0);
-  // Enter before the names are there: it holds for the first that fits then.
+  // True after Enter while names are still loading: it then applies to the first match of all names.
   const [entered, setEntered] = useState(false);
   useLoaded(() => team.value.loadRoles().catch(() => {}));
   const fitting = [...names(), ...(typed.trim() ? acts() : [])]
@@ -47,7 +47,8 @@ function Palette() {
     .sort((one, other) => (typed ? one.far - other.far : 0))
     .slice(0, SHOWN);
   const run = (entry) => entry && (closeDialog(), entry.run());
-  // While names come, what fits best so far may not be what is meant, unless the person has gone to it by an arrow.
+  // While names load, a better match may still come, so Enter waits. It acts at once on an entry chosen with an arrow,
+  // and on a screen whose title begins with what is typed.
   const enter = () => (loading() && !chosen && !(typed && fitting[0]?.kind === "screen" && !fitting[0].far) ? setEntered(true) : run(fitting[chosen]));
   useLayoutEffect(() => void (entered && !loading() && run(fitting[chosen])));
   const key = (event) => {

@@ -9,7 +9,7 @@ const KINDS = { "+": "added", "-": "removed", "@": "hunk", "\\": "hunk", " ": ""
 
 let count = 0;
 
-/** `change` puts a comment at its place, or takes it away; `typed` keeps what is being typed, by the id of its comment. */
+/** `change` stores or removes the comment at a place. `typed` holds unfinished texts by the ids of their comments. */
 export function FilePatch({ file, comments, change, typed }) {
   const [shown, setShown] = useState(SHOWN);
   const lines = file.lines.slice(0, shown);

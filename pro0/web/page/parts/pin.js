@@ -6,7 +6,7 @@ import { GivenUp } from "./notices.js";
 
 const ASKING = ["pin_needed", "wrong_pin"];
 
-/** Do a call, and when it needs the PIN do it again with what the person types; raises what else went wrong. */
+/** Do a call. If it needs the PIN, ask the person and repeat it. Throws other errors, and GivenUp if nobody answers. */
 export async function withPin(call, method, params, told) {
   try {
     return await call(method, params, told);
@@ -25,7 +25,7 @@ export async function withPin(call, method, params, told) {
         }
         close();
       };
-      // What was sent before the dialog went may still be done: its answer counts.
+      // A call that was sent before the dialog closed may still succeed, so its answer counts.
       const left = () => (sent ?? Promise.reject(new GivenUp())).catch(reject);
       const content = () => html`<${Form} label="Go on" send=${send} cancel=${closeDialog}>
         <p>${error.message}</p><${Field} label="PIN" name="pin" type="password" inputmode="numeric" required autofocus autocomplete="off" /><//>`;

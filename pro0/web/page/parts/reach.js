@@ -1,4 +1,4 @@
-/** All that the palette reaches: every screen, act, member, task and role by its name. */
+/** The entries of the palette: every screen, act, member, task and role by its name. */
 import { attempt } from "./notices.js";
 import { memberActs } from "./memberacts.js";
 import { newMember } from "./memberform.js";
@@ -17,7 +17,7 @@ import { goTo } from "../data/wish.js";
 const act = (text, run) => ({ text, kind: "do", run });
 const called = (text, method, params, done) => act(text, () => attempt(() => team.value.call(method, params), done));
 
-/** What is there before anybody has typed: screens, acts without a subject, members, tasks. */
+/** The entries before anything is typed: screens, acts without a subject, members, tasks. */
 export function names() {
   const own = team.value;
   return [
@@ -38,7 +38,7 @@ export function names() {
   ];
 }
 
-/** The acts on each member, task and role, which come once something is typed; `about` is the subject. */
+/** The acts on each member, task and role, offered once something is typed. */
 export function acts() {
   const own = team.value;
   return [

@@ -1,4 +1,4 @@
-/** The form of a role, and its end. */
+/** The form of a role, and the removal of a role. */
 import { html } from "../html.js";
 import { team } from "../data/team.js";
 import { Field, Form } from "./common.js";

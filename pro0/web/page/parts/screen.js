@@ -1,4 +1,4 @@
-/** The last lines that a member shows, looked at again when something about it changes. */
+/** The last lines on a member's screen, read again when something about the member changes. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { useLoaded } from "../data/load.js";

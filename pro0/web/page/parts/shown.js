@@ -12,7 +12,7 @@ export function Shown({ need, task, plan }) {
   return null;
 }
 
-/** A text of others: as it is, whole, in its own scroll. */
+/** A text from somebody else: unchanged and whole, in a box that scrolls. */
 export const Text = ({ text, label }) =>
   text ? html`<div class="text" tabindex="0" role="group" aria-label=${label}>${text}</div>` : null;
 
@@ -34,8 +34,8 @@ function Permission({ id }) {
 export const PlanText = ({ plan }) => html`<${Text} text=${plan.text} label="The plan" />`;
 
 /**
- * The plan that a need is about, as far as it is known: `text`, or why it does not come, and whether it is `there`.
- * Another one, handed in meanwhile, comes with a need of its own: no text of one is taken for the other.
+ * The plan of a need: `text` is the plan, or the error that kept it from loading; `there` is true once it is loaded.
+ * A plan that is handed in meanwhile has a need of its own, so one plan is never shown for the other.
  */
 export function usePlan(need) {
   const { subject, request } = need ?? {};

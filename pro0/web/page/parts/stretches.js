@@ -1,12 +1,12 @@
-/** Long lists: an item is drawn anew when it has changed, and of very many only what is near the screen is drawn. */
+/** Long lists: an item is redrawn only after a change, and a very long list is drawn only near the screen. */
 import { html } from "../html.js";
 import { useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 
-/** Up to so many items a list is drawn whole, for who reads it by ear or looks through it with the browser. */
+/** A list of up to this many items is drawn whole, for screen readers and the search of the browser. */
 export const WHOLE = 200;
 const LENGTH = 25;
 
-/** A part that is drawn anew only when what it is given is another, or a signal that it reads has changed. */
+/** Return a part that is redrawn only when one of its properties or a signal that it reads has changed. */
 export function kept(part) {
   return function Kept(props) {
     this.shouldComponentUpdate = differs;
@@ -18,7 +18,7 @@ function differs(next) {
   return Object.keys({ ...this.props, ...next }).some((name) => this.props[name] !== next[name]);
 }
 
-/** A list of items, drawn by `draw`; of a long one in stretches. `height` of an item, in rem, is a guess. */
+/** A list of items, each drawn by `draw`; a `long` list in stretches. `height` of an item is an estimate in rem. */
 export function Stretches({ items, draw, long, height, look = "" }) {
   if (!long) return html`<ul class=${look}>${items.map(draw)}</ul>`;
   const starts = Array.from({ length: Math.ceil(items.length / LENGTH) }, (_, number) => number * LENGTH);
@@ -34,7 +34,7 @@ function Stretch({ items, draw, height }) {
     const watch = new IntersectionObserver(
       (changes) => {
         const { isIntersecting } = changes.at(-1);
-        // What has the focus stays, else the next key would begin at the top.
+        // A stretch with the focus stays drawn, otherwise the next key would start at the top of the page.
         if (!isIntersecting && element.contains(document.activeElement)) return;
         if (!isIntersecting && element.children.length) measured.current = element.offsetHeight / element.children.length;
         setNear(isIntersecting);

@@ -1,4 +1,4 @@
-/** One task beside the list it was chosen in: all it says, all that can be done with it, its comments. */
+/** One task beside the list in which it was chosen: its details, its acts and its comments. */
 import { html } from "../html.js";
 import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 import { go, place } from "../data/route.js";
@@ -10,7 +10,7 @@ import { Comments } from "./comments.js";
 import { Text } from "./shown.js";
 import { TaskActs } from "./taskacts.js";
 
-/** A list with the chosen task beside it; on a phone over it. */
+/** A list with the chosen task beside it. On a phone the task covers the list. */
 export function WithTask({ screen, id, children }) {
   const task = id && team.value.tasks.get(id);
   return html`<div class=${task ? "split" : ""}>

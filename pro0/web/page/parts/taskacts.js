@@ -1,4 +1,4 @@
-/** What can be done with a task in its present state. */
+/** The acts on a task in its present state. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { goFrom, place } from "../data/route.js";
@@ -31,7 +31,7 @@ function actsOf(task) {
   return task.status === "closed" ? [REOPEN] : [CANCEL];
 }
 
-/** The labels of all that can be done with a task now. */
+/** The labels of the acts that are possible on a task now. */
 export const taskActs = (task) => [...actsOf(task).map(({ label }) => label), ...(task.status === "open" ? [ASSIGN] : []), "Edit", "New subtask", "Delete"];
 
 export function TaskActs({ task, screen, wish }) {

@@ -1,4 +1,4 @@
-/** The form of a task: a new one, or another text for one that is there. */
+/** The form of a task, to create a new one or to edit an existing one. */
 import { html } from "../html.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
@@ -6,7 +6,7 @@ import { Choice, Field, Form } from "./common.js";
 import { closeDialog, closer, openDialog } from "./dialog.js";
 import { complain } from "./notices.js";
 
-/** The ids in a text, each spelt as its task has it: "7" is task-7. */
+/** The ids in a text, each in full: "7" becomes "task-7". */
 const ids = (text) => text.split(/[\s,]+/).filter(Boolean).map((word) => word.replace(/^\d+$/, "task-$&"));
 
 const labelsIn = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);
@@ -61,11 +61,11 @@ function update(own, task, { title, description, role, priority, dependencies, a
   const after = ids(dependencies);
   const changes = {
     title, description, acceptance,
-    role_id: role, // "" for nobody: null is what stays
+    role_id: role, // "" means nobody; null would change nothing
     priority: Number(priority),
   };
   const now = { title: task.title, description: task.description, acceptance: task.acceptance ?? "", role_id: task.role_id ?? "", priority: task.priority };
-  // A form without the role of its task, which is gone or not there yet, says nothing about it.
+  // If the task's role was deleted or is not loaded yet, the form has no value for it, and the role stays unchanged.
   const named = Object.fromEntries(Object.entries(changes).filter(([name, value]) => value !== undefined && value !== now[name]));
   const added = after.filter((id) => !before.includes(id));
   const dropped = before.filter((id) => !after.includes(id));

@@ -13,7 +13,7 @@ const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boole
 
 export const startTeam = () => openDialog("Start a team", () => html`<${TeamForm} cancel=${closeDialog} />`);
 
-/** A line such as "ada=claude reviewer" as a member; an error is thrown for one that is none. */
+/** Return the member that a line such as "ada=claude reviewer" names; throws an error for any other line. */
 function memberOf(line) {
   const [, name, agent, role] = /^([^=\s]+)\s*=\s*(\S+)(?:\s+(\S+))?$/.exec(line) ?? [];
   if (!name) throw Object.assign(new Error(`"${line}" is no member`), { hint: "write one a line, such as ada=claude reviewer" });

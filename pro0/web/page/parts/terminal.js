@@ -1,4 +1,4 @@
-/** A member's terminal, live; it only shows until the keyboard is taken. */
+/** A member's live terminal. It accepts no keys until the person takes the keyboard. */
 import { html } from "../html.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { may } from "../data/device.js";
@@ -94,7 +94,7 @@ async function opened(place, own, name) {
   return { connection, term, fit, close };
 }
 
-/** The width of a letter of one pixel's size. */
+/** The width of a letter in a font of one pixel. */
 function letterWidth() {
   const context = document.createElement("canvas").getContext("2d");
   context.font = `100px ${MONO}`;

@@ -1,4 +1,4 @@
-/** The messages between the person and one correspondent, or between two others; and a word of one's own. */
+/** The messages between the person and one correspondent, or between two others, and the form for a new one. */
 import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { team } from "../data/team.js";
@@ -7,7 +7,7 @@ import { Text } from "./shown.js";
 
 export const PERSON = "human";
 
-/** The two at the ends of a message, in one word. */
+/** The sender and the receiver of a message in one text, the same in both directions. */
 export const pairOf = ({ from, to }) => [from, to].sort().join(" and ");
 
 export function Thread({ with: other, pair = [PERSON, other].sort().join(" and ") }) {

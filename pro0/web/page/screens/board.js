@@ -61,7 +61,7 @@ function Columns({ all }) {
   </div>`;
 }
 
-/** On a phone one column is in sight: these show the others, and how much is in them. */
+/** On a phone only one column is visible. These buttons scroll to the others, and show the number of tasks in each. */
 function Jumps({ columns }) {
   const jump = (title) => document.getElementById(idOf(title)).scrollIntoView({ inline: "start", block: "nearest" });
   return html`<ul class="jumps" aria-label="Columns">${columns.map(([title, tasks]) => html`<li key=${title}>
@@ -77,7 +77,7 @@ function relatives(id, all) {
   return [...(own?.dependencies ?? []), ...all.filter((task) => task.dependencies?.includes(id)).map((task) => task.id)];
 }
 
-/** The ids of what a task comes after and is not over. */
+/** The ids of a task's dependencies that are not closed; a deleted dependency counts as closed. */
 function left({ dependencies = [] }) {
   const { tasks } = team.value;
   return dependencies.filter((id) => (tasks.get(id)?.status ?? "closed") !== "closed");

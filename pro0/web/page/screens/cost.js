@@ -14,7 +14,7 @@ export function CostAndLimits() {
   const [known, setKnown] = useState(null);
   const { costs } = own;
   const load = () => Promise.all([own.call("team.cost"), own.call("team.status")]).then(([cost, status]) => setKnown({ cost, status }), complain);
-  // A limit may be set elsewhere, which is an event, and an agent that has to wait is a need.
+  // Loaded again when a limit is set elsewhere, which is an event, or when an agent has to wait, which is a need.
   const limited = own.events.all.findLast(({ event }) => event === "team.limit");
   useLoaded(load, [costs.items.value, limited?.id, own.needs.items.value]);
   const heading = html`<${Heading} title="Cost and limits" />`;

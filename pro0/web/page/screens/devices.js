@@ -15,7 +15,7 @@ export function Devices() {
   const look = () => home.call("device.list").then((answer) => setDevices(answer.devices));
   const load = () => look().catch(complain);
   useLoaded(load, [], home);
-  // Nobody subscribes to devices: who pairs another one looks here for it.
+  // There is no subscription to devices, so the list is polled for a device that is being paired.
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === "visible" && home.state.value === "open" && look().catch(() => {}), LOOK);
     return () => clearInterval(timer);

@@ -1,4 +1,4 @@
-/** Members: everyone in the team; one of them with what it said, shows, does, changed and costs. */
+/** Members: all of the team, or one with its acts, chat, terminal, tasks, mail, changes and cost. */
 import { html } from "../html.js";
 import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";

@@ -1,4 +1,4 @@
-/** The pages about one member. */
+/** The tabs on the page of one member. */
 import { html } from "../html.js";
 import { place } from "../data/route.js";
 import { byPriority, team } from "../data/team.js";

@@ -1,4 +1,4 @@
-/** Messages: a thread for each pair that writes to each other, the person's own first. */
+/** Messages: a thread for each pair of correspondents, the person's threads first. */
 import { html } from "../html.js";
 import { useLayoutEffect } from "../vendor/hooks.js";
 import { place, route } from "../data/route.js";
@@ -11,10 +11,10 @@ import { writeToAll } from "../parts/writing.js";
 
 export const MARK = "Mark all as read";
 
-/** Without a lead agent the mail to `lead` is the person's too. */
+/** True for the person's unread mail, which includes mail to `lead` while there is no lead agent. */
 const isUnread = ({ yours, read }) => yours && !read;
 
-/** Mailbox → the number of its newest one of these messages. */
+/** Mailbox → the number of the newest of these messages in it. */
 const newest = (messages) => messages.reduce((found, { to, seq }) => ({ ...found, [to]: Math.max(found[to] ?? 0, seq) }), {});
 
 export function Messages() {
@@ -23,7 +23,7 @@ export function Messages() {
   const chosen = route.value.item;
   const all = threads(messages.all);
   const unread = messages.all.filter(isUnread);
-  // Only what is shown: what comes while the finger is on its way stays unread.
+  // Only the messages that are shown: one that arrives just before the tap stays unread.
   const read = () => own.call("message.acknowledge", { up_to: newest(unread) });
   const wish = wanted("messages");
   useLayoutEffect(() => void (wish && messages.ready.value && focusWanted()), [wish, messages.ready.value]);

@@ -1,4 +1,4 @@
-/** Needs you: what waits for the person, the most urgent first, each answered where it stands. */
+/** Needs you: the needs, the most urgent first, each with its answers. */
 import { html } from "../html.js";
 import { useRef, useState } from "../vendor/hooks.js";
 import { useLoaded } from "../data/load.js";
@@ -7,22 +7,22 @@ import { many } from "../data/words.js";
 import { Empty, Heading, Loading } from "../parts/common.js";
 import { Need, isAsked } from "../parts/need.js";
 
-/** Milliseconds without anything to answer: who presses something after them has seen what it is. */
+/** Milliseconds without a need. After them nobody is about to press a button, so a new need may move the cards. */
 const CALM = 5000;
 
 export function Needs() {
   const own = team.value;
   const { needs, urgent } = own;
   const all = urgent.value;
-  // A permission comes whole, so that nothing moves under the finger of somebody who answers.
+  // A permission is shown once its request is loaded, so that nothing moves under the finger of the person.
   const shown = all.filter((need) => !isAsked(need) || own.requests.value[need.request]);
   const missing = all.filter((need) => !shown.includes(need)).map(({ request }) => request);
   const unread = all.filter((need) => isAsked(need) && !own.requests.value[need.request]?.whole).map(({ request }) => request);
   useLoaded(() => Promise.all(unread.map((id) => own.loadRequest(id))), [unread.join()]);
-  // The order begins once everything is there; after that a card stays where it is, whatever is new or over.
+  // Cards are ordered once everything is loaded. After that each one keeps its place when others are new or over.
   const begun = useRef(false);
   const [cards, tidy] = useStill(begun.current ? shown : missing.length ? [] : shown);
-  // A verdict is bound to its task as it is shown, so the tasks are there before their needs.
+  // A verdict is bound to its task as shown, so the needs are shown only after the tasks are loaded.
   if (needs.ready.value && own.tasks.ready.value && !missing.length) begun.current = true;
   if (!begun.current) return html`<${Heading} title="Needs you" /><${Loading} list=${needs} />`;
   const open = new Set(shown);
@@ -34,9 +34,9 @@ export function Needs() {
 }
 
 /**
- * The cards of the needs in the order in which they stood, new ones at the end; and what puts the most urgent first. One
- * that is over keeps its place, so that no card moves, till the person tidies up or leaves; or something new comes after
- * a calm in which nobody had anything to press.
+ * Return the cards in their present order, new ones at the end, and a function that puts the most urgent first. No card
+ * moves: one that is over stays until the person tidies up or leaves the screen, or until a new need arrives after more
+ * than CALM milliseconds without any.
  */
 function useStill(needs) {
   const [stood, setStood] = useState([]);
@@ -56,7 +56,7 @@ function useStill(needs) {
 let count = 0;
 const newCard = (need) => ({ key: ++count, need, request: need.request });
 
-/** A card with its need as it is now. A dialog may get its request later; one about another request is another card. */
+/** Update the need of a card. A need may get its request later, but another request belongs on another card. */
 function followed(card, need) {
   if (!need || need === card.need || (card.request && need.request && card.request !== need.request)) return card;
   return { ...card, need, request: card.request || need.request };

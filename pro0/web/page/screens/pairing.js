@@ -1,4 +1,4 @@
-/** What a browser sees that is not paired: where to get a code, and where to put it. */
+/** The screen of a browser that is not paired: where to get a code, and the form for it. */
 import { html } from "../html.js";
 import { pairWith } from "../data/device.js";
 import { Field, Form, Heading } from "../parts/common.js";

@@ -1,4 +1,4 @@
-/** Roles: who an agent is to be; each is a name and what its agents are told. */
+/** Roles: each has a name, and the text that its agents are told. */
 import { html } from "../html.js";
 import { may } from "../data/device.js";
 import { useLoaded } from "../data/load.js";

@@ -1,4 +1,4 @@
-/** One session of a task, at work or over: its chat. */
+/** The chat of one session of a task, alive or over. */
 import { html } from "../html.js";
 import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";

@@ -1,4 +1,4 @@
-/** Start: another team beside this one. */
+/** Start: the form for another team. */
 import { html } from "../html.js";
 import { Heading } from "../parts/common.js";
 import { TeamForm } from "../parts/teamform.js";

@@ -1,4 +1,4 @@
-/** Every screen: its place, its title, what draws it. What is not finished is not here. */
+/** Every screen: its name in the address, its title, and the part that draws it. Unfinished screens are left out. */
 import { Board } from "./board.js";
 import { CostAndLimits } from "./cost.js";
 import { Devices } from "./devices.js";
@@ -26,5 +26,5 @@ export const SCREENS = [
   { name: "devices", title: "Devices", draw: Devices },
 ];
 
-/** What other screens lead to. */
+/** Screens that only other screens link to. */
 export const WITHIN = [{ name: "session", title: "Session", draw: Session }];

@@ -1,4 +1,4 @@
-/** The teams of this home: which one is to be shown. */
+/** The list of the home's teams, to choose one. */
 import { html } from "../html.js";
 import { useEffect } from "../vendor/hooks.js";
 import { home, teams } from "../data/home.js";
@@ -18,7 +18,7 @@ export function Teams() {
   </main>`;
 }
 
-/** What stands in the place of a team that is not there, or not any more. */
+/** Shown in place of a team that does not exist, or no longer does. */
 export function Missing({ name }) {
   return html`<${Heading} title=${name} /><${Empty} title=${`There is no team ${name}`} act=${html`<a class="act primary" href="#/">All teams</a>`}>It was removed, or never was.<//>`;
 }

@@ -1,4 +1,4 @@
-/** Timeline: what happened, the latest first; by who, by what, by words. */
+/** Timeline: the events, the latest first, with filters by actor, kind and text. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { place } from "../data/route.js";

@@ -1,4 +1,4 @@
-/** Tree: every task below its parent, in the order in which they come. */
+/** Tree: every task below its parent, siblings in the order of their priority. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { place, route } from "../data/route.js";
@@ -30,7 +30,7 @@ export function Tree() {
   <//>`;
 }
 
-/** The ids of the tasks to show: those that are looked for, and what is above them. */
+/** The ids of the tasks to show: those that match the search, and all above them. */
 function visible(children, all, words, hidden) {
   const shown = new Set();
   const { tasks } = team.value;

@@ -1,4 +1,4 @@
-/** Workers and runs: tasks that were delegated, each in a session of its own, and the members that run many. */
+/** Workers and runs: delegated tasks, each in a session of its own, and members that work off lists of tasks. */
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { useLoaded } from "../data/load.js";
