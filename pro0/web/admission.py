@@ -1,6 +1,6 @@
-"""What every request and every upgrade must be before anything looks at it: from here, to here, in a known form.
+"""The checks of every request and upgrade before anything else sees it: its origin, its host and its form.
 
-A middleware of HTTP frameworks does not see WebSockets everywhere; this one stands before all of them.
+Middleware of HTTP frameworks does not always see WebSockets. This class wraps the whole application.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from pro0.web.neighbours import comes_from_us
 
 PAIR = "/pair"
 BODY_LIMIT = 4096
-"""Bytes of a body, at most."""
+"""The largest body of a request, in bytes."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; "
@@ -30,7 +30,7 @@ HEADERS = {
 
 
 class PageAddress(NamedTuple):
-    """The address of a home's page: its names for browsers, and the way there."""
+    """The address of a home's page: the names for browsers to use, and the URL."""
 
     home: Path
     port: int
@@ -45,7 +45,7 @@ class PageAddress(NamedTuple):
 
 
 class Admission:
-    """The first ASGI application: whatever it refuses, nothing behind it sees."""
+    """The outermost ASGI application: nothing behind it sees a refused request."""
 
     def __init__(self, app: ASGIApp, address: PageAddress) -> None:
         self._app = app
@@ -114,7 +114,7 @@ def _form_refusal(scope: Scope, headers: Mapping[str, list[str]], *, known_origi
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:
-    """Return all values of each header; a value in other than Latin letters is never allowed."""
+    """Return all values of each header, read as Latin-1. Other letters thus equal no allowed value."""
     headers: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))

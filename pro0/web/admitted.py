@@ -11,7 +11,7 @@ from pro0.model.home import Device
 from pro0.ops.devices import changed_at, known
 
 CONNECTIONS = 64
-"""WebSockets at once, at most."""
+"""The largest number of WebSockets open at once."""
 LOOK = 2.0
 """Seconds between two looks at the devices, while anything is open."""
 
@@ -24,7 +24,7 @@ class Admitted:
         self._open: dict[asyncio.Task[object], str] = {}
         self._watch: asyncio.Task[None] | None = None
         self._has_newcomer = False
-        """True when somebody has come since the last look, perhaps revoked since its proof was looked up."""
+        """True after a new WebSocket since the last look: its device may be revoked since its proof was checked."""
 
     @property
     def full(self) -> bool:
@@ -46,13 +46,13 @@ class Admitted:
             del self._open[task]
 
     async def _look(self) -> None:
-        """Look at the file's state alone while it stays the same, and nobody new has come."""
+        """Cut revoked devices off; read the devices only after a change of their file or a new WebSocket."""
         seen = None
         while self._open:
             await asyncio.sleep(LOOK)
             if seen == (now := changed_at(self._home)) and not self._has_newcomer:
                 continue
-            with suppress(Exception):  # what cannot be read now revokes nobody, and is read at the next look
+            with suppress(Exception):  # an unreadable file revokes nobody; the next look tries again
                 devices = await anyio.to_thread.run_sync(known, self._home)
                 paired = {device.id for device in devices.devices}
                 for task in [task for task, device in self._open.items() if device not in paired]:

@@ -27,7 +27,7 @@ class Page:
     """Everything that is served for one home."""
 
     def __init__(self, address: PageAddress, say: Callable[[str], None]) -> None:
-        """`say` is told what keeps all browsers out."""
+        """`say` receives the reason when no browser can be let in."""
         self._address = address
         doorkeeper = Doorkeeper(address, say)
         self.conversations = Conversations(address, doorkeeper)
@@ -42,7 +42,7 @@ class Page:
         self.app: ASGIApp = Admission(Starlette(routes=routes), address)
 
     def close(self) -> None:
-        """End what runs for it."""
+        """End the servers of its conversations."""
         self.conversations.close()
 
     async def _pair(self, request: Request) -> Response:

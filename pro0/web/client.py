@@ -1,4 +1,4 @@
-"""A paired device as the caller of methods: the person, narrowed by the device's rights."""
+"""A paired device as the caller of methods: it acts as the person, limited by its rights."""
 
 from collections.abc import Callable
 from copy import copy
@@ -20,9 +20,9 @@ from pro0.rules.person.devices import covers
 from pro0.store.teams import TeamStore
 
 NOT_FOR_DEVICES = frozenset({"member.env"})
-"""Operations that no device does: what they hand out passes for a member elsewhere."""
+"""Operations refused to devices: they hand out a proof with which any program can act as a member."""
 ANSWERS = frozenset({"need.seen", "task.comment", "task.retry"})
-"""Operations that answer somebody, beside the verdicts and all about messages."""
+"""Operations that count as answers, besides all verdicts and all operations on messages."""
 PIN = "pin"
 SHOWN = "shown"
 """Parameters that every verdict of a device has: the person's PIN, and the digest of what was shown."""
@@ -34,17 +34,17 @@ def by_device(home: Path, project: Callable[[], Path], act: str) -> None:
 
 
 class DeviceClient(RpcClient):
-    """A device at one team."""
+    """A device as the client of one team."""
 
     def __init__(self, team: TeamStore, device: Device, lists: Lists | None = None) -> None:
         super().__init__(Context(team, THE_HUMAN, vouch=by_device, names_shown=True), lists)
         self._device = device
 
     def prepared(self, method: Method, params: object) -> tuple[RpcClient, object]:
-        """Return this client for one call; raises Refused for what the device's rights do not hold."""
+        """Return this client for one call; raises Refused when the device's rights do not allow it."""
         operation = OPERATIONS[method.operation]
         home = self._context.team.paths.home
-        # A method for persons alone changes something, though its operation may only look.
+        # A method with `by` is for persons only: it changes something, even if its operation only reads.
         require(home, self._device, Rights.ALL if method.by else needed(operation), method.name)
         if operation.name in NOT_FOR_DEVICES:
             raise Refused(f"{method.name} is not for a device", code=ErrorCode.NOT_ALLOWED, hint="do it in a terminal")

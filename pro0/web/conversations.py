@@ -1,6 +1,6 @@
-"""The WebSockets of JSON-RPC: each is a connection to a server of its team in this process, message by message.
+"""The WebSockets of JSON-RPC: each carries messages between a browser and its team's server in this process.
 
-That server is the one of leads (`rpc/server.py`), so its order, limits and subscriptions hold here as they are.
+Leads use the same server (`rpc/server.py`), so the same order, limits and subscriptions apply here.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from pro0.web.home.server import HomeServer
 from pro0.web.proof import FORBIDDEN, PROTOCOL, Doorkeeper
 
 NORMAL = 1000
-"""The code of a WebSocket that has said all."""
+"""The close code after a normal end."""
 FULL = 1013
-"""With this code a WebSocket is closed that is one too many: its browser may try again later."""
+"""The close code while too many WebSockets are open: the browser may try again later."""
 PIECE = 64 * 1024
-"""Bytes that wait here for a browser that does not read; the rest waits where it is made."""
+"""Bytes that are buffered here for a slow browser; all others wait at their source."""
 HOME_FAMILIES = (teams, starting)
 """The modules whose methods a home has."""
 
@@ -50,11 +50,11 @@ class Conversations:
         self.admitted = Admitted(address.home)
 
     async def home(self, web: WebSocket) -> None:
-        """Speak about the home."""
+        """Serve a conversation about the home."""
         await self._admit(web, "", lambda device, lists: HomeClient(self._address.home, device, lists))
 
     async def team(self, web: WebSocket) -> None:
-        """Speak about one team."""
+        """Serve a conversation about one team."""
         try:
             team = self._store.team(web.path_params["team"])
         except Pro0Error:
@@ -75,13 +75,13 @@ class Conversations:
             await web.close(FORBIDDEN)
             return
         await web.accept(PROTOCOL)
-        if self.admitted.full:  # a page is told no code of one that was not accepted
+        if self.admitted.full:  # before it is accepted, a browser learns no close code
             await web.close(FULL)
             return
         ours, theirs = socket.socketpair()
         with self.admitted.holding(device), closing(ours), self._holding(await self._server(name)) as server:
             server.adopt(theirs, lambda lists: client(device, lists))
-            code = FORBIDDEN  # it is revoked, or the server ends
+            code = FORBIDDEN  # the device is revoked, or the server ends
             try:
                 await _carry(web, ours)
                 code = NORMAL
@@ -113,20 +113,20 @@ class Conversations:
                 server.end()
 
     async def _server(self, name: str) -> RpcServer:
-        """Return the server of a team, or of the home; one of an earlier team of that name ends."""
+        """Return the server of a team, or of the home; end that of an earlier team of the same name."""
         team = TeamStore(self._address.home, name) if name else None
-        # One that was copied is watched in its new place.
+        # After a copy of its documents, a team is watched at their new place.
         place = str(team.documents.team.path) if team else ""
         uid = await anyio.to_thread.run_sync(_uid, self._address, name) if team else ""
-        if uid is None:  # a look that failed proves no other team: the server there stays, with its other browsers
+        if uid is None:  # a failed read does not prove another team: the present server stays, for its other browsers
             uid = next((earlier_uid for *where, earlier_uid in self._servers if where == [name, place]), "")
         key = (name, place, uid)
         for other in [other for other in self._servers if other[0] == name and other != key]:
-            if server := self._servers.pop(other, None):  # none when another conversation was faster
+            if server := self._servers.pop(other, None):  # None when another conversation was faster
                 await anyio.to_thread.run_sync(server.close)
         if key not in self._servers:
             server = RpcServer(team) if team else HomeServer(self._address.home)
-            server.start()  # one without a thread would answer nobody
+            server.start()  # before it is stored: a server without a thread would answer nobody
             self._servers[key] = server
         return self._servers[key]
 
@@ -156,7 +156,7 @@ async def _carry(web: WebSocket, connection: socket.socket) -> None:
 
 async def _inward(web: WebSocket, writer: asyncio.StreamWriter) -> None:
     async for message in web.iter_text():
-        # The end of a line may stand outside of texts, where it means as much as a space.
+        # In JSON, line breaks may only occur between tokens, where a space means the same.
         writer.write(message.replace("\n", " ").replace("\r", " ").encode(errors="replace") + b"\n")
         await writer.drain()
 

@@ -1,4 +1,4 @@
-"""The files of the page, read once: what a browser gets is of one version, whatever is installed meanwhile."""
+"""The files of the page, read once: a browser gets them from one version, even after another is installed."""
 
 import hashlib
 from pathlib import Path
@@ -22,7 +22,7 @@ _TYPES = {
     ".txt": "text/plain",
     ".webmanifest": "application/manifest+json",
 }
-"""A machine's own table, and that of a version of Python, may not know them, or know them otherwise."""
+"""Suffix → media type. The tables of the system and of Python may lack a suffix, or have another type for it."""
 
 
 class PageFiles:
@@ -33,7 +33,7 @@ class PageFiles:
         self._files["/"] = self._files[f"/{START}"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the file, or with what says that the browser has it already; files are read and nothing else."""
+        """Answer with the file, or with 304 when the browser has it. Only GET and HEAD are allowed."""
         wanted = self._answer(scope) if scope["type"] == "http" else WebSocketClose(FORBIDDEN)
         await wanted(scope, receive, send)
 

@@ -1,7 +1,7 @@
-"""Whose program is at the other end of a connection on this machine: no other user's gets an answer.
+"""The user at the other end of a connection on this machine: programs of other users get no answer.
 
-It is looked up once, since a connection stays with one program's user for its life.
-The kernel lists the owner of each end of a connection; where there is no such list, the pairing alone must do.
+The user is looked up once, since it stays the same for the life of a connection.
+Linux lists the owner of each end of a connection. On other systems only pairing protects the page.
 """
 
 import ipaddress
@@ -17,26 +17,26 @@ from pro0 import looking
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ADDRESS, _PEER, _OWNER = 1, 2, 7
 OURS = "ours"
-"""Where the state of a connection says what was found about it."""
+"""The key of the result in the state of a connection."""
 
 
 def comes_from_us(scope: Scope) -> bool:
-    """Return whether a request or an upgrade comes from a program of this user; what nobody looked up does not."""
+    """Return True when a request or an upgrade is known to come from a program of this user."""
     return scope.get("state", {}).get(OURS) is True
 
 
 def is_ours(client: tuple[str, int] | None, port: int) -> bool:
-    """Return True unless the program that connected from there belongs to another user."""
+    """Return True when the program at `client` belongs to this user; always True on other systems than Linux."""
     if sys.platform != "linux":
         return True
     if client is None:
         return False
-    tables = (table.read_text() for table in TABLES if looking.exists(table))  # one at a time: the first mostly has it
+    tables = (table.read_text() for table in TABLES if looking.exists(table))  # read lazily: the first mostly has it
     return owner(tables, client, port) == os.geteuid()
 
 
 def owner(tables: Iterable[str], client: tuple[str, int], port: int) -> int | None:
-    """Return the user of the end of a connection that connected to a port of ours, None for none in these tables."""
+    """Return the user at the client's end of a connection to our port, None when these tables lack it."""
     ends = {f"{form}:{client[1]:04X}" for form in _forms(client[0])}
     for table in tables:
         for line in table.splitlines()[1:]:
@@ -47,7 +47,7 @@ def owner(tables: Iterable[str], client: tuple[str, int], port: int) -> int | No
 
 
 def _forms(address: str) -> list[str]:
-    """Return an address as the kernel's tables have it: words of 32 bits in the machine's own order."""
+    """Return the forms of an address in the kernel's tables: words of 32 bits in the machine's byte order."""
     ip = ipaddress.ip_address(address)
     both = [ip] if ip.version == 6 else [ip, ipaddress.ip_address(f"::ffff:{ip}")]
     return [_words(form.packed) for form in both]

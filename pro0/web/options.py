@@ -11,11 +11,11 @@ from pro0.errors import BadInput
 
 LOOPBACK = "127.0.0.1"
 NAME = re.compile(r"(?!-)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:[0-9]{1,5})?")
-"""A host as it stands in an address, with a port or without one."""
+"""A host as in an address, with or without a port."""
 
 
 class ServeOptions(NamedTuple):
-    """Where the page is options: `name` and the files are for other machines, `proxy` for one in front of it."""
+    """The address of the page: `name` and the files are for other machines, `proxy` for a proxy in front of it."""
 
     port: int = 0
     name: str = ""

@@ -1,6 +1,6 @@
 """A browser's proof of its device: a cookie out of scripts' reach, and a secret that no other page has.
 
-A cookie alone does not do: browsers send it to every port of this machine.
+A cookie alone is not enough: browsers send it to every port of this machine.
 """
 
 from collections.abc import Callable
@@ -14,22 +14,22 @@ from pro0.ops.devices import recognised
 from pro0.web.admission import PageAddress
 
 PROTOCOL = "pro0"
-"""The subprotocol of every WebSocket; beside it the page names `secret.` and its secret."""
+"""The subprotocol of every WebSocket. The page adds a second one: `secret.` and its secret."""
 SECRET = "secret."
 FORBIDDEN = 1008
-"""With this code a WebSocket is closed whose browser is not let in, or not any more."""
+"""The close code for a browser that is not let in, or no longer."""
 
 TROUBLE = 1011
-"""With this code a WebSocket is closed that nobody can look up now: its browser may try again later."""
+"""The close code when the devices cannot be read now: the browser may try again later."""
 
 
 def cookie_name(address: PageAddress) -> str:
-    """Return the name of the cookie: each port of a machine is a page of its own, and they share their cookies."""
+    """Return the name of the cookie; it has the port, since all pages of a machine share their cookies."""
     return f"__Host-pro0-{address.port}" if address.secure else f"pro0-{address.port}"
 
 
 class Doorkeeper:
-    """Lets in the WebSockets of paired devices. It calls `say` with the reason when it cannot know them."""
+    """Lets in the WebSockets of paired devices. It calls `say` with the reason when devices cannot be read."""
 
     def __init__(self, address: PageAddress, say: Callable[[str], None]) -> None:
         self._address = address
@@ -37,12 +37,12 @@ class Doorkeeper:
         self._said = ""
 
     async def device_of(self, web: WebSocket) -> Device | None:
-        """Return the device of a WebSocket; without proof of one it is closed, and the answer is None."""
+        """Return the device of a WebSocket; without proof of a device, close the WebSocket and return None."""
         try:
             device = await anyio.to_thread.run_sync(_device_of, self._address, web)
         except Pro0Error as error:
             self._complain(error)
-            await web.accept(PROTOCOL)  # a page is told no code of one that was not accepted
+            await web.accept(PROTOCOL)  # before that, a browser learns no close code
             await web.close(TROUBLE)
             return None
         self._said = ""
@@ -51,7 +51,7 @@ class Doorkeeper:
         return device
 
     def _complain(self, error: Pro0Error) -> None:
-        """Say once why no browser is let in, until one is again."""
+        """Say why no browser is let in, once per reason until devices can be read again."""
         if error.message != self._said:
             hint = f" ({error.hint})" if error.hint else ""
             self._say(f"pro0: no browser is let in: {error.message}{hint}")

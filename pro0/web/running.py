@@ -1,4 +1,4 @@
-"""The lock of the process that serves the page of a home, held for its life; the address is in it."""
+"""The lock of the process that serves a home's page, held for its life; the lock's file has the address."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ from pro0.store.paths import SERVER_LOCK, web
 
 LONGEST = 2048
 PATIENCE = 1.0
-"""Seconds until the lock counts as held by another server: whoever looks who serves holds it for a moment too."""
+"""Seconds until the lock counts as held by another server: a process that reads the address holds it briefly too."""
 _PAUSE = 0.01
 
 
@@ -26,7 +26,7 @@ class ServerLock:
         self._held: int | None = None
 
     def take(self) -> bool:
-        """Take it, or return False when another process has it."""
+        """Take the lock; return False when another process has it."""
         make_folder(self._folder)
         with atomic.folder(self._folder) as folder:
             descriptor = open_lock(folder, SERVER_LOCK)
@@ -40,13 +40,13 @@ class ServerLock:
         return True
 
     def sign(self, address: str) -> None:
-        """Write the address of the page into it."""
+        """Write the address of the page into the lock's file."""
         assert self._held is not None
         os.ftruncate(self._held, 0)
         os.pwrite(self._held, address.encode()[:LONGEST], 0)
 
     def drop(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         if self._held is not None:
             os.ftruncate(self._held, 0)
             atomic.close(self._held)
@@ -61,7 +61,7 @@ def served_at(home: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: others who look take nobody for a server
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: other readers do not look like a server
         return ""
     except BlockingIOError:
         return os.pread(descriptor, LONGEST, 0).decode(errors="replace")

@@ -1,6 +1,6 @@
-"""The screen of a session as a browser gets it: text, colours and a cursor, made anew here from rows.
+"""The screen of a session for a browser: text, colours and a cursor, composed here from rows.
 
-No sequence of an agent passes: what is written is made of rows of letters with colours and of numbers.
+Escape sequences of an agent do not pass, except colours: the output consists of rows of letters, and of numbers.
 """
 
 import re
@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from pro0.view.drawing import clipped
 
 _HARMLESS = re.compile(r"(?:[ -~\u00c0-\u024f\u2500-\u259f\u2800-\u28ff]|\x1b\[[0-9;:]*m)*")
-"""Letters one column wide, and colours; a row of anything else is looked through letter by letter."""
+"""Letters one column wide, and colours. A row with anything else is checked letter by letter."""
 _OTHER = re.compile(r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|\[[0-?]*[ -/]*[@-ln-~]|[P^_X][^\x1b]*\x1b\\)")
-"""Sequences that are no colours, with what belongs to them: links, titles, moves."""
+"""Escape sequences other than colours, with their arguments: links, titles, moves of the cursor."""
 _NO_WRAP = "\x1b[?7l"
 _HIDDEN, _VISIBLE = "\x1b[?25l", "\x1b[?25h"
 MODES = frozenset({1, 9, 66, 1000, 1002, 1003, 1005, 1006, 1015, 2004})
-"""Modes that say how keys and the mouse are sent; all that a browser's terminal is told beside rows."""
+"""Modes for the encoding of keys and of the mouse. No other modes of an agent reach the browser's terminal."""
 LARGEST = 1000
 
 
@@ -25,7 +25,7 @@ class BrowserScreen:
     def __init__(self) -> None:
         self.size = (0, 0)
         self.typing = False
-        """True while this browser types: only then it is told how keys are sent."""
+        """True while this browser has the keyboard: only then it gets the modes."""
         self._rows: list[str] = []
         self._unsent: set[int] = set()
         self._cursor: tuple[int, int] | None = None
@@ -33,7 +33,7 @@ class BrowserScreen:
         self._told: tuple[tuple[int, int], frozenset[int]] = (0, 0), frozenset()
 
     def take(self, values: Mapping[str, object]) -> bool:
-        """Take in a frame of a guard's terminal, and return whether it was one."""
+        """Apply a frame of a guard's terminal; return False when the values are no frame."""
         columns, lines, rows, cursor, modes = (
             values.get(name) for name in ("columns", "lines", "rows", "cursor", "modes")
         )
@@ -48,7 +48,7 @@ class BrowserScreen:
         return True
 
     def show(self, rows: Iterable[str], columns: int, cursor: tuple[int, int] | None) -> bool:
-        """Take in a whole screen; return True if it has changed."""
+        """Apply a whole screen; return True if it has changed."""
         listed = [*rows]
         before = (self.size, self._cursor)
         self._fit(columns, len(listed))
@@ -57,19 +57,19 @@ class BrowserScreen:
         return bool(self._unsent) or before != (self.size, cursor)
 
     def put(self, rows: Mapping[int, str]) -> None:
-        """Take in rows by their numbers; those outside of the screen are left out."""
+        """Apply rows by their numbers; ignore rows outside the screen."""
         for index, row in rows.items():
             if 0 <= index < len(self._rows):
                 self._rows[index] = row
                 self._unsent.add(index)
 
     def again(self) -> None:
-        """Tell the whole screen with the next changes: that of another session, which has asked for no modes yet."""
+        """Send the whole screen with the next changes, without modes: another session has begun."""
         self._modes = frozenset()
         self._told = ((0, 0), self._told[1])
 
     def changes(self) -> str:
-        """Return what a terminal of this size has to be sent, and count it as sent."""
+        """Return the text to send to a terminal of this size, and count it as sent."""
         columns, lines = self.size
         whole = self._told[0] != self.size
         parts = [_HIDDEN]
@@ -77,7 +77,7 @@ class BrowserScreen:
             parts.append(f"\x1b[0m{_NO_WRAP}\x1b[2J")
             self._unsent = set(range(lines))
         for index in sorted(self._unsent):
-            # Cleared first: behind a full row, the cursor still stands on its last letter.
+            # Clear the row first: after a full row the cursor is still on its last letter.
             parts.append(f"\x1b[{index + 1};1H\x1b[0m\x1b[2K{_safe(self._rows[index], columns)}\x1b[0m")
         modes = self._modes if self.typing else frozenset()
         for mode in sorted(self._told[1] ^ modes):

@@ -21,15 +21,15 @@ from pro0.wire import LINE_LIMIT
 
 LOCAL_NAMES = (LOOPBACK, "localhost")
 USUAL = ":443"
-"""What browsers leave out of an address with https."""
+"""Browsers omit this from an address with https."""
 ENDING = 3
-"""Seconds for open conversations when the server ends."""
+"""Seconds that open conversations have to end when the server ends."""
 
 
 def serve(home: Path, options: ServeOptions, ready: Callable[[str], None], say: Callable[[str], None]) -> None:
-    """Serve until a signal comes; `ready` is told the address, `say` what else the person is to know.
+    """Serve until a signal comes; `ready` receives the address, `say` other messages for the person.
 
-    Raises Refused when the page is served already, BadInput for options by which it could not be served.
+    Raises Refused when the page is served already, BadInput for unusable options.
     """
     options.check()
     lock = ServerLock(home)
@@ -66,7 +66,7 @@ def address_of(home: Path, options: ServeOptions, port: int) -> PageAddress:
 
 
 def _listener(home: Path, options: ServeOptions, say: Callable[[str], None]) -> socket.socket:
-    """Return a listening socket: on the port asked for, else on that of the last time, else on a free one."""
+    """Return a listening socket: on the port of the options, else on the last one used, else on a free one."""
     known = devices.known(home).port
     for port in [options.port] if options.port else [known, 0] if known else [0]:
         try:
@@ -76,7 +76,7 @@ def _listener(home: Path, options: ServeOptions, say: Callable[[str], None]) -> 
             continue
         if not (options.port or known):
             devices.keep_port(home, listener.getsockname()[1])
-        elif known and not port:  # the known one stays remembered: browsers know the page, and their pairing, by it
+        elif known and not port:  # keep the known port on record: browsers know the page and their pairing by it
             say(
                 f"pro0: port {known}, where the page was last, cannot be had ({reason}): "
                 f"paired browsers find the page there again once it is free and pro0 web starts anew"
@@ -102,21 +102,21 @@ def _bound(name: str, port: int) -> socket.socket:
 
 
 class OwnedConnection(H11Protocol):
-    """HTTP/1.1 whose requests and upgrades know whether the connection comes from this user of this machine.
+    """HTTP/1.1 with a note in the state of each request and upgrade: is the connection one of this user's?
 
-    The kernel's table takes longer to read than a file of the page takes to serve.
+    Looked up once a connection: reading the kernel's table takes longer than serving a file of the page.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Look at the other end, once."""
+        """Look the user at the other end up, once."""
         super().connection_made(transport)
         ours = self.server is not None and is_ours(self.client, self.server[1] or 0)
-        # A state of its own: uvicorn's is the same for all connections, and goes on to the protocol of an upgrade.
+        # A copy, since all connections share uvicorn's state. The protocol of an upgrade gets the copy, too.
         self.app_state: dict[str, object] = {**self.app_state, OURS: ours}
 
 
 class _Server(uvicorn.Server):
-    """A server that wakes up for its work and for a signal only: uvicorn's own looks ten times a second."""
+    """A server that wakes up only for work and signals; uvicorn's own wakes up ten times a second."""
 
     ready: Callable[[], None]
 
@@ -129,7 +129,7 @@ class _Server(uvicorn.Server):
             await self._signal.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's signature
-        """End; a second signal ends at once."""
+        """End the server; a second SIGINT ends it at once."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
         if hasattr(self, "_signal"):

@@ -1,4 +1,4 @@
-"""Where the screen of a session comes from: live from its guard's terminal, else from looks at it."""
+"""The sources of a session's screen: its guard's terminal, live, or else repeated looks at the session."""
 
 import asyncio
 import os
@@ -23,14 +23,14 @@ LIVE = "in-process"
 QUICK, SLOW = 0.25, 1.0
 """Seconds between two looks at a screen that changes, and at one that does not."""
 LAST = 3.0
-"""Seconds since the last change of a screen that is looked at quickly."""
+"""Seconds after its last change during which a screen is still looked at quickly."""
 TAIL = 200
-"""Lines of a session without a screen."""
+"""Lines to show of a session without a screen."""
 PIECE = 1 << 16
 
 
 class MemberSession(NamedTuple):
-    """One session of a member: its place and its end."""
+    """One session of a member; `over` is True once it has ended."""
 
     handle: Handle | None
     over: bool
@@ -38,7 +38,7 @@ class MemberSession(NamedTuple):
 
     @property
     def backend(self) -> Backend:
-        """Return what shows it."""
+        """Return the backend of the session."""
         return backend_named(self.mode)
 
     @property
@@ -56,7 +56,7 @@ def session_of(team: TeamStore, name: str) -> MemberSession:
 
 
 class GuardTerminal:
-    """A connection to the terminal of a guard: frames come in, keys go out; its size stays as it is unless told."""
+    """A connection to a guard's terminal: it receives frames and sends keys. Only `resize` changes the size."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -68,7 +68,7 @@ class GuardTerminal:
         """True when the agent did not read what was typed."""
 
     async def frames(self, screen: BrowserScreen) -> AsyncIterator[None]:
-        """Take frames into the screen, one after the other, until the terminal is gone; a refusal is news, too."""
+        """Apply frames to the screen until the terminal is gone; yield after each frame, and after each refusal."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.setblocking(False)
         try:
@@ -102,7 +102,7 @@ class GuardTerminal:
             return True
         if kind != protocol.FRAME or not screen.take(values):
             return False
-        if not any(self._size):  # the first frame tells the size: who only looks asks for no other
+        if not any(self._size):  # the first frame has the present size, and a watcher asks for no other
             self.resize(*screen.size, protocol.WATCH)
         self._size = screen.size
         return True
@@ -112,7 +112,7 @@ class GuardTerminal:
         self._send(protocol.packed(kind, {"columns": columns, "lines": lines}))
 
     async def type(self, data: bytes) -> bool:
-        """Send typed bytes to the agent; False when it is not reached. What it does not read is known later."""
+        """Send typed bytes to the agent; return False without a connection. A refusal shows later, in `refused`."""
         return self._send(protocol.message(protocol.INPUT, data))
 
     def _send(self, message: bytes) -> bool:
@@ -122,18 +122,18 @@ class GuardTerminal:
 
 
 class Captured:
-    """A session that is looked at again and again: as often as it changes, once a second at least."""
+    """A session without a live terminal: it is looked at four times a second while it changes, else once."""
 
     def __init__(self, session: MemberSession, over: Callable[[], bool]) -> None:
         self._session = session
         self._over = over
 
     async def frames(self, screen: BrowserScreen) -> AsyncIterator[None]:
-        """Take looks into the screen, until the session is over; each yield is a screen that has changed."""
+        """Apply looks to the screen until the session is over; yield after each change of the screen."""
         changed_at = time.monotonic()
         while True:
             look = await anyio.to_thread.run_sync(self._look)
-            if look and screen.show(*look):  # here, not in that thread: the screen is sent meanwhile
+            if look and screen.show(*look):  # not in that thread: meanwhile the screen may be sent
                 changed_at = time.monotonic()
                 yield
             if self._session.over or await anyio.to_thread.run_sync(self._over):
@@ -144,13 +144,13 @@ class Captured:
         """Leave the size as it is: the panes of a window share it."""
 
     async def type(self, data: bytes) -> bool:
-        """Type into the session; False when this place takes no keys."""
+        """Type into the session; return False when it takes no keys."""
         if self._session.over or self._session.handle is None:
             return False
         return await anyio.to_thread.run_sync(self._session.backend.type, self._session.handle, data)
 
     def _look(self) -> tuple[Sequence[str], int, tuple[int, int] | None] | None:
-        """Return the rows of the session, their width and the cursor, None for nothing to be seen now."""
+        """Return the rows of the session, their width and the cursor, None when nothing can be seen now."""
         handle, backend = self._session.handle, self._session.backend
         if handle is None:
             return None

@@ -1,7 +1,7 @@
 """The WebSocket of one member's terminal: its screen goes out, and keys come in once somebody has taken the keyboard.
 
-Frames out are binary, what a terminal of the told size is to be sent: the first one whole, then changes. Other news
-are texts of JSON. A browser that is slow gets fewer frames, each with all that has changed; nobody waits for it.
+Frames are binary messages for a terminal of the size sent before: first the whole screen, then changes. All other
+messages are JSON texts. A slow browser gets fewer frames, each with all changes so far; nobody waits for it.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ BATCH = 0.008
 AGAIN = 1.0
 """Seconds until a member whose session is over is looked at again."""
 KEYS_LIMIT = 1 << 14
-"""Bytes of one message of keys, at most: an agent's terminal takes as many at once."""
+"""The largest message of keys: an agent's terminal takes as much at once."""
 
 
 class Terminals:
@@ -61,7 +61,7 @@ class Terminals:
                 await shown.run(session)
             except asyncio.CancelledError:
                 with suppress(RuntimeError, WebSocketDisconnect):
-                    await web.close(FORBIDDEN)  # it is revoked, or the server ends
+                    await web.close(FORBIDDEN)  # the device is revoked, or the server ends
 
 
 class _Shown:
@@ -79,7 +79,7 @@ class _Shown:
         self._changed = asyncio.Event()
 
     async def run(self, session: MemberSession) -> None:
-        """Show it until the browser leaves."""
+        """Show the terminal until the browser leaves."""
         tasks = [asyncio.create_task(work) for work in (self._hear(), self._follow(session), self._send())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -89,7 +89,7 @@ class _Shown:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _follow(self, session: MemberSession) -> None:
-        """Take in the screens of one session after the other."""
+        """Apply the screens of the member's sessions, one session after the other."""
         while True:
             handle = session.handle
             live = GuardTerminal(handle) if handle and session.live else None
@@ -116,7 +116,7 @@ class _Shown:
         return session_of(self._team, self._member) != session
 
     async def _send(self) -> None:
-        """Send what has changed, as often as the browser takes it in."""
+        """Send changes as fast as the browser takes them."""
         size = (0, 0)
         while True:
             await self._changed.wait()
@@ -159,7 +159,7 @@ class _Shown:
             self._fit()
         elif kind == "keys" and isinstance(data := wish["data"], str) and len(data) <= KEYS_LIMIT:
             await self._type(data.encode(errors="replace"))
-        elif kind == "there":  # the browser has slept, or changed its network
+        elif kind == "there":  # sent after a sleep or a change of network
             await self._tell("there")
         else:
             raise ValueError(kind)

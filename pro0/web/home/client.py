@@ -1,4 +1,4 @@
-"""The methods that concern a home and no single team."""
+"""The methods about a home, as opposed to one team."""
 
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -18,7 +18,7 @@ RIGHTS: dict[str, Rights] = {}
 
 
 def of_home(name: str, rights: Rights, *, waits: bool = False) -> Callable[[Function], Function]:
-    """Enter a function of a home's client into the table."""
+    """Add a function to the table of a home's methods."""
 
     def enter(function: Function) -> Function:
         HOME[name] = Method(name, name, function, waits=waits)
@@ -29,7 +29,7 @@ def of_home(name: str, rights: Rights, *, waits: bool = False) -> Callable[[Func
 
 
 class HomeClient(RpcClient):
-    """A device at a home."""
+    """A device as the client of a home."""
 
     def __init__(self, home: Path, device: Device, lists: Lists) -> None:
         self.home = home
@@ -41,7 +41,7 @@ class HomeClient(RpcClient):
 
     @property
     def caller(self) -> Caller:
-        """Return the person, whom a device speaks for."""
+        """Return the person: a device acts on the person's behalf."""
         return THE_HUMAN
 
     @property
@@ -50,16 +50,16 @@ class HomeClient(RpcClient):
         return HOME
 
     def prepared(self, method: Method, params: object) -> tuple[RpcClient, object]:
-        """Return this client for one call; raises Refused for what the device's rights do not hold."""
+        """Return this client for one call; raises Refused when the device's rights do not allow it."""
         require(self.home, self.device, RIGHTS[method.name], method.name)
         return self, params
 
     def showing(self, show: Callable[[str], None]) -> "HomeClient":
-        """Return this client for one call, which shows how far it is."""
+        """Return this client for one call, reporting its progress to `show`."""
         client = copy(self)
         client.show = show
         return client
 
     def veil(self) -> Callable[[str], str]:
-        """Return what hides nothing: the person may see all."""
+        """Return a function that hides nothing, since the person may see everything."""
         return str

@@ -1,4 +1,4 @@
-"""Looks at teams in databases: a silent one keeps a list waiting for a moment only."""
+"""Looks at teams in databases; a silent database delays the list only briefly."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -7,12 +7,12 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 FIRST, PATIENCE = 2.0, 0.2
-"""Seconds that a list waits for what it knows nothing of, and for what it has seen before."""
+"""Seconds to wait for a team without any result so far, and for one with an earlier result."""
 T = TypeVar("T")
 
 
 class Looks(Generic[T]):
-    """Looks again and again, at each team in a thread of its own, and hands over the last results."""
+    """Repeated looks at teams, at each in a thread of its own, and their last results."""
 
     def __init__(self, look: Callable[[str], T], silent: Callable[[str], T]) -> None:
         self._look = look
@@ -21,7 +21,7 @@ class Looks(Generic[T]):
         self._under_way: dict[str, Future[T]] = {}
 
     def latest(self, names: Iterable[str]) -> dict[str, T]:
-        """Return the last look at each of these teams; for a team without any answer so far, `silent` makes one."""
+        """Return the last result for each of these teams; `silent` makes one for a team without any."""
         teams = [*names]
         self._latest = {name: latest for name, latest in self._latest.items() if name in teams}
         self._take(teams)
@@ -38,7 +38,7 @@ class Looks(Generic[T]):
         return {name: self._latest[name] for name in teams}
 
     def is_late(self, name: str) -> bool:
-        """Return True for a look still under way at the end of `latest`, whose result may be old."""
+        """Return True while a look at this team is still under way: its last result may be old."""
         return name in self._under_way
 
     def _take(self, names: Iterable[str]) -> None:
@@ -53,7 +53,7 @@ def _begun(look: Callable[[str], T], name: str) -> Future[T]:
     def do() -> None:
         try:
             future.set_result(look(name))
-        except Exception as error:  # noqa: BLE001 - whoever takes the result is told
+        except Exception as error:  # noqa: BLE001 - raised for whoever takes the result
             future.set_exception(error)
 
     threading.Thread(target=do, name="look", daemon=True).start()

@@ -1,4 +1,4 @@
-"""The server of conversations about a home: it looks at all teams every two seconds, while somebody subscribes."""
+"""The server of conversations about a home: it looks at all teams every two seconds, while anybody is subscribed."""
 
 import threading
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ class HomeServer(RpcServer):
         self._store = Store(home)
         self._teams: dict[str, LifeSigns] = {}
         self._there: dict[str, object] = {}
-        """The signs of teams in databases at the last look, which a thread of its own makes."""
+        """Team in a database → its life signs at the last look, made by a thread of its own."""
         self._looking: set[str] = set()
 
     def _signs(self) -> Iterator[object]:
-        # A team may come and go between two looks, and a list have it: only the folder's time tells then.
+        # A list may have a team that came and went between two looks: then only the folder's time tells.
         with suppress(OSError):
             yield (self._store.home / "teams").stat().st_mtime_ns
         for name in self._names():
@@ -36,7 +36,7 @@ class HomeServer(RpcServer):
                     yield from signs.look(team)
 
     def _look_there(self, team: TeamStore, signs: LifeSigns) -> None:
-        """Look at a team in a database, unless a look is under way: a silent one keeps nobody waiting."""
+        """Look at a team in a database, in another thread, unless a look at it is under way already."""
 
         def look() -> None:
             signs_now: object = None
@@ -66,4 +66,4 @@ class HomeServer(RpcServer):
         return False
 
     def _watch_if_wanted(self) -> None:
-        """Watch nothing: looking again does."""
+        """Watch no folder: the repeated looks replace it."""

@@ -30,7 +30,7 @@ class NewMember(RpcView, frozen=True, kw_only=True):
 
 
 class Started(RpcView, frozen=True, kw_only=True):
-    """What a command said at its end."""
+    """The team of a command, and its messages."""
 
     team: str
     said: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def start(
     mode: str = "",
     worktrees: bool = False,
 ) -> Started:
-    """Make a team in a folder and start its members; a goal gives it a lead agent. It returns when all of them run."""
+    """Make a team in a folder and start its members; a goal gives it a lead agent. Returns once all members run."""
     options = [f"--layout={layout}"] * bool(layout) + [f"--lead={lead}"] * bool(lead) + [f"--mode={mode}"] * bool(mode)
     options += [f"--member={m.name}={m.agent}{f':{m.role}' if m.role else ''}" for m in members]
     options += [f"--task={task}" for task in tasks] + ["--worktrees"] * worktrees
@@ -92,7 +92,7 @@ def resume(client: HomeClient, team: str) -> Started:
 
 @of_home("team.cleanup", Rights.ALL, waits=True)
 def cleanup(client: HomeClient, team: str, force: bool = False) -> Started:
-    """Remove a stopped team; what is worth keeping is kept, and said. With `force` its sessions end first."""
+    """Remove a stopped team; anything worth keeping is kept and named. With `force` its sessions end first."""
     _, lines = _command(client, Path("/"), ["team", "cleanup", *["--force"] * force, "--", ids.team_name(team)])
     return Started(team=team, said=lines)
 
@@ -108,7 +108,7 @@ def _folder(project: str) -> Path:
 
 
 def _command(client: HomeClient, folder: Path, words: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Run a command of pro0 and return its output and what it said; its error is raised. It has no terminal."""
+    """Run a command of pro0 without a terminal. Return its stdout and the lines of its stderr; raises its error."""
     argv = [sys.executable, "-I", "-m", "pro0", *words]
     if any("\0" in word for word in argv):
         raise BadInput("a text holds a NUL", hint="leave it out")

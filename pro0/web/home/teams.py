@@ -24,7 +24,7 @@ from pro0.web.home.looking import Looks
 
 
 class DeviceView(RpcView, frozen=True, kw_only=True):
-    """A paired device; `own` for the one that asks."""
+    """A paired device; `own` is true for the device that asks."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class DeviceView(RpcView, frozen=True, kw_only=True):
 
 
 class HomeView(RpcView, frozen=True, kw_only=True):
-    """The first data of a page; with `pin` every verdict has the parameter of that name."""
+    """The first data of a page; when `pin` is true, every verdict needs the parameter `pin`."""
 
     version: str
     device: DeviceView
@@ -42,7 +42,7 @@ class HomeView(RpcView, frozen=True, kw_only=True):
 
 
 class TeamEntry(RpcView, frozen=True, kw_only=True):
-    """A team of the list; one whose files cannot be read has only its `error`."""
+    """A team of the list; a team with unreadable files has only its name and `error`."""
 
     name: str
     project: str = ""
@@ -65,14 +65,14 @@ class TeamEntries(RpcView, frozen=True, kw_only=True):
 
 
 class TeamSnapshot(RpcView, frozen=True, kw_only=True):
-    """A new subscription, and all teams as they are."""
+    """A new subscription, and the present teams."""
 
     id: str
     teams: tuple[TeamEntry, ...]
 
 
 class TeamChange(ListChange, frozen=True, kw_only=True):
-    """One change of the list: the team as it is now, of one that is gone its name."""
+    """One change of the list: the present state of a team, or the name of a removed one."""
 
     team: TeamEntry | None = None
     deleted: str | None = msgspec.field(name="teamName", default=None)
@@ -90,14 +90,14 @@ class DeviceViews(RpcView, frozen=True, kw_only=True):
 
 @of_home("home.show", Rights.LOOK)
 def show_home(client: HomeClient) -> HomeView:
-    """Return who asks, and what the page needs to know first."""
+    """Return the asking device, and the first data for the page."""
     [own] = [device for device in _devices(client) if device.own]
     return HomeView(version=__version__, device=own, pin=verdicts.has_pin(client.home))
 
 
 @of_home("team.list", Rights.LOOK)
 def list_teams(client: HomeClient) -> TeamEntries:
-    """List all teams with how each is."""
+    """List all teams with their states."""
     return TeamEntries(teams=tuple(_entry(client, name) for name in client.store.names()))
 
 
