@@ -1,4 +1,4 @@
-"""Print every figure: `python -m bench [GROUP ...]`, without one those of all groups."""
+"""Print the figures of the named groups, or of all: `python -m bench [GROUP ...]`."""
 
 import compileall
 import sys
@@ -44,12 +44,12 @@ GROUPS = {
 
 
 def main(names: list[str]) -> int:
-    """Measure the groups of that name, all without names; a missed goal is said, it is no failure."""
+    """Measure the named groups, or all. A missed goal is printed, but is no failure."""
     unknown = [name for name in names if name not in GROUPS]
     if unknown:
         print(f"bench: no group {unknown[0]!r}; one of {', '.join(GROUPS)}", file=sys.stderr)
         return 2
-    compileall.compile_dir(Path(pro0.__file__).parent, quiet=2)  # as in an installation, whatever the environment says
+    compileall.compile_dir(Path(pro0.__file__).parent, quiet=2)  # an installation has it, whatever the environment says
     missed: list[str] = []
     for name in names or GROUPS:
         print(f"measuring {name} …", file=sys.stderr)

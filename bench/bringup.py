@@ -1,7 +1,7 @@
 """From Enter to a team at work: `team start` until every member's program runs, beside one bare tmux command list.
 
-Others of their kind run in the same rounds when the folder of their programs is named: BENCH_PEERS=VENV/bin, of an
-environment of their own (`pip install hcom tmuxp`).
+Similar programs run in the same rounds when BENCH_PEERS=VENV/bin names the folder of their programs, in an environment
+of their own (`pip install hcom tmuxp`).
 """
 
 import json
@@ -27,7 +27,7 @@ FLOOR = "one tmux command list"
 
 
 class Stage(NamedTuple):
-    """A fresh world, in which `AGENT` is a program that says it is there, and sleeps."""
+    """A fresh world in which the program `AGENT` makes a file to report its start, and sleeps."""
 
     folder: Path
     environment: dict[str, str]
@@ -51,7 +51,7 @@ Start = Callable[[Stage, int], None]
 
 
 def figures() -> Iterator[Figure]:
-    """Measure 10 and 50 members, all in turn; medians, and the least of each as explanation."""
+    """Measure 10 and 50 members, all programs in turn: the median of each, and the minimum to explain it."""
     starts: dict[str, tuple[Start, Start]] = {"pro0 team start": (_pro0, _clean_up)}
     if PEERS:
         starts |= {"hcom": (_hcom, _kill_server), "tmuxp load": (_tmuxp, _kill_server)}
@@ -89,7 +89,7 @@ def _once(start: Start, end: Start, count: int) -> float:
 
 
 def _last_of(stage: Stage, began: float) -> float:
-    """Return the milliseconds until the last program ran, by the time of its file: a start may return later."""
+    """Return the milliseconds until the last program ran, by the time of its file, since a start may return later."""
     last = max(path.stat().st_mtime for path in stage.up.iterdir())
     return (last - (time.time() - (time.perf_counter() - began))) * 1000
 
@@ -134,7 +134,7 @@ def _hcom(stage: Stage, count: int) -> None:
 def _tmuxp(stage: Stage, count: int) -> None:
     panes = [
         {"shell_command": [str(stage.folder / "bin" / AGENT)]} for _ in range(count)
-    ]  # a login shell has its own PATH
+    ]  # its full path, since a login shell sets its own PATH
     windows = [{"panes": panes[at : at + PER_WINDOW], "layout": "tiled"} for at in range(0, count, PER_WINDOW)]
     layout = stage.folder / "layout.json"
     layout.write_text(json.dumps({"session_name": "bench", "windows": windows}))

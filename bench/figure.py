@@ -1,4 +1,4 @@
-"""One measured figure, and how they are shown."""
+"""One measured figure, and the table of figures."""
 
 import math
 import statistics
@@ -9,9 +9,9 @@ import msgspec
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """What was measured, beside what floor, and the goal; `value` and `floor` in `unit`, the goal for `judged`.
+    """A measured value with its floor and its goal; `value` and `floor` are in `unit`, `goal` is for `judged`.
 
-    Without a goal it is there to explain another figure.
+    A figure without a goal explains another figure.
     """
 
     what: str
@@ -24,7 +24,7 @@ class Figure(msgspec.Struct, frozen=True):
 
     @property
     def judged(self) -> float:
-        """Return the number the goal is set for: a ratio to the floor when the goal is one, else the value."""
+        """Return the number to compare with the goal: the ratio to the floor if the goal is one, else the value."""
         return self.value / self.floor if self.goal_unit == "x" and self.floor else self.value
 
     @property
@@ -41,7 +41,7 @@ def milliseconds(action: Callable[[], object]) -> float:
 
 
 def interleaved(actions: Sequence[Callable[[], object]], rounds: int) -> list[float]:
-    """Return the median time of each action in milliseconds, run in turn, so that a drifting machine hits all alike."""
+    """Return the median milliseconds of each action; they run in turn, so that a drifting machine affects all alike."""
     for action in actions:
         action()
     times = [[milliseconds(action) for action in actions] for _ in range(rounds)]

@@ -1,7 +1,7 @@
 """How claim, send, list and bring-up grow with a team: 10, 100 and 1,000 members, in each place.
 
-No more than a hundred may live at once, of whom one measures over ssh. The others are simulated: they are members that
-have ended, which the team's documents name as they name those who live.
+At most a hundred members may live at once; over ssh, one of them measures. The others are simulated: they are members
+that have ended, and the team's documents list them like living ones.
 """
 
 from collections.abc import Iterator

@@ -33,7 +33,7 @@ TOLD_GOAL = 1000.0
 
 
 def figures() -> Iterator[Figure]:
-    """Measure with 10 idle shell members without a terminal; then tasks ask, and one member after another is killed."""
+    """Measure with 10 idle shell members without a terminal; then let tasks ask, and kill one member after another."""
     with world() as folder:
         context = make_team(folder)
         told = folder / "told"
@@ -64,14 +64,14 @@ def _idle(context: Context) -> tuple[float, float]:
 
 
 def _wake_ups(process: psutil.Process) -> int:
-    """Return how often the threads of a process went to sleep so far."""
+    """Return how often the threads of a process have gone to sleep so far."""
     statuses = [thread / "status" for thread in Path(f"/proc/{process.pid}/task").iterdir()]
     lines = [line.split() for file in statuses for line in file.read_text().splitlines()]
     return sum(int(words[1]) for words in lines if words[0] == "voluntary_ctxt_switches:")
 
 
 def _tells(context: Context, told: Path) -> None:
-    """Let the hook and `notify` add a line each to a file."""
+    """Set the hook and `notify` to append a line each to a file."""
     add = f"echo >> {told}"
     told.touch()
     settings = {"hooks": {"HumanNeeded": add}, "notify": add}
@@ -79,7 +79,7 @@ def _tells(context: Context, told: Path) -> None:
 
 
 def _told(context: Context, told: Path) -> float:
-    """Return how long after a question was asked the person was told by both, in milliseconds."""
+    """Return the milliseconds from a question until both have told the person."""
     [task] = tasks.create(context, [Draft(title="a task that asks")])
     before = told.stat().st_size
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Own code beside the package that could do the same: what it buys."""
+"""Our own code beside packages that could do the same, to show what it gains."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ LOOKS = 100
 
 
 def figures() -> Iterator[Figure]:
-    """Measure looks at processes beside psutil, and a look at panes beside libtmux's objects."""
+    """Measure looks at processes beside psutil's, and a look at panes beside libtmux's."""
     if sys.platform == "linux":
         yield _beside("psutil", "import of processes", *_imports())
         yield _beside("psutil", f"{LOOKS} looks at one process", _identified, _identified_by_psutil)

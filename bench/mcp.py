@@ -1,4 +1,4 @@
-"""The MCP server that every agent has: ready against a bare interpreter, its private memory, a call."""
+"""The MCP server of every agent: its start beside a bare interpreter's, its private memory, and a call."""
 
 import json
 import os
@@ -38,7 +38,7 @@ CALL = {
 
 
 class Server:
-    """A server of one member, whose tools are listed: it is ready."""
+    """The server of one member; it is ready, because its tools are listed."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
@@ -60,7 +60,7 @@ class Server:
         return float(psutil.Process(self.process.pid).memory_full_info().uss) / 2**20
 
     def end(self) -> None:
-        """Let it go, as clients do."""
+        """Close its input, as clients do, and wait for its end."""
         self.process.communicate()
 
 
@@ -87,9 +87,9 @@ def figures() -> Iterator[Figure]:
 
 
 def _member(context: Context) -> dict[str, str]:
-    """Write down a session that lives, and return the variables of its programs.
+    """Record a living session, and return the environment variables of its programs.
 
-    From now on this process starts programs as its guard does, by the mark; without marks a grant takes its place.
+    From now on this process marks the programs that it starts, as a guard does. Without marks it uses a grant.
     """
     now = clock()
     seat = SeatState(agent_id="w1", generation=1, incarnation=SESSION, state=State.IDLE, since=now, started_at=now)

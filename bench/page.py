@@ -28,21 +28,21 @@ LARGE = 50
 """Members of the large team."""
 SETTLING = 5.0
 IDLE = 30.0
-"""Seconds for which nobody does anything; within them the ages on the page are drawn anew once."""
+"""Seconds without any activity, in which the ages on the page are redrawn once."""
 IDLE_GOAL = 0.1
 FILES_GOAL = 350.0
 ROUNDS = 7
 CHANGES = 40
 FRAMES = 150
 FRAME_GOAL = 20.0
-"""Milliseconds: 50 frames a second."""
+"""Milliseconds of a frame, at 50 frames a second."""
 SLOWER_GOAL = 1.2
 OPEN_GOAL = 2.0
 PAINT_GOAL = 1000.0
 TOLD_GOAL = 150.0
 ITEMS = {"tree": ".line", "board": ".card.task", "member": ".cards .card"}
 COMPARED = ("tree", "board")
-"""The screens that are opened for a small team, too."""
+"""The screens that are opened for a small team as well."""
 SCROLL = """async (frames) => {
   scrollTo(0, 0);
   const began = performance.now();
@@ -98,13 +98,13 @@ def figures() -> Iterator[Figure]:
 
 
 def _size() -> float:
-    """Return the kilobytes of all files of the page, each compressed."""
+    """Return the size of all files of the page, each compressed, in kilobytes."""
     folder = Path(pro0.__file__).parent / "web/page"
     return sum(len(gzip.compress(path.read_bytes())) for path in folder.rglob("*") if path.is_file()) / 1000
 
 
 def _spawn(team: Context, count: int) -> list[str]:
-    """Want members in a team that nobody leads; return their names."""
+    """Record wanted members in a team without a lead; return their names."""
     names = [f"m{number}" for number in range(count)]
     members.spawn(team, [SeatDraft(name=name, agent="command", argv=("sleep", "9")) for name in names], count)
     return names
@@ -116,7 +116,7 @@ def _change(team: Context, page: Page, number: int) -> None:
 
 
 def _painted(browser: Browser, paired: StorageState, address: str, names: list[str]) -> Figure:
-    """Open a team in browsers that are paired and have no file of the page yet."""
+    """Measure how soon a team is there, in paired browsers without any file of the page."""
     times, floors = [], []
     for _ in range(ROUNDS):
         with browser.new_context(storage_state=paired, viewport={"width": 390, "height": 844}) as context:
@@ -137,7 +137,7 @@ def _painted(browser: Browser, paired: StorageState, address: str, names: list[s
 
 
 def _opened(page: Page, base: str, screen: str) -> Figure:
-    """Open a screen anew, in turn with a large and a small team."""
+    """Measure how soon a screen is there, in turn for a large and a small team."""
 
     def show(team: str) -> None:
         page.goto(f"{base}#/{team}/{screen}")
@@ -166,7 +166,7 @@ def _scrolled(page: Page, counter: CDPSession, screen: str) -> Iterator[Figure]:
 
 
 def _used(counter: CDPSession) -> float:
-    """Return the milliseconds for which the page's own thread was at work."""
+    """Return the milliseconds that the page's main thread has worked so far."""
     told = counter.send("Performance.getMetrics")["metrics"]
     [seconds] = [metric["value"] for metric in told if metric["name"] == "TaskDuration"]
     return float(seconds) * 1000

@@ -20,13 +20,13 @@ ROUNDS = 5
 GOALS = {10: 1.5, 50: 3.0}
 PER_WINDOW = 6
 INTERPRETER = (sys.executable, "-I", "-S", "-c", "import os, sys; os.mkdir(sys.argv[1]); os.read(0, 1)")
-"""As a guard is started, and nothing more: it says that it is there."""
+"""An interpreter started like a guard, which only reports its start."""
 
 
 def figures() -> Iterator[Figure]:
-    """Measure 10 and 50 panes; the best of some rounds on all sides, since tmux itself varies much.
+    """Measure 10 and 50 panes: the best of several rounds for each, since tmux itself varies much.
 
-    What no guard can be faster than is shown too: as many interpreters that do nothing, by that command list.
+    The lower bound of guards is shown too: as many idle interpreters, started by the same command list.
     """
     for count, goal in GOALS.items():
         bare, ours, least = [], [], []
@@ -41,7 +41,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _bare(folder: Path, count: int, *argv: str) -> float:
-    """Return the milliseconds until tmux has made the panes, and all have said so whose program has arguments."""
+    """Return the milliseconds until tmux has made the panes and every program with arguments has reported its start."""
     socket, up = str(folder / f"bare-{len(argv)}"), folder / "up"
     up.mkdir(exist_ok=True)
     command = ["tmux", "-S", socket, "-f", "/dev/null"]

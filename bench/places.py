@@ -1,6 +1,6 @@
 """The same commands where a team's documents are files, where a database has them, and from another machine.
 
-The other machine is a real sshd on 127.0.0.1, and the database a server of its own: what a network adds comes on top.
+The other machine is a real sshd on 127.0.0.1, and the database is a server of its own. A network adds its own delay.
 """
 
 import json
@@ -61,9 +61,9 @@ def figures() -> Iterator[Figure]:
 
 
 def here(place: str, number: int = MEMBERS, *, ended: int = 0, url: str = "") -> Iterator[Figure]:
-    """Measure a team of so many members on this machine, in the database of a URL or else in files.
+    """Measure a team of `number` members on this machine, in the database at `url` or else in files.
 
-    As many as `ended` have been members of it before.
+    The team also has `ended` members that were shut down.
     """
     floors: dict[str, Callable[[], object]] = {BARE: lambda: run(sys.executable, "-I", "-c", "pass")}
     if url and (psql := postgres.program("psql")):
@@ -90,7 +90,7 @@ def here(place: str, number: int = MEMBERS, *, ended: int = 0, url: str = "") ->
 
 
 def there(place: str, number: int = MEMBERS, *, ended: int = 0) -> Iterator[Figure]:
-    """Measure a team of so many members on another machine; as many as `ended` have been members of it before."""
+    """Measure a team of `number` members on another machine, and of `ended` members that were shut down."""
     with world() as folder, ExitStack() as stack:
         machine = stack.enter_context(sshd.machine(folder / "build1"))
         machine.install()
@@ -111,7 +111,7 @@ def there(place: str, number: int = MEMBERS, *, ended: int = 0) -> Iterator[Figu
 
 
 def _members(folder: Path, number: int, host: str = "") -> list[str]:
-    """Return the words for so many members, each of which says that it runs, and sleeps."""
+    """Return the options for `number` members; each reports its start, and sleeps."""
     (folder / "up").mkdir()
     program = folder / "probe"
     program.write_text(f"#!/bin/sh\n: > {folder}/up/$$\nexec sleep 1000\n")
@@ -123,7 +123,7 @@ def _members(folder: Path, number: int, host: str = "") -> list[str]:
 
 
 def _had(folder: Path, number: int) -> None:
-    """Let a team have had so many members more, each of which was shut down."""
+    """Record `number` further members of a team, each of which was shut down."""
     if not number:
         return
     run(PRO0, "team", "stop", TEAM)

@@ -117,9 +117,9 @@ def _idle(lead: psutil.Process) -> Idle:
 
 
 def _wake_ups(pid: int) -> int:
-    """Return how often the threads of a process have given up a processor by themselves, so far.
+    """Return the number of voluntary context switches of a process's threads so far.
 
-    The watcher's own thread is left out: every look of the lead at its files wakes it, with subscribers or without.
+    The watcher's own thread is left out: every look of the lead at its files wakes it, with or without subscribers.
     """
     status = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/status")]
     ours = [text for text in status if not text.startswith("Name:\tnotify-rs")]

@@ -1,4 +1,4 @@
-"""The run engine: a task with an agent that does nothing against that program alone, and how soon a verdict is seen."""
+"""The run engine: a task whose agent does nothing, beside that program alone; and how soon a verdict is seen."""
 
 import os
 import statistics
@@ -59,7 +59,7 @@ def _verdicts(context: Context, folder: Path) -> list[float]:
 
 def _verdict(context: Context, id: str) -> float:
     until(lambda: tasks.show(context, id).waits is not None, 20)
-    time.sleep(0.1)  # until the run has nothing to do again
+    time.sleep(0.1)  # let the run become idle again
     epoch, start = tasks.show(context, id).epoch, time.perf_counter()
     gates.approve(context, id)
     until(lambda: tasks.show(context, id).epoch > epoch, 20)

@@ -22,7 +22,7 @@ from pro0.store.teams import Store
 PRO0 = Path(sys.executable).with_name("pro0")
 TEAM = "bench"
 PEERS = os.environ.get("BENCH_PEERS", "")
-"""The folder of the programs of others that are measured beside."""
+"""The folder of other programs to measure for comparison; empty for none."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def make_team(folder: Path, mode: str = "headless", name: str = TEAM) -> Context
 
 
 def add_tasks(context: Context, count: int) -> None:
-    """Add that many tasks that carry no command."""
+    """Add `count` tasks without a command."""
     tasks.create(context, [Draft(title=f"Task number {n}", description="What to do. " * 8) for n in range(count)])
 
 

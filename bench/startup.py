@@ -1,7 +1,7 @@
-"""Whole commands, as multiples of a bare interpreter: by themselves, and while a lead works.
+"""Whole commands, as multiples of a bare interpreter: without a lead, and while one works.
 
-Others of their kind run in the same rounds when the folder of their programs is named: BENCH_PEERS=VENV/bin, of an
-environment of their own (`pip install hcom clawteam tmuxp`).
+Similar programs run in the same rounds when BENCH_PEERS=VENV/bin names the folder of their programs, in an environment
+of their own (`pip install hcom clawteam tmuxp`).
 """
 
 import os
@@ -25,13 +25,13 @@ VERSION_GOAL, GOAL, ALONE_GOAL = 4.0, 1.6, 4.0
 LOADING = 5.0
 SENDERS, MESSAGES = 10, 50
 SENT_GOAL = 1 / 150 * 1000
-"""Milliseconds for each."""
+"""Milliseconds for each message."""
 _COMPLETION = {"_PRO0_COMPLETE": "bash_complete", "COMP_WORDS": "pro0 task show ", "COMP_CWORD": "3"}
 _BARE = "python -I -c pass"
 
 
 def figures() -> Iterator[Figure]:
-    """Measure `--version` and what agents call most, at 100 tasks; then many senders at once."""
+    """Measure `--version` and the commands that agents call most, at 100 tasks; then many senders at once."""
     with world() as folder:
         context = make_team(folder)
         add_tasks(context, 100)
@@ -77,7 +77,7 @@ def _completed() -> None:
 
 
 def _all_send(context: Context) -> float:
-    """Return the milliseconds for one of many messages, all of which must arrive."""
+    """Return the milliseconds per message when many are sent; all of them must arrive."""
     before = context.team.mailbox("w1").head.read().next_seq
     script = f'for n in $(seq {MESSAGES}); do "$0" send w1 "$1 $n" -t {TEAM} || exit; done'
     start = time.perf_counter()

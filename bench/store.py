@@ -1,4 +1,4 @@
-"""Claim and send in one process, durable, beside the least that durability costs; and a send into a full mailbox."""
+"""A durable claim and send in one process, beside the least cost of durability; and a send into a full mailbox."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _full_mailbox(folder: Path) -> Figure:
-    """One send into a mailbox of 10,000 beside one into a box of 10, over a whole turn of sealing."""
+    """Measure a send into a mailbox of 10,000 beside one into a mailbox of 10, over a whole cycle of sealing."""
     few, many = (make_team(folder, name=f"mail-{count}") for count in (10, 10_000))
     _fill(many, 10_000)
     small, full = interleaved([_into_ten(few), _send(many)], 100)
@@ -42,7 +42,7 @@ def _full_mailbox(folder: Path) -> Figure:
 
 
 def _into_ten(context: Context) -> Callable[[], object]:
-    """Send into a mailbox that has ten messages each time."""
+    """Return a send that finds ten messages in the mailbox each time."""
     _fill(context, 10)
     head = context.team.mailbox("lead").head
     ten, send = head.path.read_bytes(), _send(context)

@@ -26,7 +26,7 @@ COLUMNS, LINES = 200, 50
 KEYS, SWITCHES, STARTS = 40, 20, 5
 CROWD, CROWD_TASKS = 50, 500
 MOVES = (b"j", b"k", b"\x1b[6~", b"\x1b[5~", b"\x1b[F", b"\x1b[H")
-"""A line, a page, and all the way, each on and back."""
+"""Moves by a line, by a page, and to the end, each forward and back."""
 MEGABYTES = 8
 SECONDS = 5.0
 ECHO = ("sh", "-c", "stty raw -echo; exec cat")
@@ -92,7 +92,7 @@ def _crowded() -> Iterator[Figure]:
 
 
 def _flooded() -> Iterator[Figure]:
-    """Yield the slowest answer to a key while a member prints a gigabyte, and what its guard keeps of that."""
+    """Yield the slowest answer to a key while a member prints a gigabyte, and the memory of its guard afterwards."""
     with world() as folder:
         make_team(folder, "in-process")
         run(PRO0, "team", "resume", "-t", TEAM)
@@ -145,7 +145,7 @@ class Screen:
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def type(self, data: bytes) -> None:
-        """Type."""
+        """Send typed bytes to the view."""
         os.write(self._terminal, data)
 
     def key(self) -> float:
@@ -153,11 +153,11 @@ class Screen:
         return statistics.median(self._times(KEYS, lambda n: bytes([97 + n % 26])))
 
     def switch(self) -> float:
-        """Return the median milliseconds from a switch to the other's full screen."""
+        """Return the median milliseconds from a switch to the full screen of the other member."""
         return statistics.median(self._times(SWITCHES, lambda _n: b"\x1b[1;2B"))
 
     def board(self, columns: int, lines: int) -> list[float]:
-        """Return the milliseconds of keys to their redraws on the board of a terminal of that size."""
+        """Return the milliseconds from each key to its redraw, on the board in a terminal of that size."""
         self._resize(columns, lines)
         self.drain(1.0)
         self.type(b"\x14\t\t")
@@ -173,7 +173,7 @@ class Screen:
         return moved + typed
 
     def answers(self, over: Path) -> Iterator[float]:
-        """Let the second member print, and yield the milliseconds of switches to the first, and of keys, until then."""
+        """Yield the milliseconds of switches to the first member and of keys, while the second prints."""
         self.type(b"\x1b[1;2B\r")
         while not over.exists():
             self.drain(0.2)
@@ -185,7 +185,7 @@ class Screen:
             self.type(b"\x1b[1;2B")
 
     def cost(self) -> float:
-        """Return what view and guards take of one core, in percent."""
+        """Return the CPU use of the view and the guards, in percent of one core."""
         everyone = [psutil.Process(self._pid), *filter(_is_guard, psutil.process_iter())]
         assert len(everyone) == 11, "every guard is counted"
         self.drain(1.0)
@@ -204,13 +204,13 @@ class Screen:
         return found
 
     def _until(self, text: bytes, *, rows: bool = False) -> None:
-        """Read until this is there, and, when `rows` are awaited, a row was drawn before it."""
+        """Read until `text` has come, and with `rows` until a row was drawn, too."""
         data = b""
         while text not in data or (rows and b";1H" not in data):
             data += os.read(self._terminal, 1 << 16)
 
     def drain(self, seconds: float) -> None:
-        """Take in for so long what the view draws."""
+        """Read the output of the view for so many seconds."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             if select.select([self._terminal], [], [], left)[0]:
@@ -218,7 +218,7 @@ class Screen:
 
 
 def _throughput(name: str, megabyte: bytes) -> Iterator[Figure]:
-    """Yield the time for a megabyte through a guard's terminal that is watched, beside pyte's and a tmux pane's."""
+    """Yield the time for a megabyte through a guard's watched terminal, beside those of pyte and of a tmux pane."""
     pyte_screen = pyte.ByteStream(pyte.Screen(COLUMNS, LINES))
     part = megabyte[: 1 << 18]
     by_pyte = milliseconds(lambda: pyte_screen.feed(part)) * 4
@@ -230,7 +230,7 @@ def _throughput(name: str, megabyte: bytes) -> Iterator[Figure]:
 
 @contextmanager
 def _printed(folder: Path, megabyte: bytes) -> Iterator[tuple[float, float]]:
-    """Print so many megabytes in a member's terminal, and in a pane; yield milliseconds for each of them."""
+    """Print MEGABYTES in a member's terminal, then in a tmux pane; yield the milliseconds per megabyte of both."""
     (folder / "stream").write_bytes(megabyte * MEGABYTES)
     script = f"while read x; do cat {folder}/stream; touch {folder}/done; done"
     make_team(folder, "in-process")

@@ -32,12 +32,12 @@ BEHIND_GOAL = 100.0
 WAKE_UP_GOAL = 1.0
 TOLD_GOAL = 150.0
 DATED = REPAINT.replace("frame {n}", "frame {n} @{time.time():.4f}")
-"""A program that repaints its screen ten times a second, and says on it when."""
+"""A program that repaints its screen ten times a second, with the time of each repaint on it."""
 SAID = re.compile(rb"@(\d+\.\d{4})")
 
 
 class Page:
-    """A paired browser, as far as the network sees one."""
+    """A paired browser, as the server sees one on the network."""
 
     def __init__(self, url: str, opened: ExitStack) -> None:
         base, _, code = url.partition("/#pair=")

@@ -1,4 +1,4 @@
-"""A member's worktree added and removed, beside what git itself takes for that; in a small and in a larger project."""
+"""Adding and removing a member's worktree, beside the time of git itself; in a small and in a larger project."""
 
 import itertools
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ FILES = (10, 3000)
 
 
 def figures() -> Iterator[Figure]:
-    """Measure adding, and removing with one file that is not committed, at each size of a project."""
+    """Measure adding, and removing with one uncommitted file, at each size of a project."""
     with world() as folder:
         for count in FILES:
             project = _project(folder / f"project-{count}", count)
@@ -42,12 +42,12 @@ class _Ours:
         self._all.append(tree.path)
 
     def remove(self) -> None:
-        """Save and remove the one that was made last."""
+        """Save and remove the last one made."""
         self._repository.remove(self._all.pop(), "saved")
 
 
 class _Theirs:
-    """The least that git needs for the same."""
+    """The least work with git for the same result."""
 
     def __init__(self, project: Path, folder: Path) -> None:
         self._git = ("git", "-C", str(project))
@@ -64,7 +64,7 @@ class _Theirs:
         self._all.append(path)
 
     def remove(self) -> None:
-        """Commit and remove the one that was made last."""
+        """Commit and remove the last one made."""
         path = self._all.pop()
         run("git", "-C", path, "add", "-A")
         run("git", "-C", path, "commit", "-qm", "saved")

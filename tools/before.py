@@ -1,6 +1,6 @@
-"""What people met in an older version, then and now: `python -m tools.before [COMMIT]` runs tests/breaks against both.
+"""Faults of an older version, then and now: `python -m tools.before [COMMIT]` runs tests/breaks against both.
 
-The older version is made ready below build/before, with an environment of its own. Each test is one line of the table.
+The older version is installed below build/before, with an environment of its own. Each test is one line of the table.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FIRST = "4e3d13b"
-"""The commit that was tried by hand."""
+"""The commit that people tried by hand."""
 WORDS = {"failure": "fails", "error": "error", "skipped": "left out"}
 
 
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def made_ready(commit: str) -> Path:
-    """Return the program of another commit, installed in a clone of its own."""
+    """Return pro0 of another commit, installed in a clone of its own."""
     clone = ROOT / "build" / "before" / commit
     if not clone.is_dir():
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
@@ -38,7 +38,7 @@ def made_ready(commit: str) -> Path:
 
 
 def outcomes(program: Path | None) -> Mapping[str, str]:
-    """Return how each test ends, against a program or this installation."""
+    """Return test → its outcome, against a program, or against this installation for None."""
     report = ROOT / "build" / "breaks.xml"
     argv = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider", "tests/breaks"]
     chosen = {"PRO0_BREAKS_PROGRAM": str(program)} if program else {}
@@ -48,7 +48,7 @@ def outcomes(program: Path | None) -> Mapping[str, str]:
 
 
 def outcome(case: ElementTree.Element) -> str:
-    """Return how one test ended, in a word."""
+    """Return the outcome of one test in a word."""
     return next((WORDS[part.tag] for part in case if part.tag in WORDS), "passes")
 
 

@@ -1,4 +1,4 @@
-"""What a build adds: the commit that a wheel is made of, and the addresses of the project."""
+"""The hooks of a build: they add the commit of a wheel, and the addresses of the project."""
 
 import ast
 import subprocess
@@ -18,7 +18,7 @@ class CommitHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Name the file to put in; an editable install reads the clone itself."""
+        """Add a file with the commit to the wheel; an editable install reads the clone itself."""
         if version == "editable" or not (commit := commit_of(Path(self.root))):
             return
         folder = tempfile.mkdtemp(prefix="pro0-build-")
@@ -35,12 +35,12 @@ class CommitHook(BuildHookInterface[Any]):
 
 
 class AddressHook(MetadataHookInterface):
-    """Gives the package the addresses of the project, as long as there are any."""
+    """Gives the package the addresses of the project, if it has any."""
 
     PLUGIN_NAME = "custom"
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Add them."""
+        """Add the addresses."""
         address = repository(Path(self.root))
         pages = {"Homepage": "", "Source": "", "Issues": "/issues", "Changelog": "/blob/main/CHANGELOG.md"}
         metadata["urls"] = {name: f"{address}{page}" for name, page in pages.items()} if address else {}
@@ -58,7 +58,7 @@ def commit_of(root: Path) -> str:
 
 
 def repository(root: Path) -> str:
-    """Return the address that the package itself names, without importing it."""
+    """Return the project's address from the source of the package, without importing it."""
     tree = ast.parse((root / "pro0" / "__init__.py").read_text(encoding="utf-8"))
     for node in tree.body:
         match node:

@@ -12,7 +12,7 @@ from pro0.rules.tasks.acts import Act
 SOURCE = Path(__file__).parents[1] / "pro0"
 WRITER = "log_event"
 OUTCOMES = tuple(filter(None, get_args(Outcome)))
-"""How a request for a permission ends without an answer of pro0's."""
+"""The ends of a permission request that pro0 did not answer."""
 
 
 @cache
@@ -30,7 +30,7 @@ def _of_module(tree: ast.Module, trees: list[ast.Module]) -> Iterator[str]:
 
 
 def _names(word: ast.expr, function: ast.FunctionDef, tree: ast.Module, trees: list[ast.Module]) -> Iterator[str]:
-    """Yield what an argument may be: constants in it, or what callers give for the parameter that it names."""
+    """Yield the possible values of an argument: its constants, or what callers pass for the parameter that it names."""
     match word:
         case ast.Constant(value=str(text)):
             yield text

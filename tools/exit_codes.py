@@ -16,7 +16,7 @@ DECLARED: dict[str, frozenset[int]] = {
     name: frozenset(codes)
     for name, codes in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
-"""Command → the codes with which it may end; 1 by a fault of pro0 and 130 by an interrupt are any command's."""
+"""Command → its exit codes. Any command may also end with 1, by a fault of pro0, and with 130, by an interrupt."""
 ANY = frozenset({1, 130})
 CODE_NAMED = re.compile(r"\bexit \d", re.IGNORECASE)
 

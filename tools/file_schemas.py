@@ -85,7 +85,7 @@ def _task(*, short: bool) -> tuple[Schema, Schema]:
 
 
 def _both(properties: Schema) -> Schema:
-    """Return the properties by both spellings: as on disk, and with underscores."""
+    """Return the properties under both spellings: as on disk, and with underscores."""
     return properties | {_snake(name): value for name, value in properties.items()}
 
 
@@ -100,7 +100,7 @@ def _object(properties: Schema) -> Schema:
 
 
 def _named(item: Schema) -> Schema:
-    """Return the schema of things by name: a mapping, or a list of names and of mappings with a name."""
+    """Return the schema of named items: a mapping by name, or a list of names and of mappings with a name."""
     return {"anyOf": [{"type": "object", "additionalProperties": item}, {"type": "array", "items": item}]}
 
 

@@ -26,9 +26,9 @@ FILES = (
     ("worktrees/", "The worktrees of members."),
     ("archive/", "What is kept of removed teams."),
 )
-"""Files that people look for, below the home."""
+"""Files below the home that people look for."""
 DATE = "2026-11-23"
-"""Of the version, not of the day on which the pages are made."""
+"""The date of the version, not of the day on which the pages are written."""
 
 
 def pages(cli: click.Command, name: str = "pro0") -> dict[str, str]:
@@ -54,7 +54,7 @@ def shown_commands(group: click.Group, ctx: click.Context) -> Iterator[tuple[str
 
 
 def _prepared(command: click.Command, shown: dict[str, click.Command]) -> click.Command:
-    """Return a copy of a command with what click-man reads: its texts for roff, a lazy group's commands loaded."""
+    """Return a copy of a command for click-man: its texts are made for roff, and its lazy commands are loaded."""
     ready = copy.copy(command)
     ready.short_help = command.get_short_help_str(100)
     ready.help = _roff(command.help or command.short_help or "")
@@ -64,7 +64,7 @@ def _prepared(command: click.Command, shown: dict[str, click.Command]) -> click.
 
 
 def topic_pages() -> dict[str, str]:
-    """Return the text of every page on what is no command, by folder and file name."""
+    """Return the text of every page that is not about a command, by folder and file name."""
     version = f"pro0 {__version__}"
     return {f"man{t.section}/pro0-{t.name}.{t.section}": roff(t, version, DATE) for t in (*topics(), reliability())}
 
@@ -81,7 +81,7 @@ def _title(ctx: click.Context) -> str:
 
 
 def _ending(ctx: click.Context) -> Iterator[str]:
-    """Yield what every page ends with; the first page has all of it."""
+    """Yield the last sections of a page. The first page lists everything, the others only what their command needs."""
     first = ctx.parent is None
     yield ".SH EXIT STATUS"
     if first:
@@ -117,7 +117,7 @@ def _related(ctx: click.Context) -> list[str]:
 
 
 def _roff(text: str) -> str:
-    """Return help text for roff: paragraphs that click keeps as they are (a lone backspace before) stay so."""
+    """Return help text as roff. A paragraph that click does not wrap, after a lone backspace, is not filled either."""
     paragraphs = re.split(r"\n[ \t]*\n", cleandoc(text.partition("\f")[0]))
     return "\n\n".join(_paragraph(paragraph) for paragraph in paragraphs)
 

@@ -107,7 +107,7 @@ WORDS: Mapping[str, tuple[type[StrEnum], Mapping[Any, str]]] = {
     "Ways of working (`policy`)": (Policy, POLICIES),
     "Permission modes": (PermissionMode, PERMISSIONS),
 }
-"""Section of the reference → the program's list, and what each of its words means."""
+"""Section of the reference → the program's list, and the meaning of each word in it."""
 
 TASK_KEYS = {
     "title": "What to do, in one line.",
@@ -188,7 +188,7 @@ VARIABLES = {
     "PRO0_DIRECT": "1 has each command done by its own process.",
     "PRO0_DEBUG": "1 prints the traceback of a fault of pro0.",
 }
-"""Environment variables that are no setting's."""
+"""Environment variables that belong to no setting."""
 
 HOOK_EXITS = {
     "0": "The hook says yes.",
@@ -196,13 +196,13 @@ HOOK_EXITS = {
     "126, 127": "The shell cannot run the hook. That is a no before a task is made or completed, else it is noted.",
     "any other": "The hook has failed. That is noted, and changes nothing.",
 }
-"""What becomes of the exit code of a hook."""
+"""Exit code of a hook → its effect."""
 FILE_EXITS = {
     "2": "The file is wrong. The command has changed nothing, and says what is wrong where.",
     "3": "There is no such file.",
 }
-"""How commands end that read a layout or a file of tasks."""
+"""Exit codes of commands that read a layout or a file of tasks."""
 SETTINGS_EXITS = {
     "2": "A settings file is wrong. The command has changed nothing, and says what is wrong in which file."
 }
-"""How every command that needs the settings ends."""
+"""Exit codes of every command that needs the settings."""

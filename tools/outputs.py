@@ -206,13 +206,13 @@ OUTPUTS: dict[str, Any] = {
 }
 """Command → the type of what it prints."""
 LINES: dict[str, Any] = {"team logs": LoggedEvent, "events": LoggedEvent, "task watch": FeedEvent, "run": RunEvent}
-"""Commands that print one object a line, and its type."""
+"""Command that prints one object a line → the type of that object."""
 OPEN = {"LoggedEvent"}
-"""Types that have more keys by what they tell of."""
+"""Types that have further keys, which depend on their event."""
 
 
 def document() -> Schema:
-    """Return the schema of an object of outputs by command."""
+    """Return the schema of an object that has the output of each command."""
     parts: Schema = {}
     outputs = {command: _shape(kind, parts) for command, kind in OUTPUTS.items()}
     outputs |= {command: _shape(kind, parts) for command, kind in LINES.items()}
@@ -264,7 +264,7 @@ def page() -> str:
 
 
 def _told(shape: Schema, parts: Schema) -> str:
-    """Return a shape in words: the keys of an object, or a list of such."""
+    """Return a schema in words: the keys of an object, or of the objects of a list."""
     if "$ref" in shape:
         return _told(parts[shape["$ref"].rpartition("/")[2]], parts)
     if "anyOf" in shape:

@@ -13,14 +13,14 @@ from pro0.rules.prices import Match, Model, PricedModels, PriceList, Prices, Rat
 
 
 def made(before: PriceList | None = None) -> PriceList:
-    """Return the list; its day stays that of an earlier one with the same prices."""
+    """Return the list; if an earlier list has the same prices, it is returned, with its date."""
     today = datetime.now(UTC).date()
     new = PriceList(f"genai-prices {version('genai-prices')}", today, tuple(_providers(data.providers)))
     return before if before and msgspec.structs.replace(before, made=today) == new else new
 
 
 def _providers(all_of_them: Iterable[types.Provider]) -> Iterable[PricedModels]:
-    """Return those whose models are known by the model's name alone."""
+    """Yield the providers whose models are recognised by their name alone."""
     for provider in all_of_them:
         if provider.model_match:
             models = tuple(Model(_match(model.match), _prices(model)) for model in provider.models)
@@ -47,7 +47,7 @@ def _match(clause: types.MatchLogic) -> Match:
 
 
 def text_has_a_price(model: types.ModelInfo) -> bool:
-    """Return False when one of a model's prices has no rate for text: an hour of sound is no token."""
+    """Return False when one of a model's prices has no rate for tokens of text, such as a price per hour of sound."""
     return all((price.prices.input_mtok, price.prices.output_mtok) != (None, None) for price in _listed(model))
 
 
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def text(prices: PriceList) -> bytes:
-    """Return the text of a list, a line for a model."""
+    """Return the text of a list, one line per model."""
     head = f'{{"source": "{prices.source}", "made": "{prices.made}", "providers": [\n'
     return (head + ",\n".join(map(_provider, prices.providers)) + "\n]}\n").encode()
 

@@ -25,7 +25,7 @@ class Figures(NamedTuple):
     marks: float
     """`;` and `:` per 100 sentences."""
     paragraph: int
-    """Words in the longest one."""
+    """Words in the longest paragraph."""
 
     def __str__(self) -> str:
         return (
@@ -46,7 +46,7 @@ def _is_code(block: str) -> bool:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a page; of two words or fewer is none."""
+    """Return the sentences of a page that have more than two words."""
     return [part for block in paragraphs(text) for part in SENTENCE_END.split(block) if len(part.split()) > 2]
 
 

@@ -160,7 +160,7 @@ def _error_codes() -> Iterator[tuple[str, ...]]:
 
 
 def exits() -> dict[ErrorCode, set[int]]:
-    """Return the exit codes with which each error code is raised: those of the error classes that the source names."""
+    """Return error code → the exit codes of the error classes with which the source raises it."""
     kinds = {
         name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Pro0Error)
     }

@@ -62,7 +62,7 @@ def documents() -> dict[str, str]:
 
 
 def main() -> None:
-    """Write them all, and remove what is no longer one of them."""
+    """Write all schemas, and remove the files of old ones."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     texts = documents()
     for path in FOLDER.glob("*.json"):

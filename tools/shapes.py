@@ -1,7 +1,7 @@
 """The recorded shapes of stored files, for each `schemaVersion`: docs/schema/shapes.txt, which `make schemas` extends.
 
-An older home is read as long as each recorded key is still there, takes what it took, and is not newly required. A
-change that breaks this needs a higher SCHEMA_VERSION in `model/stored.py`; then `make schemas` records the shapes anew.
+An older home can be read as long as each recorded key still exists, accepts what it accepted, and is not newly
+required. Any other change needs a higher SCHEMA_VERSION in `model/stored.py`; then run `make schemas`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,16 +16,16 @@ FIRST = "schemaVersion "
 REQUIRED = "required"
 
 Shapes = Mapping[str, frozenset[str]]
-"""The path of a key, as `tasks.tasks[].claim.epoch` → the types and words that it takes, and `required`."""
+"""The path of a key, such as `tasks.tasks[].claim.epoch` → the types and words that it accepts, and `required`."""
 
 
 def shapes() -> Shapes:
-    """Return the shapes of today."""
+    """Return the present shapes."""
     return shapes_of({name: schema(name) for name in STORED})
 
 
 def shapes_of(schemas: Mapping[str, Mapping[str, Any]]) -> Shapes:
-    """Return the shapes that these schemas describe, by their names."""
+    """Return the shapes that these schemas describe; they are given by name."""
     return {path: frozenset(takes) for name, text in schemas.items() for path, takes in _keys(name, text)}
 
 
@@ -52,7 +52,7 @@ def _alternatives(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _takes(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
-    """Return the types of a value; of an enum its words."""
+    """Return the types of a value, or the words of an enum."""
     takes: set[str] = set()
     for one in _alternatives(part):
         whole = definitions[one["$ref"].rpartition("/")[2]] if "$ref" in one else one
@@ -61,7 +61,7 @@ def _takes(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
 
 
 def broken(before: Shapes, now: Shapes) -> list[str]:
-    """Return in what an older file no longer fits."""
+    """Return the reasons why an older file is no longer valid."""
     told = []
     for path, takes in before.items():
         if path not in now:
@@ -83,13 +83,13 @@ def recorded() -> tuple[int, Shapes]:
 
 
 def text_of(shapes: Shapes) -> str:
-    """Return what the file says of the shapes of this version."""
+    """Return the content of the file for the shapes of this version."""
     rows = (f"{path} {'|'.join(sorted(takes))}" for path, takes in sorted(shapes.items()))
     return "\n".join((f"{FIRST}{SCHEMA_VERSION}", *rows)) + "\n"
 
 
 def extended() -> Shapes:
-    """Return the shapes to record: today's, and of the same version what has gone since, which fails its test."""
+    """Return the shapes to record: the present ones, and those removed without a new version, so that a test fails."""
     version, before = recorded()
     now = dict(shapes())
     if version == SCHEMA_VERSION:
@@ -99,7 +99,7 @@ def extended() -> Shapes:
 
 
 def main() -> None:
-    """Record them."""
+    """Record the shapes."""
     FILE.write_text(text_of(extended()), encoding="utf-8")
     print(f"{len(extended())} keys of stored files in {FILE.name}; broken: {len(broken(recorded()[1], shapes()))}")
 

@@ -1,6 +1,6 @@
-"""What mkdocs calls while it builds the site: pages of the top folder join it, and links to sources become words.
+"""The hooks of mkdocs: they add the pages of the top folder to the site, and turn links to sources into words.
 
-Nothing is kept that no reader is shown, so the site stays small.
+Whatever no reader sees is removed, so the site stays small.
 """
 
 import posixpath
@@ -15,34 +15,34 @@ ROOT = Path(__file__).parents[1]
 JOINING = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 KEPT = re.compile(r"(<(pre|textarea)\b.*?</\2>)", re.DOTALL)
-"""Where white space is shown."""
+"""The elements in which white space is shown."""
 INDENTED = re.compile(r"\n\s+")
 UNUSED = ("*.map", "lunr/**/*.js")
-"""What the theme brings for other languages and for those who work on it."""
+"""The theme's files for other languages and for its developers."""
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages of the top folder."""
+    """Add the pages of the top folder to the site."""
     for name in JOINING:
         files.append(File.generated(config, name, content=(ROOT / name).read_text(encoding="utf-8")))
     return files
 
 
 def on_page_markdown(markdown: str, *, page: Page, files: Files, **_others: object) -> str:
-    """Let links lead to pages of the site; one to anything else is its words."""
+    """Point links at pages of the site; replace a link to any other file by its words."""
     name = page.file.src_uri
     folder = "" if name in JOINING else posixpath.join("docs", posixpath.dirname(name))
     return LINK.sub(lambda link: _led(link, folder, posixpath.dirname(name), files), markdown)
 
 
 def on_post_page(output: str, **_others: object) -> str:
-    """Return a page without the indentation of its source, which is a quarter of it."""
+    """Return a page without indentation, which is a quarter of its size."""
     parts = KEPT.split(output)  # text, kept, name of its tag, text, …
     return "".join(part if at % 3 else INDENTED.sub("\n", part) for at, part in enumerate(parts) if at % 3 != 2)
 
 
 def on_post_build(*, config: MkDocsConfig) -> None:
-    """Take away what no page of the site loads."""
+    """Remove the files that no page of the site loads."""
     for pattern in UNUSED:
         for path in Path(config.site_dir).rglob(pattern):
             path.unlink()

@@ -45,7 +45,7 @@ def surface() -> dict[str, list[str]]:
 
 
 def _commands(command: click.Command, path: str) -> Iterator[str]:
-    """Yield every shown command, and each with every option and argument."""
+    """Yield every shown command, and every option and argument of each."""
     yield path
     for parameter in command.params:
         if isinstance(parameter, click.Option) and not parameter.hidden:

@@ -1,4 +1,4 @@
-"""Pages on what is no command: settings, layouts, files of tasks, hooks, reliability; as Markdown and as roff."""
+"""Pages about settings, layouts, files of tasks, hooks and reliability, as Markdown and as roff."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -71,7 +71,7 @@ LAYOUT_FILES = {
 
 
 class Topic(NamedTuple):
-    """One page: its name and section in the manual, its paragraphs, its tables, an example, and what it ends with."""
+    """One page: its name and section in the manual, its paragraphs, its tables, an example, and its last sections."""
 
     name: str
     section: int
@@ -82,7 +82,7 @@ class Topic(NamedTuple):
     language: str
     see_also: tuple[str, ...]
     endings: Mapping[str, Mapping[str, str]]
-    """The sections that manuals have behind all others."""
+    """The sections that come last in a page of the manual."""
 
 
 def topics() -> tuple[Topic, ...]:
@@ -227,13 +227,13 @@ def roff(topic: Topic, version: str, date: str) -> str:
 
 
 def terms(rows: Mapping[str, str]) -> Iterable[str]:
-    """Yield roff of words with what each means."""
+    """Yield roff of words and their meanings."""
     for word, text in rows.items():
         yield from (".TP", f"\\fB{plain(word)}\\fP", plain(text))
 
 
 def references(pages: Iterable[str]) -> str:
-    """Return names of pages, such as pro0-config.5, as a manual names them."""
+    """Return names of pages, such as pro0-config.5, in the form of the manual."""
     return ", ".join(f"\\fB{page.rpartition('.')[0]}\\fP({page.rpartition('.')[2]})" for page in pages)
 
 

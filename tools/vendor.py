@@ -1,7 +1,7 @@
 """The page's libraries from npm: `python -m tools.vendor` writes them anew, each with its version, licence and hash.
 
-The page has no build step and a strict policy (no inline style, nothing from elsewhere), so imports become paths beside
-the file, and xterm.js puts its style sheets where the policy lets it.
+The page has no build step and a strict policy (no inline style, nothing from elsewhere). So imports become relative
+paths, and xterm.js adopts its style sheets, which the policy allows.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ function adoptedStyle() {
 
 
 class Library(NamedTuple):
-    """One file: its package, its place in there, and its name here."""
+    """One file: its package, its path in the package, and its name here."""
 
     package: str
     version: str
@@ -84,7 +84,7 @@ def main() -> int:
 
 
 def fetched(library: Library, folder: Path) -> tuple[tarfile.TarFile, str]:
-    """Return a package, opened, and what npm says about its bytes."""
+    """Return a package as an open archive, and npm's integrity hash of it."""
     command = ["npm", "pack", "--json", "--pack-destination", str(folder), f"{library.package}@{library.version}"]
     [about] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     content = (folder / Path(about["filename"].replace("@", "").replace("/", "-"))).read_bytes()
@@ -99,7 +99,7 @@ def member(package: tarfile.TarFile, name: str) -> str:
 
 
 def changed(text: str, library: Library) -> str:
-    """Return a file as the page needs it; raises ValueError when a change no longer finds its place."""
+    """Return a file with the changes for the page; raises ValueError when a pattern no longer matches."""
     text = re.sub(r"\n?//# sourceMappingURL=\S+\s*$", "", text)
     text = re.sub(r'(from|import)\s*"([^"./][^"]*)"', lambda found: f'{found[1]}"{IMPORTS[found[2]]}"', text)
     for pattern, replacement in library.changes:

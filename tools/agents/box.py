@@ -23,7 +23,7 @@ class NoBox(Exception):
 
 
 def command(argv: list[str], keep: Path | None = None) -> list[str]:
-    """Return the command line that runs `argv` in a box, and ends with whoever starts it."""
+    """Return the command line that runs `argv` in a box; the box ends with the process that started it."""
     shown = [ROOT, Path(sys.base_prefix), cache(), *_node()]
     words = [str(mount_point()), str(keep or ""), *(str(path) for path in shown), "--", *argv]
     as_root = () if os.geteuid() == 0 else ("--map-root-user",)
@@ -32,7 +32,7 @@ def command(argv: list[str], keep: Path | None = None) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return everything that a process in the box knows of the outside."""
+    """Return the environment of a process in the box, which is all that it knows of the outside."""
     agents = [folder(agent) / "bin" for agent in installed()]
     own = [Path(sys.executable).parent, *(prefix / "bin" for prefix in _node())]
     system = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin")
@@ -46,7 +46,7 @@ def environment() -> dict[str, str]:
 
 
 def mount_point() -> Path:
-    """Return an empty folder that each box covers, for itself alone, with its own root."""
+    """Return an empty folder; each box mounts its own root over it, visible to that box alone."""
     point = cache() / "root"
     point.mkdir(parents=True, exist_ok=True)
     return point

@@ -1,4 +1,4 @@
-"""The first process of a box: makes a root that holds only what is listed here, runs one command, buries the dead.
+"""The first process of a box: makes a root with only what is listed here, runs one command, and reaps children.
 
 `python -m tools.agents.inside MOUNT_POINT KEEP SHOWN ... -- COMMAND ...`, started in new namespaces by the box.
 """
@@ -19,7 +19,7 @@ SETTINGS = ("nsswitch.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 FRESH = {"tmp": 0o1777, "run": 0o755, "var/tmp": 0o1777, "dev/shm": 0o1777, HOME[1:]: 0o700}
 PERSON = 1000
-"""The user and group that the command runs as: agents trust files of root that they would refuse of anybody else."""
+"""The user and group of the command; not root, since agents trust files of root that they refuse from others."""
 KNOWN = {"passwd": "root:x:0:0::/:/bin/sh\nperson:x:{0}:{0}::{1}:/bin/sh\n", "group": "root:x:0:\nperson:x:{0}:\n"}
 KEPT_FLAGS = {os.ST_NOSUID: "nosuid", os.ST_NODEV: "nodev", os.ST_NOEXEC: "noexec"}
 SET_FLAGS = 0x8914
@@ -66,7 +66,7 @@ def make_devices(root: Path) -> None:
 
 
 def show(path: Path, root: Path, writable: bool = False) -> None:
-    """Let a file or folder be seen in the box where it is outside."""
+    """Make a file or folder visible in the box, at the same path as outside."""
     place = root.joinpath(*path.parts[1:])
     if path.is_dir():
         place.mkdir(parents=True, exist_ok=True)
@@ -81,12 +81,12 @@ def show(path: Path, root: Path, writable: bool = False) -> None:
 
 
 def mount(*words: str) -> None:
-    """Call mount, raising with what it says."""
+    """Call mount; raises CalledProcessError when it fails."""
     subprocess.run(["mount", *words], check=True)
 
 
 def move_into(root: Path) -> None:
-    """Make a folder the root, and let go of the old one for good."""
+    """Make a folder the root, and unmount the old root."""
     (root / "old").mkdir()
     os.chdir(root)
     subprocess.run(["pivot_root", ".", "old"], check=True)
@@ -96,18 +96,18 @@ def move_into(root: Path) -> None:
 
 
 def loopback_up() -> None:
-    """Bring 127.0.0.1 up, which a new network has not yet."""
+    """Bring the interface of 127.0.0.1 up, which is down in a new network namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh14x", b"lo", UP))
 
 
 def has_person() -> bool:
-    """Return True when the box is made by root itself; in a user's own namespace there is one user alone."""
+    """Return True when root itself made the box; a user's own namespace has only one user."""
     return int(Path("/proc/self/uid_map").read_text().split()[2]) > PERSON
 
 
 def give(folder: Path) -> None:
-    """Let the person write into a folder, and into all that an earlier box kept there."""
+    """Give a folder to the person, with everything that an earlier box left in it."""
     for path in (folder, *folder.rglob("*")):
         os.chown(path, PERSON, PERSON, follow_symlinks=False)
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Package(NamedTuple):
-    """A package of the registry, and of those it names the ones it needs, when it needs only a few: None for all."""
+    """A package of the registry; `needs` lists the dependencies to install with it, None for all."""
 
     name: str
     version: str
@@ -36,14 +36,14 @@ PINNED = {
     "gemini": Package("@google/gemini-cli", "0.61.0"),
 }
 NODE = Package("node", "24.21.0")
-"""What is taken where the system's own is too old."""
+"""The node to install where the system's own is too old."""
 OLDEST_NODE = (22, 19)
 MISSING = 6
 """The exit code of pro0 for what the environment lacks."""
 
 
 class Unavailable(Exception):
-    """An agent, or what it needs, cannot be had; the text says which and why."""
+    """An agent, or something it needs, cannot be installed; the text says which and why."""
 
 
 def cache() -> Path:
@@ -52,7 +52,7 @@ def cache() -> Path:
 
 
 def folder(agent: str) -> Path:
-    """Return where an agent's pinned version is, or will be."""
+    """Return the folder of an agent's pinned version, installed or not."""
     return cache() / f"{agent}-{_package(agent).version}"
 
 
@@ -62,12 +62,12 @@ def program(agent: str) -> Path:
 
 
 def installed() -> list[str]:
-    """Return the agents whose pinned version is there."""
+    """Return the agents with an installed pinned version."""
     return [agent for agent in PINNED if program(agent).exists()]
 
 
 def install(agent: str) -> None:
-    """Bring an agent's pinned version into the cache; all of it, or nothing."""
+    """Install an agent's pinned version into the cache, completely or not at all."""
     with tempfile.TemporaryDirectory(dir=cache(), prefix=f".{agent}-") as name:
         package = _package(agent)
         why = _npm_install(package, Path(name)) if package.needs is None else _unpack(package, Path(name))
@@ -91,7 +91,7 @@ def node() -> Path | None:
 
 
 def need_node() -> None:
-    """Make sure of npm and of a node that is new enough, where that needs no password."""
+    """Ensure that npm and a new enough node are there; install them where that needs no password."""
     for command, package in (("node", "nodejs"), ("npm", "npm")):
         if not shutil.which(command):
             subprocess.run([ROOT / "tools" / "install", package], check=False)
@@ -103,14 +103,14 @@ def need_node() -> None:
 
 
 def _npm_install(package: Package, to: Path) -> str:
-    """Install a package and those it needs; return why it cannot be had."""
+    """Install a package with its dependencies; return why that failed, empty for success."""
     what = package.needs or (f"{package.name}@{package.version}",)
     done = _npm("install", "--prefix", str(to), "--no-audit", "--no-fund", "--no-save", *what)
     return _why(done.stderr) if done.returncode else ""
 
 
 def _unpack(package: Package, to: Path) -> str:
-    """Unpack a package that is a bundle, beside what it needs; return why it cannot be had."""
+    """Unpack a bundled package, and install what it needs; return why that failed, empty for success."""
     done = _npm("pack", "--json", "--pack-destination", str(to), f"{package.name}@{package.version}")
     if done.returncode:
         return _why(done.stderr)
@@ -129,7 +129,7 @@ def _npm(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _package(name: str) -> Package:
-    """Return the package to take; raises Unavailable for a version of an agent that is not there."""
+    """Return the package to install; raises Unavailable when AGENT_VERSIONS names an unknown agent."""
     if name == NODE.name:
         return NODE
     others = dict(word.partition("=")[::2] for word in os.environ.get("AGENT_VERSIONS", "").split())
@@ -149,7 +149,7 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 def main(agents: list[str]) -> int:
-    """Install what is missing of the agents named, of all by default; return the exit code."""
+    """Install the missing ones of the named agents, or of all agents; return the exit code."""
     if unknown := [agent for agent in agents if agent not in PINNED]:
         _say(f"no such agent: {', '.join(unknown)}; there are {', '.join(PINNED)}")
         return 2
@@ -161,7 +161,7 @@ def main(agents: list[str]) -> int:
             return 2
         had = [_had(agent) for agent in missing] if not missing or _had_node() else [False]
         for name in filter(lambda name: program(name).exists(), (NODE.name, *(agents or PINNED))):
-            folder(name).chmod(0o755)  # in the box somebody else runs it
+            folder(name).chmod(0o755)  # in the box another user runs it
     return 0 if all(had) else MISSING
 
 

@@ -1,8 +1,8 @@
 """A stand-in for an agent in the pictures: `agent.py NAME [OPTION|PROMPT]…` shows recorded screens of the real program.
 
-It is idle, works and asks for permissions as the real program does, and tells pro0 by the same ways: Claude Code's
-files and hook, Codex' screen. HOME/jobs.json says, by the title of a task, what it does there: {"asks": a command,
-"says": a letter to the person, "until": a file in HOME for whose making it works}.
+It is idle, works and asks for permissions like the real program, and reports to pro0 in the same ways: Claude Code by
+files and a hook, Codex by its screen. HOME/jobs.json has, by the title of a task, what to do: {"asks": a command that
+needs a permission, "says": a letter to the person, "until": a file in HOME; the work ends when it exists}.
 """
 
 import json
@@ -22,15 +22,15 @@ SCREENS = Path(__file__).parents[2] / "tests" / "screens"
 SGR = re.compile(r"\x1b\[[0-9;:]*m")
 GAP = re.compile(r" {8,}")
 UNATTENDED = re.compile(r"^.*permissions:.*YOLO.*\n", re.MULTILINE)
-"""How it was recorded, which is not how pro0 starts it."""
+"""A line of the recording's permission mode, in which pro0 does not start the program."""
 BOX = re.compile(r"[❯›](?: |$)")
 PAUSE = 0.3
 NOTHING = "Please look after the file made.txt."
-"""What the recorded agent was asked for; a task's title takes its place."""
+"""The prompt in the recordings, which is replaced by the title of a task."""
 
 
 class Agent:
-    """One stand-in: what it shows now, in which words."""
+    """One stand-in, with the screen that it shows now and the words in it."""
 
     def __init__(self, name: str, words: list[str]) -> None:
         self.name, self.words = name, words
@@ -43,11 +43,11 @@ class Agent:
         self.kind, self.title, self.command = kind, title, command
         self.draw()
         while kind == "permission" and command not in pro0("member", "peek", os.environ["PRO0_AGENT_ID"].split("@")[0]):
-            time.sleep(PAUSE)  # so that the lead, when it sees the state, sees what it is for
+            time.sleep(PAUSE)  # the lead must be able to see the command once it sees the state
         self.tell({"working": "busy", "permission": "waiting"}.get(kind, "idle"))
 
     def draw(self, *_: object) -> None:
-        """Draw the screen anew, in the size that the terminal has."""
+        """Redraw the screen in the terminal's present size."""
         text = (SCREENS / f"{RECORDED[self.name]}-{self.kind}.txt").read_text(encoding="utf-8")
         text = UNATTENDED.sub("", text).replace("/box/120x40/project", f"~/{Path.cwd().relative_to(HOME)}")
         text = text.replace(NOTHING, self.title).replace("touch made.txt", self.command)
@@ -57,7 +57,7 @@ class Agent:
         sys.stdout.flush()
 
     def tell(self, status: str) -> None:
-        """Tell what it does, as Claude Code does."""
+        """Report the status in files, as Claude Code does."""
         session = self.option("--session-id") or self.option("--resume")
         if self.name == "claude" and session:
             state = {"sessionId": session, "status": status, "startedAt": 1, "statusUpdatedAt": 10**13}
@@ -65,11 +65,11 @@ class Agent:
             replace(HOME / ".claude" / "sessions" / f"{os.getpid()}.json", json.dumps(state))
 
     def option(self, name: str) -> str:
-        """Return the word behind an option, empty without it."""
+        """Return the value of an option, empty without it."""
         return self.words[self.words.index(name) + 1] if name in self.words else ""
 
     def work(self, task: str) -> None:
-        """Claim a task of its own, work on it until its signal, ask for what it needs, and complete it."""
+        """Claim a task with a job, work until its file exists, ask for its permission, and complete it."""
         title = json.loads(pro0("task", "show", task, "--json") or "{}").get("title")
         if title not in self.jobs or not pro0("task", "claim", task):
             return
@@ -88,7 +88,7 @@ class Agent:
         self.show("idle", title)
 
     def ask(self, command: str) -> None:
-        """Ask the person for leave, through the hook of the settings."""
+        """Ask the person for a permission, through the hook in the settings."""
         settings = json.loads(Path(self.option("--settings")).read_text())
         hook = settings["hooks"]["PermissionRequest"][0]["hooks"][0]["command"]
         event = {"tool_name": "Bash", "tool_input": {"command": command}}
@@ -100,13 +100,13 @@ class Agent:
             self.rest()
 
     def rest(self) -> None:
-        """Read what has come, and agree to the end when that was asked for."""
+        """Read new mail, approve a shutdown if one is requested, and pause."""
         if "shutdown_request" in pro0("inbox", "--ack", "--json"):
             pro0("shutdown", "approve")
         time.sleep(PAUSE)
 
     def live(self) -> None:
-        """Take ready tasks and agree to the end, until ended."""
+        """Work on ready tasks and approve a shutdown, until the process is ended."""
         quiet(sys.stdin.fileno())
         signal.signal(signal.SIGWINCH, self.draw)
         self.show("idle")
@@ -117,7 +117,7 @@ class Agent:
 
 
 def fitted(text: str, columns: int, lines: int) -> list[str]:
-    """Return a recorded screen as a smaller terminal has it: without blank lines that do not fit, gaps narrower."""
+    """Return a recorded screen as in a smaller terminal: without blank lines that do not fit, with narrower gaps."""
     rows = text.removesuffix("\n").split("\n")
     while len(rows) > lines:
         at, blank = longest_gap(rows)
@@ -141,13 +141,13 @@ def head(rows: list[str]) -> int:
 
 
 def box(rows: list[str]) -> int:
-    """Return the row, from 1 on, of the last prompt, where the cursor stands."""
+    """Return the row of the last prompt, where the cursor is, counted from 1."""
     prompts = [at for at, row in enumerate(rows, 1) if BOX.match(SGR.sub("", row))]
     return prompts[-1] if prompts else len(rows)
 
 
 def narrowed(row: str, columns: int) -> str:
-    """Return a row that fits: its widest gap gives way first, then its end is cut."""
+    """Return a row that fits: its first wide gap is narrowed, then its end is cut."""
     over = len(SGR.sub("", row)) - columns
     if over > 0:
         row = GAP.sub(lambda gap: gap[0][: max(1, len(gap[0]) - over)], row, count=1)
@@ -155,7 +155,7 @@ def narrowed(row: str, columns: int) -> str:
 
 
 def cut(row: str, columns: int) -> Iterator[str]:
-    """Yield colours, and letters as far as there is room."""
+    """Yield all colours, and letters as far as there is room."""
     for part in re.split(r"(\x1b\[[0-9;:]*m)", row):
         if part.startswith("\x1b"):
             yield part
@@ -165,13 +165,13 @@ def cut(row: str, columns: int) -> Iterator[str]:
 
 
 def turn(words: str) -> str:
-    """Return the line of a turn in Claude Code's transcript, which ends with these words."""
+    """Return the line for a turn that ends with these words, as in Claude Code's transcript."""
     message = {"id": words, "model": "claude", "content": [{"type": "text", "text": words}]}
     return f"{json.dumps({'type': 'assistant', 'message': message})}\n"
 
 
 def quiet(terminal: int) -> None:
-    """Let the terminal show nothing of what is typed."""
+    """Stop the terminal from echoing typed letters."""
     mode = termios.tcgetattr(terminal)
     mode[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(terminal, termios.TCSANOW, mode)
@@ -184,7 +184,7 @@ def pro0(*words: str) -> str:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file whole."""
+    """Replace a file in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.new")
     new.write_text(text)
@@ -192,7 +192,7 @@ def replace(path: Path, text: str) -> None:
 
 
 def main(name: str, words: list[str]) -> int:
-    """Work until ended; a server of its own is not there."""
+    """Work until the process is ended; it has no `app-server`."""
     if "--version" in words:
         print(RECORDED[name].split("-")[1])
         return 0

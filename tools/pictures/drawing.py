@@ -23,7 +23,7 @@ Row = tuple["Run", ...]
 
 
 class Run(NamedTuple):
-    """Letters of one look, from a column on."""
+    """Letters of one style, from a column on."""
 
     at: int
     text: str
@@ -33,7 +33,7 @@ class Run(NamedTuple):
 
 
 def rows(screen: str, lines: int) -> tuple[Row, ...]:
-    """Return what `tmux capture-pane -e` has printed, as this many rows of runs."""
+    """Return the output of `tmux capture-pane -e` as this many rows of runs."""
     found = list(Text.from_ansi(screen.rstrip("\n"), tab_size=8).split("\n", allow_blank=True))
     return tuple(_row(found[at]) if at < len(found) else () for at in range(lines))
 
@@ -45,7 +45,7 @@ def still(screen: str, columns: int, lines: int, title: str) -> str:
 
 
 def framed(inside: str, columns: int, lines: int, title: str, head: str = "") -> str:
-    """Return a window with this title around rows of that size."""
+    """Return the picture of a window with this title, around the drawn rows."""
     width, height = width_of(columns), round(lines * ROW + BAR + EDGE)
     lights = "".join(f'<circle cx="{20 + 18 * at}" cy="15" r="5.5" fill="{fill}"/>' for at, fill in enumerate(LIGHTS))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
@@ -65,7 +65,7 @@ text {{ font: {SIZE}px {FONTS}; white-space: pre }}
 
 
 def width_of(columns: int) -> int:
-    """Return how wide a picture with so many columns is."""
+    """Return the width of a picture with so many columns."""
     return round(columns * CELL + 2 * EDGE)
 
 
@@ -74,7 +74,7 @@ def _drawn(row: Row, at: int) -> str:
 
 
 def inked(row: Row, top: int = 0) -> Iterable[str]:
-    """Yield the shapes of one row: grounds first, so that no letter is cut."""
+    """Yield the shapes of one row: backgrounds first, so that they cover no letter."""
     for run in row:
         if run.back:
             at, wide = run.at * CELL, cell_len(run.text) * CELL
@@ -96,7 +96,7 @@ def _words(run: Run, top: int) -> Iterable[str]:
 
 
 def _parts(text: str) -> Iterable[str]:
-    """Return words with the single spaces between them, and gaps."""
+    """Split a text into words, joined as long as single spaces part them, and gaps."""
     return re.findall(r"\s+|\S+(?: \S+)*", text)
 
 
@@ -112,7 +112,7 @@ def _row(text: Text) -> Row:
 
 
 def _look(style: Style) -> tuple[str, str, bool]:
-    """Return the colours of the letters and of their ground, and whether they are bold."""
+    """Return the colours of the letters and of their background, and whether they are bold."""
     fore, back = _colour(style.color, True), _colour(style.bgcolor, False)
     if style.reverse:
         fore, back = back or GROUND, fore

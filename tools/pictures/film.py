@@ -19,7 +19,7 @@ COLUMNS, LINES = 104, 24
 FILM = ROOT / "docs" / "film.svg"
 LARGEST = 1 << 17
 STROKE, LETTERS = 0.09, 3
-"""Seconds for so many letters of what is typed."""
+"""Seconds of a frame, and the typed letters that each frame adds."""
 CHECKS = """#!/bin/sh
 for t in parse lexer names unicode; do sleep 0.2; printf '  test_%-10s \\033[32mpassed\\033[0m\\n' $t; done
 """
@@ -32,7 +32,7 @@ _TEAM = " ".join(f"-m {name}={agent}" for name, agent in MEMBERS.items())
 
 
 class Scene(NamedTuple):
-    """What is typed, pressed and signalled, what the terminal then shows, and how many seconds it stays."""
+    """The input of a scene, the text that the terminal then shows, and the seconds for which it stays."""
 
     shows: str
     seconds: float
@@ -41,7 +41,7 @@ class Scene(NamedTuple):
     signal: str = ""
     also: str = ""
     without: tuple[str, ...] = ()
-    """What must be gone again."""
+    """Texts that must no longer be shown."""
 
 
 class Frame(NamedTuple):
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def played() -> Iterator[Frame]:
-    """Play the scenes, and yield what the terminal shows."""
+    """Play the scenes, and yield their frames."""
     with staged(JOBS) as stage:
         stage.program("check", CHECKS)
         with closing(Terminal(stage, COLUMNS, LINES, "env -u TMUX -u TMUX_PANE 'PS1=$ ' bash --norc")) as terminal:
@@ -111,7 +111,7 @@ def _ends(terminal: Terminal, text: str) -> bool:
 
 
 def settled(terminal: Terminal, scene: Scene) -> str:
-    """Return what the terminal shows, once it shows what belongs to the scene and has stopped changing."""
+    """Return the screen of the terminal once it shows the texts of the scene and has stopped changing."""
     seen = [""]
 
     def still() -> bool:
@@ -130,9 +130,9 @@ def plain(screen: str) -> str:
 
 
 def spliced(frames: list[Frame]) -> str:
-    """Return one picture that shows these, each for its time, again and again: a strip that is moved on.
+    """Return one animated picture that repeats the frames, each for its time: a strip of frames that moves on.
 
-    Most rows stand in many frames, so each is drawn once.
+    Most rows occur in many frames, so each row is drawn once and reused.
     """
     known = dict[drawing.Row, int]()
     strip, rules, whole, begun = list[str](), list[str](), sum(frame.seconds for frame in frames), 0.0

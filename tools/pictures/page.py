@@ -1,7 +1,7 @@
 """The pictures of the page in docs/screens: `python -m tools.pictures.page` starts the team and visits each screen.
 
-Letters are drawn otherwise on each machine, so a picture cannot be compared by its points. What it shows is written
-down beside it, in docs/screens/shown.txt: each word and control, where it stands, and its colours.
+Each machine draws letters differently, so pictures cannot be compared by their pixels. Their contents are recorded in
+docs/screens/shown.txt: each word and control, with its position and its colours.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ Take = Callable[[Shot, Page], None]
 
 
 def main() -> int:
-    """Write docs/screens/web-*.png, and what they show."""
+    """Write docs/screens/web-*.png, and record their contents."""
     parts = list[str]()
 
     def take(shot: Shot, page: Page) -> None:
@@ -74,12 +74,12 @@ def main() -> int:
 
 
 def fingerprint(shot: Shot) -> str:
-    """Return by which a picture is known."""
+    """Return the fingerprint of a picture, from the hash of its file."""
     return hashlib.sha256((FOLDER / f"{shot.name}.png").read_bytes()).hexdigest()[:16]
 
 
 def kept() -> dict[str, tuple[str, str]]:
-    """Return what is written down: of each picture its fingerprint, and what it shows."""
+    """Return what is recorded: name of a picture → its fingerprint and its content."""
     parts = SHOWN.read_text(encoding="utf-8").removeprefix("# ").split("\n# ")
     heads = [part.partition("\n") for part in parts]
     return {head.split()[0]: (head.split()[1], text) for head, _, text in heads}
@@ -99,7 +99,7 @@ def visiting() -> Iterator[tuple[Browser, Stage, str]]:
 
 
 def tour(browser: Browser, stage: Stage, address: str, shots: tuple[Shot, ...], take: Take) -> None:
-    """Visit each screen, in a browser that is let in once, and have it taken."""
+    """Pair a browser once, visit each screen, and call `take` for it."""
     first = browser.new_context()
     page = first.new_page()
     page.goto(address)
@@ -121,7 +121,7 @@ def tour(browser: Browser, stage: Stage, address: str, shots: tuple[Shot, ...], 
 
 
 def visited(context: BrowserContext, address: str, stage: Stage) -> Page:
-    """Return a page that shows this screen, for whose clock everything has just happened."""
+    """Return a page with this screen; its clock stands at the beginning of the stage, so all ages are short."""
     page = context.new_page()
     page.clock.set_fixed_time(stage.begun)
     page.goto(address)
@@ -135,12 +135,12 @@ def visited(context: BrowserContext, address: str, stage: Stage) -> Page:
 
 
 def listed(page: Page) -> str:
-    """Return what a page shows, one line for each word or control; times and ids are made the same there first."""
+    """Return the content of a page, one line for each word or control, with the same times and ids each time."""
     return "".join(f"{line}\n" for line in page.evaluate(LISTING))
 
 
 def settled(page: Page) -> str:
-    """Return what a page shows, once it has stopped changing."""
+    """Return the content of a page once it has stopped changing."""
     seen = [""]
     while len(seen) < 5 or len(set(seen[-5:])) > 1:
         page.wait_for_timeout(200)

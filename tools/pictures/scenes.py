@@ -29,12 +29,12 @@ FIXED: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] 
         lambda ends: "".join(sorted(ends[0].splitlines(True))),
     ),
 )
-"""What is another each time, and what stands in the pictures for it."""
+"""Patterns of what differs each time, and the text for it in the pictures."""
 
 
 @contextmanager
 def at_work(mode: str) -> Iterator[Stage]:
-    """Yield a stage with the team, shown in that mode, once everything has happened that the pictures show."""
+    """Yield a stage with the team, shown in that mode, in the state that the pictures show."""
     with staged(JOBS) as stage:
         stage.program("check", CHECKS)
         stage.pro0("team", "start", PROJECT, "--mode", mode, "--detach", "--lead", "none")
@@ -56,14 +56,14 @@ def at_work(mode: str) -> Iterator[Stage]:
 
 
 def fixed(screen: str) -> str:
-    """Return a screen with the same time, age, path and id each time."""
+    """Return a screen with its times, ages, paths and ids replaced, so that it is the same each time."""
     for pattern, words in FIXED:
         screen = pattern.sub(words, screen)
     return screen
 
 
 def _laid(name: str, found: str) -> str:
-    """Return a name, broken where the found one is."""
+    """Return a name, with a line break where the found name has one."""
     broken = found.find("\n")
     return name if broken < 0 else f"{name[:broken]}\n{name[broken:]}"
 

@@ -1,4 +1,4 @@
-"""The team in the pictures: a scratch home and project, stand-ins for the agents, and one terminal of a person's."""
+"""The team in the pictures: a scratch home and project, stand-ins for the agents, and a person's terminal."""
 
 import json
 import os
@@ -17,13 +17,13 @@ from tools.pictures.agent import RECORDED
 ROOT = Path(__file__).parents[2]
 PRO0 = str(Path(sys.executable).with_name("pro0"))
 PATIENCE = 300
-"""Seconds after which what is waited for will not come."""
+"""Seconds after which a wait is given up."""
 PROJECT = "parser"
 GIT = ("git", "-c", "user.name=Ann", "-c", "user.email=ann@example.com")
 
 
 class Stage:
-    """A folder with all of that, and the ways to act on it."""
+    """A folder with the home, the project and the stand-ins, and the ways to act on them."""
 
     def __init__(self, folder: Path, jobs: Mapping[str, Mapping[str, str]]) -> None:
         self.home, self.project = folder, folder / PROJECT
@@ -54,7 +54,7 @@ class Stage:
         (self.project / name).chmod(0o755)
 
     def signal(self, name: str) -> None:
-        """Let the stand-in that waits for this go on."""
+        """Make the file of this name, for which a stand-in waits."""
         (self.home / name).touch()
 
     def members(self, **states: str) -> None:
@@ -97,7 +97,7 @@ class Terminal:
 
 @contextmanager
 def staged(jobs: Mapping[str, Mapping[str, str]]) -> Iterator[Stage]:
-    """Yield a stage, and take its teams and its folder away again."""
+    """Yield a stage; afterwards remove its team and its folder."""
     folder = Path(tempfile.mkdtemp(prefix="pro0-", dir="/tmp"))
     stage = Stage(folder, jobs)
     try:
@@ -109,7 +109,7 @@ def staged(jobs: Mapping[str, Mapping[str, str]]) -> Iterator[Stage]:
 
 
 def until(holds: Callable[[], bool], what: str, shown: Callable[[], object]) -> None:
-    """Wait until something holds; raises SystemExit, with what is shown instead, when it never does."""
+    """Wait until `holds` is true; after PATIENCE, raises SystemExit with what is shown instead."""
     deadline = time.monotonic() + PATIENCE
     while not holds():
         if time.monotonic() > deadline:

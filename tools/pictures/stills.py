@@ -27,7 +27,7 @@ class Still(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Return where it is kept."""
+        """Return the file of the picture."""
         return ROOT / "docs" / f"{self.name}.svg"
 
 
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def sit(sitting: Sitting, take: Take) -> None:
-    """Start the team and have each picture taken; `take` may look as often as it likes."""
+    """Start the team and call `take` for each picture; it may look as often as it likes."""
     with at_work(sitting.mode) as stage:
         terminal = Terminal(stage, sitting.columns, sitting.lines, f"{PRO0} team attach {PROJECT}")
         with closing(terminal):
@@ -70,7 +70,7 @@ def picture(screen: str, sitting: Sitting) -> str:
 
 
 def settled(still: Still, picture: Callable[[], str]) -> str:
-    """Return a picture once it shows what it should and has stopped changing; raises SystemExit when it never does."""
+    """Return a picture once it shows its text and has stopped changing; raises SystemExit when it never does."""
     seen, deadline = list[str](), time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         seen = [*seen[1 - SETTLED :], picture()]
