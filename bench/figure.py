@@ -24,7 +24,7 @@ class Figure(msgspec.Struct, frozen=True):
 
     @property
     def judged(self) -> float:
-        """Return the number to compare with the goal: the ratio to the floor if the goal is one, else the value."""
+        """Return the number to compare with the goal: the ratio to the floor if the goal is a ratio, else the value."""
         return self.value / self.floor if self.goal_unit == "x" and self.floor else self.value
 
     @property

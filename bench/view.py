@@ -1,4 +1,4 @@
-"""The view: keys, switches, its start, and what it costs; and how fast terminals take in what programs print."""
+"""The view: keys, switches, its start, and what it costs; and how fast terminals process the output of programs."""
 
 import fcntl
 import os

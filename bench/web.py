@@ -1,4 +1,4 @@
-"""The page's server: what terminals that repaint cost it, how soon a change is told, and what it costs when idle."""
+"""The page's server: its cost for terminals that repaint, how soon it tells a change, and its cost when idle."""
 
 import json
 import os

@@ -110,7 +110,7 @@ def gone(before: Mapping[str, list[str]], now: Mapping[str, list[str]]) -> list[
 
 
 def main() -> None:
-    """Record what is new; what is gone stays recorded, and fails its test."""
+    """Record what is new. Whatever is gone stays recorded, so that a test fails."""
     before, now = recorded(), surface()
     both = {kind: sorted({*before.get(kind, ()), *now.get(kind, ())}) for kind in {**before, **now}}
     FILE.write_text(json.dumps(both, indent=1) + "\n", encoding="utf-8")

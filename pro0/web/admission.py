@@ -114,7 +114,7 @@ def _form_refusal(scope: Scope, headers: Mapping[str, list[str]], *, known_origi
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:
-    """Return all values of each header, read as Latin-1. Other letters thus equal no allowed value."""
+    """Return all values of each header, read as Latin-1; a value with other letters equals no allowed one."""
     headers: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))

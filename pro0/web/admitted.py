@@ -33,7 +33,7 @@ class Admitted:
 
     @contextmanager
     def holding(self, device: Device) -> Iterator[None]:
-        """Count this task as one of the device; it is cancelled when the device is revoked."""
+        """Count the present task as a WebSocket of the device; it is cancelled when the device is revoked."""
         task = asyncio.current_task()
         assert task
         self._open[task] = device.id

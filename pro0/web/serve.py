@@ -102,13 +102,13 @@ def _bound(name: str, port: int) -> socket.socket:
 
 
 class OwnedConnection(H11Protocol):
-    """HTTP/1.1 with a note in the state of each request and upgrade: is the connection one of this user's?
+    """HTTP/1.1 with a note in the state of each request and upgrade: does a program of this user send it?
 
-    Looked up once a connection: reading the kernel's table takes longer than serving a file of the page.
+    The user is looked up once per connection: that takes longer than serving a file of the page.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Look the user at the other end up, once."""
+        """Look up the user at the other end once."""
         super().connection_made(transport)
         ours = self.server is not None and is_ours(self.client, self.server[1] or 0)
         # A copy, since all connections share uvicorn's state. The protocol of an upgrade gets the copy, too.

@@ -48,7 +48,7 @@ class MemberSession(NamedTuple):
 
 
 def session_of(team: TeamStore, name: str) -> MemberSession:
-    """Return the present session of a member; raises NotFound for nobody of that name."""
+    """Return the present session of a member; raises NotFound for an unknown name."""
     team_roster = roster(team.require())
     state = team_roster.state(team_roster.find(name).agent_id)
     handle = shown_at(team, state) if state else None

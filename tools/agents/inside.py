@@ -29,7 +29,7 @@ UP = 1
 
 
 def make_root(root: Path, shown: list[Path], keep: Path | None) -> None:
-    """Fill a folder with the root of the box: the system and what is shown read-only, the rest fresh."""
+    """Fill a folder with the root of the box: the system and the shown paths are read-only, the rest is new."""
     mount("-t", "tmpfs", "-o", "mode=755", "box", str(root))
     for path in map(Path, SYSTEM):
         if path.is_symlink():

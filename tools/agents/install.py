@@ -1,6 +1,6 @@
 """Install the real agent programs, at pinned versions, into a folder of their own outside the checkout.
 
-`python -m tools.agents.install [AGENT ...]` says in one line per agent what it did, and exits 6 when one cannot be had.
+`python -m tools.agents.install [AGENT ...]` says in a line per agent what it did. It exits 6 if one is unavailable.
 AGENT_VERSIONS="claude=2.1.246 pi=1.6.0" takes other versions.
 """
 

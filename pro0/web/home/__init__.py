@@ -1,1 +1,1 @@
-"""What concerns a home and no single team: its methods, and their server."""
+"""The methods about a home, as opposed to one team, and their server."""

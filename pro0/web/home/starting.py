@@ -43,7 +43,7 @@ class Layouts(RpcView, frozen=True, kw_only=True):
 
 
 class Agents(RpcView, frozen=True, kw_only=True):
-    """The programs that members can run, as `pro0 agent list --json` tells them."""
+    """The programs that members can run, as `pro0 agent list --json` lists them."""
 
     agents: list[dict[str, object]]
 
@@ -85,7 +85,7 @@ def start(
 
 @of_home("team.resume", Rights.ALL, waits=True)
 def resume(client: HomeClient, team: str) -> Started:
-    """Let a stopped team run again."""
+    """Start a stopped team again."""
     _, lines = _command(client, Path("/"), ["team", "resume", "--", ids.team_name(team)])
     return Started(team=team, said=lines)
 

@@ -5,7 +5,7 @@ import { go } from "./route.js";
 /** {of, label}, or null when there is none. */
 const wish = signal(null);
 
-/** Focus an act on the screen of its subject, or on a screen without one, so that the person sees it before acting. */
+/** Show a subject, or a whole screen, with the focus on an act of it: the person sees the subject before acting. */
 export function goTo(screen, item, label) {
   wish.value = { of: item || screen, label };
   go(screen, item);

@@ -7,7 +7,7 @@ import { team } from "../data/team.js";
 const open = signal(null);
 let count = 0;
 
-/** Open a dialog; the function `content` draws its inside. `left` is called once it is closed, in whatever way. */
+/** Open a dialog; the function `content` draws its content. `left` is called once it is closed, in whatever way. */
 export const openDialog = (title, content, look = "", left = null) => show({ title, content, look, left, of: team.peek(), key: ++count });
 
 export const closeDialog = () => show(null);
