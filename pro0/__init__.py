@@ -3,4 +3,4 @@
 __version__ = "0.2.0"
 
 REPOSITORY = ""
-"""The address at which pro0 is published; empty as long as it is not. Everything that names it takes it from here."""
+"""The address at which pro0 is published, empty until it is. All code that shows the address reads it from here."""

@@ -27,7 +27,7 @@ TAIL = 4096
 """The last bytes of output, kept as a task's result."""
 CHUNK = 65536
 LAST_CHUNKS = 16
-"""Chunks to read after the command's end, one full pipe: its background processes may write for ever."""
+"""Chunks to read after the command's end, as much as a pipe holds: its background processes may write for ever."""
 NOT_STARTED = 127
 """A shell's exit code for a command it could not run."""
 RUN = "PRO0_RUN"
@@ -49,7 +49,7 @@ class Ending(msgspec.Struct, frozen=True):
 
     @property
     def goes_on(self) -> str:
-        """Return the words for what is kept."""
+        """Return the sentence about the processes that cannot be ended."""
         return f"processes that cannot be ended go on ({self.kept}); are they another user's?"
 
 
@@ -64,7 +64,7 @@ class ChangeSource(Protocol):
 
 
 class Running:
-    """One program in a session of its own: no key reaches it, and it has no terminal, so it gives no verdicts.
+    """One program in its own session. It has no terminal, so it gets no keys and cannot give verdicts.
 
     Its stdin is the file `given`, or empty. Its stderr goes to the file `errors`, else into the output.
     """
@@ -106,7 +106,7 @@ class Running:
         # The child is reaped last. Until then nobody else can get its pid or its group's.
         try:
             self._head = processes.identify(self._child.pid)
-        except Pro0Error as error:  # whom nobody can look at nobody can follow
+        except Pro0Error as error:  # a process that cannot be examined cannot be followed
             self._child.kill()
             self._child.wait()
             raise OSError(errno.EAGAIN, error.message) from error
@@ -149,7 +149,7 @@ class Running:
         return self.end("", pass_on)
 
     def _exits(self, opened: ExitStack) -> list[ExitWatch]:
-        """Return a watch on the command's end, none without a free descriptor: then the next look finds its end."""
+        """Return a watch on the command's end, or nothing without a free descriptor: then polling finds the end."""
         try:
             exits = opened.enter_context(ExitWatch())
             if self._head:
@@ -173,10 +173,10 @@ class Running:
         return Ending(self._code(), self._tail.decode(errors="replace").strip(), why, left, kept)
 
     def _end_tree(self) -> tuple[int, int]:
-        """End all processes of this run; return how many were left and are ended, and how many go on.
+        """End all processes of this run; return how many leftover ones were ended, and how many could not be.
 
-        A look that fails changes nothing about the command's own end. It is repeated; after the last one whoever was
-        seen and may live goes on.
+        A failed search for processes is repeated, and does not change the command's own result. After the last failure
+        each known process that may still live counts as one that could not be ended.
         """
         found = 0
         try:
@@ -194,12 +194,12 @@ class Running:
         return max(0, (found or len(self._seen - {self._head})) - kept), kept
 
     def _code(self) -> int:
-        """Return the command's exit code; of one that cannot be ended, the code of the KILL, without waiting for it."""
+        """Return the exit code; for a command that cannot be ended, return the code of the KILL without waiting."""
         if not self._child:
             return NOT_STARTED
         if not self._runs():
             return self._child.wait()
-        if (code := self._child.poll()) is not None:  # what could not be looked at is over all the same
+        if (code := self._child.poll()) is not None:  # it has ended, although it could not be examined
             return code
         Thread(target=self._child.wait, name=f"end of {self._child.pid}", daemon=True).start()
         return -signal.SIGKILL
@@ -208,7 +208,7 @@ class Running:
         return self._head is not None and processes.may_live(self._head)
 
     def _tree(self) -> list[Process]:
-        """Return processes with this run's tag, of its group, or once seen below the command: each way has gaps."""
+        """Return living processes of this run, ever found by tag, group or descent: each way alone has gaps."""
         self._seen.update(processes.tagged(RUN, [self._tag])[self._tag])
         if self._child:
             self._seen.update(processes.in_group(self._child.pid))
@@ -222,7 +222,7 @@ class Running:
             chunks += 1
 
     def _read(self, pass_on: Callable[[bytes], None]) -> bool:
-        """Pass on the available output; False at its end, or when there is none now."""
+        """Pass on the available output; return False at its end, or when the command is over and none is there."""
         if self._output < 0:  # interrupted during the start
             return False
         try:
@@ -237,7 +237,7 @@ class Running:
 def _selector() -> selectors.BaseSelector:
     try:
         return selectors.DefaultSelector()
-    except OSError:  # no descriptor is free; the command runs already, and this one needs none
+    except OSError:  # no descriptor is free, but the command runs already; poll() needs none
         return selectors.PollSelector()
 
 

@@ -1,4 +1,4 @@
-"""Values of a type from JSON; one thread at a time prepares a type.
+"""Decode JSON into typed values. Only one thread at a time prepares a type.
 
 msgspec reads the fields of a struct when it first meets it and evaluates their annotations meanwhile. A second thread
 that meets the same struct then finds it half prepared, and the process crashes. A type that is prepared is safe.
@@ -25,15 +25,15 @@ def decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
 
 
 def decode(data: bytes | str | msgspec.Raw, kind: type[T]) -> T:
-    """Return the value that JSON holds; raises msgspec.DecodeError for what is no JSON of this type."""
+    """Return a value of this type from JSON; raises msgspec.DecodeError for any other text."""
     return decoder(kind).decode(data)
 
 
 def convert(value: object, kind: type[T], *, from_attributes: bool = False) -> T:
-    """Return a value made of plain ones; raises msgspec.ValidationError."""
+    """Return a value of this type, made of mappings, lists and scalars; raises msgspec.ValidationError."""
     decoder(kind)
     return msgspec.convert(value, kind, from_attributes=from_attributes)
 
 
-# A child of a fork has one thread: what another was preparing would stay half prepared there.
+# A forked child has one thread only: a type that another thread was preparing would stay half prepared there.
 os.register_at_fork(before=_preparing.acquire, after_in_parent=_preparing.release, after_in_child=_preparing.release)

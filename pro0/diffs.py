@@ -39,7 +39,7 @@ class Fork(msgspec.Struct, frozen=True):
     tip: str
     branch: str = ""
     files: bool = True
-    """False when only the commits count, since the files in the folder are of another line."""
+    """False when only the commits count: the files in the folder belong to another line of work."""
 
 
 class UnmergedCommit(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """All which one line of work holds beyond its fork."""
+    """Everything in one line of work since its fork."""
 
     base: str
     tip: str
@@ -78,7 +78,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     @property
     def uncommitted(self) -> int:
-        """Return the number of files not committed, or not as they are now."""
+        """Return the number of files with changes not yet committed."""
         return sum(not change.committed for change in self.files)
 
 
@@ -94,9 +94,9 @@ class _Part(NamedTuple):
 
 
 def fork(checkout: Path, folder: Path | None = None, branch: str = "") -> Fork:
-    """Return the line of work in a folder, or else of a branch alone; without both that of the checkout itself.
+    """Return the line of work of a folder; without a folder, of a branch; without both, of the checkout itself.
 
-    Raises EnvironmentMissing outside a repository, NotFound for a branch or a commit which is not there.
+    Raises EnvironmentMissing outside a repository, NotFound for a missing branch or commit.
     """
     project = _repository(checkout)
     if folder is None and branch:
@@ -129,7 +129,7 @@ def difference(line: Fork) -> Difference:
 
 
 def patch(line: Fork, *, whole: bool = False) -> Iterator[bytes]:
-    """Yield the lines of the patch, as git prints it; a `whole` one has what binary files hold, for `git apply`."""
+    """Yield the lines of git's patch; a `whole` patch includes the content of binary files, for `git apply`."""
     form = (*_FORM, "--binary") if whole else _FORM
     for part in _parts(line):
         places = (f"--src-prefix=a/{part.prefix}", f"--dst-prefix=b/{part.prefix}")
@@ -137,7 +137,7 @@ def patch(line: Fork, *, whole: bool = False) -> Iterator[bytes]:
 
 
 def pager(folder: Path) -> str:
-    """Return the person's pager for diffs in git's order, "" for none. No repository has a say in it."""
+    """Return the person's pager for diffs, chosen in git's order, "" for none. Repository settings do not count."""
     command = os.environ.get("GIT_PAGER")
     if command is None:
         command = _setting(folder, "pager.diff")
@@ -151,7 +151,7 @@ def pager(folder: Path) -> str:
 
 
 def _setting(folder: Path, name: str) -> str | None:
-    """Return a setting of the person or the system, and none of a repository."""
+    """Return a git setting of the person or the system, ignoring those of a repository."""
     code, text = Git(folder).attempt("config", "--null", "--show-scope", "--get-all", name)
     fields = [] if code else text.split("\0")
     values = [value for scope, value in zip(fields[::2], fields[1::2], strict=False) if scope in ("system", "global")]
@@ -167,7 +167,7 @@ def _repository(folder: Path) -> Git:
 
 
 def _worktree(folder: Path) -> Git:
-    """Return the worktree with its top in a folder. Any other repository around the folder is none of the work's."""
+    """Return the worktree with its top in this folder; raises EnvironmentMissing if the folder is below the top."""
     git = _repository(folder)
     if git.folder != folder:
         raise EnvironmentMissing(f"{folder} is no git worktree", code=ErrorCode.NO_REPOSITORY, hint="git worktree list")
@@ -277,5 +277,5 @@ def _change(part: _Part, fields: tuple[str, str, str, str, str], unsaved: set[st
 
 
 def _valid(text: str) -> str:
-    """Return what git says as valid text: other bytes are escaped."""
+    """Return git's output as valid text, with undecodable bytes escaped."""
     return os.fsencode(text).decode(errors="backslashreplace")

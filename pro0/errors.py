@@ -1,12 +1,12 @@
 """All errors of pro0 as one tree. Each branch has one exit code.
 
 Pro0Error 1
-├── BadInput 2             the words of the call are off
+├── BadInput 2             the arguments of the call cannot be used
 ├── NotFound 3             no such team, member, task, recipient
 ├── Refused 4              conflict, not allowed, not ready, awaiting
 ├── StoreError 5           corrupt, newer schema, lock time-out
-│   ├── Unwritable 5       the disk takes nothing: full, over quota, read-only, broken
-│   └── KeepsNoTeam 5      the database has no tables of pro0, or keeps them from this role
+│   ├── Unwritable 5       nothing can be written: disk full, over quota, read-only, broken
+│   └── KeepsNoTeam 5      the database has no tables of pro0, or this role may not use them
 ├── EnvironmentMissing 6   tmux, git or an agent is missing; an unsafe path
 ├── Kept 7                 finished, but something was kept on purpose
 └── TimedOut 124           the limit of a wait ran out
@@ -21,7 +21,7 @@ class ErrorCode(StrEnum):
     meaning: str
 
     def __new__(cls, value: str, meaning: str) -> "ErrorCode":
-        """Make a member of both."""
+        """Make a member from a value and its meaning."""
         code = str.__new__(cls, value)
         code._value_ = value
         code.meaning = meaning
@@ -139,7 +139,7 @@ class BadInput(Pro0Error):
 
 
 def unread(error: OSError) -> BadInput:
-    """Return the error for an unreadable stdin: a folder, a broken disk, or a file to write alone."""
+    """Return the error for an unreadable stdin: a folder, a broken disk, or a write-only file."""
     hint = "give a file or a pipe that can be read: < FILE"
     return BadInput(f"stdin cannot be read: {error.strerror or error}", hint=hint)
 
@@ -166,11 +166,11 @@ class StoreError(Pro0Error):
 
 
 class Unwritable(StoreError):
-    """The disk takes nothing: full, over quota, read-only or broken. Acts without the disk still work."""
+    """Nothing can be written: the disk is full, over quota, read-only or broken. Acts without the disk still work."""
 
 
 class KeepsNoTeam(StoreError):
-    """The database answers, but keeps no team for this role: made anew, without its tables, or without its rights."""
+    """The database answers but has no team for this role: it was made anew, or tables or rights are missing."""
 
 
 class EnvironmentMissing(Pro0Error):

@@ -1,4 +1,4 @@
-"""Changes below folders, as the Linux kernel tells them: while nothing changes, nothing runs."""
+"""Watch folders for changes with Linux's inotify: while nothing changes, nothing runs."""
 
 import ctypes
 import errno
@@ -11,17 +11,17 @@ from contextlib import suppress
 MODIFIED, MOVED_FROM, MOVED_TO, CREATED, DELETED = 0x02, 0x40, 0x80, 0x100, 0x200
 OVERFLOW, WATCH_GONE, ONLY_FOLDERS, IS_FOLDER = 0x4000, 0x8000, 0x01000000, 0x40000000
 PAUSE = 0.05
-"""Seconds from a change to its report: a burst costs one wake-up, and a file that is written in two steps is whole."""
+"""Seconds from a change to its report: so a burst costs one wake-up, and a file written in two steps is complete."""
 _CHANGE = MODIFIED | MOVED_FROM | MOVED_TO | CREATED | DELETED
 _HEAD = struct.Struct("iIII")
 _ROOM = 65536
 
 
 class Inotify:
-    """All changes below some folders and the folders that are made in them, until it is stopped."""
+    """An iterator over changes in some folders and all folders below, new ones included, until it is stopped."""
 
     def __init__(self, folders: Iterable[str]) -> None:
-        """Raises OSError when a folder is not there, or when the system has no watch left."""
+        """Raises OSError when a folder is missing, or when the system has no watch left."""
         self._system = ctypes.CDLL(None, use_errno=True)
         self._descriptor = _checked(self._system.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
         try:
@@ -43,12 +43,12 @@ class Inotify:
         os.write(self._stopping, b"x")
 
     def close(self) -> None:
-        """Give back what it holds, after the iteration."""
+        """Close all descriptors; call this after the iteration."""
         for descriptor in (self._descriptor, self._stop, self._stopping):
             os.close(descriptor)
 
     def __iter__(self) -> Iterator[list[str] | None]:
-        """Yield the names of what changed, without folders; None when some changes got lost."""
+        """Yield the names of changed entries, without their folders; None when some changes were lost."""
         looking, stopping = select.poll(), select.poll()
         looking.register(self._descriptor, select.POLLIN)
         for poll in (looking, stopping):
@@ -80,7 +80,7 @@ class Inotify:
         return names
 
     def _found(self, folder: str, names: list[str] | None) -> list[str] | None:
-        """Look at a new folder from now on; add what was in it before anybody looked."""
+        """Watch a new folder, and add the names of its present content; None when changes may be lost."""
         try:
             self._add(folder)
             inside = self._enter(folder)
@@ -91,13 +91,13 @@ class Inotify:
         return None if names is None else [*names, *inside]
 
     def _enter(self, folder: str) -> list[str]:
-        """Add all folders below this one; return the names of all that is there."""
+        """Watch all folders below this one; return the names of everything in them."""
         inside = []
         with os.scandir(folder) as entries:
             for entry in entries:
                 inside.append(entry.name)
                 if entry.is_dir(follow_symlinks=False):
-                    with suppress(FileNotFoundError):  # removed in this moment
+                    with suppress(FileNotFoundError):  # removed meanwhile
                         self._add(entry.path)
                         inside += self._enter(entry.path)
         return inside

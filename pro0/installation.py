@@ -18,11 +18,11 @@ _EXTRAS = {"view": "pyghostty", "web": "starlette", "postgres": "psycopg"}
 
 
 class Installation(NamedTuple):
-    """How pro0 was installed, and the commands that add libraries to it and take it away."""
+    """How pro0 was installed, and the commands to add libraries to it and to remove it."""
 
     by: str
     add: str
-    """Installs pro0 anew with the extras in place of {}."""
+    """The command to install pro0 again with extras, whose names replace {}."""
     remove: str
 
 
@@ -44,7 +44,10 @@ def about() -> str:
 
 
 def of_prefix(prefix: Path, source: Path | None = None, origin: Callable[[], str] = str) -> Installation:
-    """Return how an environment was made, by its place; with the clone that it runs, and whence it was installed."""
+    """Return how pro0 was installed into the environment at a prefix.
+
+    `source` is the clone whose files run, if any. `origin` returns the address from which pro0 was installed.
+    """
     by = _installer(prefix, source)
     pip = f"{shlex.quote(str(prefix / 'bin' / 'python'))} -m pip"
     if source and prefix.is_relative_to(source):
@@ -61,7 +64,7 @@ def of_prefix(prefix: Path, source: Path | None = None, origin: Callable[[], str
 
 
 def _braced(text: str) -> str:
-    """Return a text as `format` takes it for itself, whatever braces are in it."""
+    """Return a text with doubled braces, so that `format` gives it back unchanged."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -82,7 +85,7 @@ def clone() -> Path | None:
 
 
 def commit() -> str:
-    """Return the commit of this pro0, "" when nothing tells it."""
+    """Return the commit of this pro0, "" when it is unknown."""
     text = _commit_text()
     return text if _HEX.fullmatch(text) else ""
 
@@ -96,9 +99,9 @@ def _commit_text() -> str:
 
 
 def _recorded() -> dict[str, Any]:
-    """Return what the installer has written down about whence pro0 came, empty for an index of packages."""
+    """Return the installer's record of pro0's source, empty after an installation from a package index."""
     import json
-    from importlib.metadata import PackageNotFoundError, distribution  # three quarters of what --version cost
+    from importlib.metadata import PackageNotFoundError, distribution  # late: three quarters of the time of --version
 
     with suppress(PackageNotFoundError, ValueError, TypeError):
         return _mapping({"all": json.loads(distribution("pro0").read_text("direct_url.json") or "{}")}, "all")
@@ -106,7 +109,7 @@ def _recorded() -> dict[str, Any]:
 
 
 def _origin(recorded: dict[str, Any]) -> str:
-    """Return whence pro0 came as installers take it, with its revision and folder; "" for an index of packages."""
+    """Return pro0's source as installers accept it, with revision and folder; "" for a package index."""
     from urllib.parse import quote
 
     if not (url := str(recorded.get("url", "")).replace("'", "%27")):
@@ -124,7 +127,7 @@ def _mapping(of: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _head(source: Path) -> str:
-    """Return the commit that a clone is at, read from git's own files."""
+    """Return the checked-out commit of a clone, read from git's own files."""
     with suppress(OSError, ValueError):
         git = source / ".git"
         if git.is_file():

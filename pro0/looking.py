@@ -1,7 +1,7 @@
-"""Looks at what is at a path: an answer that is unknown raises OSError, and never counts as a no.
+"""Look at what is at a path. When the answer is unknown, OSError is raised; unknown never counts as no.
 
-pathlib's own looks do that up to Python 3.13 alone; a later one answers False whatever the system says, as `os.path`
-always did. Then a file would be gone while its disk is away.
+pathlib's own methods do that only up to Python 3.13. Later ones answer False for every error, as `os.path` always did.
+With them a file would count as gone while its disk is away.
 """
 
 import errno
@@ -11,11 +11,11 @@ import stat
 AnyPath = str | os.PathLike[str]
 
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP})
-"""What the system answers where surely nothing is."""
+"""The system's errors which prove that nothing is at a path."""
 
 
 def exists(path: AnyPath) -> bool:
-    """Return True when there is anything, for a link where it leads."""
+    """Return True when anything is at the path; for a link, when its target exists."""
     return _mode(path) is not None
 
 
@@ -30,12 +30,12 @@ def is_file(path: AnyPath) -> bool:
 
 
 def lexists(path: AnyPath) -> bool:
-    """Return True when there is anything, a link that leads nowhere too."""
+    """Return True when anything is at the path, even a link without a target."""
     return _mode(path, through=False) is not None
 
 
 def is_gone(path: AnyPath) -> bool:
-    """Return True when surely nothing is there, not even a link; False when nobody can tell now."""
+    """Return True when nothing is at the path, not even a link; False when that is unknown."""
     try:
         return not lexists(path)
     except OSError:
@@ -48,7 +48,7 @@ def is_link(path: AnyPath) -> bool:
 
 
 def _mode(path: AnyPath, *, through: bool = True) -> int | None:
-    """Return the mode of what is at a path, None for nothing; no path at all has a NUL in it."""
+    """Return the mode of the file at a path, None when there is none. A path with a NUL byte never exists."""
     try:
         return os.stat(path, follow_symlinks=through).st_mode
     except ValueError:

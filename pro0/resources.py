@@ -57,7 +57,7 @@ def _data_root() -> Path:
     """Return the folder below which the installer of this package has put its other files."""
     if sys.prefix != sys.base_prefix and _PACKAGE.is_relative_to(sys.prefix):
         return Path(sys.prefix)
-    import sysconfig  # 15 ms that an environment of pro0's own need not spend
+    import sysconfig  # late: it takes 15 ms, and a virtual environment does not need it
 
     for scheme in sysconfig.get_scheme_names():
         if Path(sysconfig.get_path("purelib", scheme)) == _PACKAGE.parent:

@@ -1,4 +1,4 @@
-"""Scratch files and folders, in the system's own place for them; a full disk is one clear line."""
+"""Scratch files and folders in the system's temporary folder. A full disk gives an error of one clear line."""
 
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from pro0.errors import Unwritable
 
 @contextmanager
 def room() -> Iterator[None]:
-    """Raise Unwritable when no scratch file can be written in this block."""
+    """Turn an OSError of this block into Unwritable: no scratch file can be written."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Signals asking this process to end: held back for a moment, or heard once."""
+"""Signals that ask this process to end: delay them for a moment, or react to the first one only."""
 
 import signal
 import threading
@@ -10,9 +10,12 @@ _ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Hold them back, then hear the first: a program whose start one cut short would go on unknown."""
+    """Delay these signals until the end of the block, then handle only the first.
+
+    A signal during the start of a program would otherwise leave that program running, unknown to everybody.
+    """
     came: list[int] = []
-    is_main = threading.current_thread() is threading.main_thread()  # no other thread hears any
+    is_main = threading.current_thread() is threading.main_thread()  # other threads get no signals
     handlers = {number: handler for number in _ASKING if is_main and callable(handler := signal.getsignal(number))}
     for number in handlers:
         signal.signal(number, lambda number, _frame: came.append(number))
@@ -27,9 +30,9 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def interrupted_once() -> Iterator[Callable[[], None]]:
-    """Hear the first SIGINT alone, and none after a call of the yielded function.
+    """Raise KeyboardInterrupt for the first SIGINT only, and for none after a call of the yielded function.
 
-    A program that is started meanwhile hears its own, since none is ignored.
+    Programs started in this block still react to SIGINT: it is handled here, and not set to be ignored.
     """
     before = signal.getsignal(signal.SIGINT)
 
@@ -37,7 +40,7 @@ def interrupted_once() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
     def interrupt(_number: int, _frame: object) -> None:
-        deaf()  # here, so that a second one cannot come in between
+        deaf()  # before the raise, so that a second signal cannot come in between
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread() or not callable(before):

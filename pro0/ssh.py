@@ -1,4 +1,4 @@
-"""Commands on other machines, by the person's OpenSSH: its names, its config, its keys and its shared connections."""
+"""Run commands on other machines over the person's OpenSSH, with its host names, config, keys and connections."""
 
 import itertools
 import os
@@ -15,34 +15,34 @@ from typing import NamedTuple
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
 
 CONNECT = 10
-"""Seconds that ssh may take until the other machine answers at all."""
+"""Seconds that ssh may take to connect to another machine."""
 LIMIT = 4 << 20
-"""The most bytes that a command there may print."""
+"""The most bytes that a remote command may print."""
 WHY = 500
-"""Characters of each line of its errors that are kept."""
+"""The most characters kept of each line on its stderr."""
 FAILED = 255
-"""The exit code of ssh itself, when it reaches nobody or is not let in."""
+"""The exit code of ssh itself, when it cannot connect or log in."""
 NO_PROGRAM = 127
 NOT_BEGUN = 69
-"""The exit code of a session whose machine has begun nothing."""
+"""The exit code of a session that its machine did not start."""
 LOST = 70
-"""The exit code of a session when nobody knows how its agent ended on another machine."""
+"""The exit code of a session whose agent ended on another machine in an unknown way."""
 _NAME = re.compile(r"(?!-)[A-Za-z0-9._@%:\[\]-]{1,255}")
 _OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes")
-"""Ask nobody anything, and lend nothing of this machine: no terminal, no keys, no display, no ports."""
+"""Ask the person nothing, and forward nothing of this machine: no terminal, keys, display or ports."""
 _GUEST = ("-o", "ControlMaster=no")
-"""Use a shared connection that is there, and make none: its maker's end would cut the person's own work over it."""
+"""Use an existing shared connection, but never make one: its end would cut off the person's own work over it."""
 _ALIVE = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2")
-"""A machine that says nothing for so long is out of reach, whatever the network pretends."""
+"""A machine that is silent for so long counts as out of reach, even when the network reports no error."""
 _THERE = 'PATH=$PATH:$HOME/.local/bin; export PATH; exec "$@"'
-"""What makes the usual place of installed programs count, which a command over ssh does not have on its PATH."""
+"""Adds the usual folder of installed programs to the PATH of a command over ssh, which lacks it."""
 _PRO0 = "pro0: "
 _TIED = 'exec 3<&0; { read -r _ <&3; kill -s KILL 0; } >/dev/null 2>&1 & exec "$@" 3<&- </dev/null'
-"""Runs a command, and kills it with all that it has started when whoever holds its stdin open has gone."""
+"""Runs a command without input, and kills its process group once nobody holds the outer stdin open any more."""
 
 
 class Heard(NamedTuple):
-    """What a command on another machine gave, and the seconds that it took."""
+    """The result of a command on another machine, and the seconds that it took."""
 
     code: int
     out: bytes
@@ -51,7 +51,7 @@ class Heard(NamedTuple):
 
 
 def host(name: str) -> str:
-    """Return the name of a host as OpenSSH takes it; raises BadInput for what could be anything else."""
+    """Return a host name that OpenSSH accepts; raises BadInput for a text that it could take for something else."""
     if not _NAME.fullmatch(name):
         hint = "a name that `ssh NAME` reaches, such as one of ~/.ssh/config"
         raise BadInput(f"{name!r} cannot be the name of a host", hint=hint)
@@ -59,7 +59,7 @@ def host(name: str) -> str:
 
 
 def known(ssh: str) -> list[str]:
-    """Return the names that stand in the person's own config of OpenSSH, without patterns."""
+    """Return the host names in the person's OpenSSH config, without patterns."""
     chosen = [after for word, after in itertools.pairwise(_words(ssh)) if word == "-F"]
     try:
         config = Path(chosen[-1]) if chosen else Path("~/.ssh/config").expanduser()
@@ -72,7 +72,7 @@ def known(ssh: str) -> list[str]:
 
 
 def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
-    """Return the words that run a command there; `ssh` is the person's own command line of it.
+    """Return the argv to run a command on a host; `ssh` is the person's own command line of ssh.
 
     Raises EnvironmentMissing when this machine has no such program.
     """
@@ -83,7 +83,7 @@ def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
 
 
 def reason(error_text: str) -> str:
-    """Return the line that says why a command failed there; a banner or a warning of ssh stands before it."""
+    """Return the reason of a remote failure: pro0's first line, else the last one, below any banner of ssh."""
     lines = [line.strip() for line in error_text.splitlines() if line.strip()]
     own = [line.removeprefix(_PRO0) for line in lines if line.startswith(_PRO0)]
     return own[0] if own else lines[-1] if lines else ""
@@ -95,7 +95,10 @@ def _words(ssh: str) -> list[str]:
 
 
 def run(ssh: str, name: str, words: tuple[str, ...], patience: float) -> Heard:
-    """Run a command there; raises EnvironmentMissing when ssh reaches nobody, or it takes or prints too much."""
+    """Run a command on a host.
+
+    Raises EnvironmentMissing when ssh cannot connect, or when the command takes too long or prints too much.
+    """
     line = argv(ssh, name, words)
     heard = listen(line, name, patience, hint=_try(name))
     if heard.code == FAILED:
@@ -112,9 +115,9 @@ def listen(
     environment: dict[str, str] | None = None,
     folder: Path | None = None,
 ) -> Heard:
-    """Run a command that lets another machine speak; raises EnvironmentMissing when it takes or prints too much.
+    """Run a command that talks to another machine; raises EnvironmentMissing when it takes too long or prints too much.
 
-    It ends when this process does, however that ends: the other machine may say nothing for ever.
+    The command ends with this process, however this process ends: the other machine may never answer.
     """
     began, pipe, tied = time.monotonic(), subprocess.PIPE, ("/bin/sh", "-c", _TIED, "sh", *words)
     with subprocess.Popen(
@@ -135,7 +138,7 @@ def listen(
 def _read(
     process: "subprocess.Popen[bytes]", deadline: float, unheard: Callable[[str], EnvironmentMissing]
 ) -> tuple[bytes, bytes]:
-    """Return what a process prints until it has ended; raises what `unheard` makes of too long, or too much."""
+    """Return stdout and stderr of a process after its end; raises the error made by `unheard` at a limit."""
     read: dict[object, bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     with selectors.DefaultSelector() as selector:
         for stream in (process.stdout, process.stderr):

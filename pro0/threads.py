@@ -1,4 +1,4 @@
-"""A few threads that do jobs side by side; each starts when it is wanted first."""
+"""A few threads that run jobs in parallel. Each starts when it is first needed."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ Job = Callable[[], None]
 
 
 class JobThreads:
-    """Up to `most` threads for jobs that may block; a job that fails ends none of them."""
+    """Up to `most` threads for jobs that may block. A failing job does not end its thread."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -17,15 +17,15 @@ class JobThreads:
         self._jobs: SimpleQueue[tuple[Job, Job] | None] = SimpleQueue()  # a thread ends at None
 
     def do(self, job: Job, failed: Job) -> None:
-        """Have a job done, and `failed` when an error comes out of it."""
+        """Queue a job; `failed` is called if the job raises an error."""
         self._jobs.put((job, failed))
         if self._started < self._most:
-            with suppress(RuntimeError):  # the system has no thread left: another one does it, or one that starts later
+            with suppress(RuntimeError):  # no thread can be started now: a running or a later one does the job
                 threading.Thread(target=self._work, daemon=True).start()
                 self._started += 1
 
     def end(self) -> None:
-        """End each thread, after the jobs that came before."""
+        """End all threads once the queued jobs are done."""
         for _ in range(self._started):
             self._jobs.put(None)
 
@@ -34,5 +34,5 @@ class JobThreads:
             job, failed = jobs
             try:
                 job()
-            except Exception:  # noqa: BLE001 - the thread goes on for all others
+            except Exception:  # noqa: BLE001 - the thread goes on with other jobs
                 failed()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from math import isinf
 
 LINE_LIMIT = 4 * 1024 * 1024
-"""Bytes of one message; the longest text that an operation takes is far shorter, escaped too."""
+"""The most bytes of one message. The longest text for an operation is far shorter, even when escaped."""
 DEPTH_LIMIT = 32
 
 JSON = str
@@ -22,7 +22,7 @@ INTERNAL_ERROR = -32603
 
 
 class Unreadable(Exception):
-    """A line that is no message; `too_much` when it may be JSON, but more than is read."""
+    """An unusable line; `too_much` is True when it may be JSON but exceeds a limit."""
 
     def __init__(self, why: str, *, too_much: bool = False) -> None:
         super().__init__(why)
@@ -30,7 +30,7 @@ class Unreadable(Exception):
 
 
 class Fault(Exception):
-    """Why a message is answered with a JSON-RPC error."""
+    """The reason to answer a message with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class Fault(Exception):
 
 
 class LineSplitter:
-    """Cuts a stream of bytes into lines; of a line over the limit nothing is kept but that it was there."""
+    """Cuts a stream of bytes into lines. The content of a line over the limit is dropped."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -63,7 +63,7 @@ class LineSplitter:
 
 
 class Batch:
-    """Collects the responses to an array of messages, and sends them as one when the last is there."""
+    """Collects the responses to an array of messages, and sends them together after the last one."""
 
     def __init__(self, count: int, send: Callable[[JSON], None]) -> None:
         self._left = count
@@ -80,7 +80,7 @@ class Batch:
 
 
 def message_of(line: bytes | None) -> object:
-    """Return the message of a line, None being a line over the limit; raises Fault for an unreadable one."""
+    """Return the message in a line; raises Fault for an unreadable line, and for None, a line over the limit."""
     try:
         if line is None:
             raise Unreadable(f"longer than {LINE_LIMIT} bytes", too_much=True)
@@ -90,7 +90,7 @@ def message_of(line: bytes | None) -> object:
 
 
 def failed(key: str | int | float | None, fault: Fault) -> JSON:
-    """Return the response that says a fault."""
+    """Return the error response for a fault."""
     error = {"code": fault.code, "message": str(fault)} | ({} if fault.data is None else {"data": fault.data})
     return encode({"jsonrpc": "2.0", "id": key, "error": error})
 
@@ -106,7 +106,7 @@ def decode(line: bytes) -> object:
 
 
 def _is_too_deep(line: bytes) -> bool:
-    if line.count(b"[") + line.count(b"{") <= DEPTH_LIMIT:  # as in nearly every line: a start loads no more for them
+    if line.count(b"[") + line.count(b"{") <= DEPTH_LIMIT:  # true of nearly every line, which so needs no import
         return False
     from pro0.rules.size import nested_deeper_than
 
@@ -114,12 +114,12 @@ def _is_too_deep(line: bytes) -> bool:
 
 
 def encode(value: object) -> JSON:
-    """Return a value as one line of ASCII: no control character and no newline of a text gets out as it is."""
+    """Return a value as one line of ASCII, with all control characters and newlines of its texts escaped."""
     return _ENCODER.encode(value)
 
 
 def is_text(value: object) -> bool:
-    """Say whether every text in a value can be written as UTF-8: JSON may spell half a surrogate pair."""
+    """Return True when every text in a value can be written as UTF-8: JSON may contain half a surrogate pair."""
     try:
         return bool(json.dumps(value, ensure_ascii=False).encode())
     except UnicodeEncodeError:
@@ -127,7 +127,7 @@ def is_text(value: object) -> bool:
 
 
 def joined(fields: dict[str, JSON]) -> JSON:
-    """Return the object of these fields; their values are JSON already."""
+    """Return the JSON object of these fields, whose values are JSON text already."""
     return "{" + ",".join(f"{encode(name)}:{value}" for name, value in fields.items()) + "}"
 
 
