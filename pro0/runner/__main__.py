@@ -1,4 +1,4 @@
-"""`python -m pro0.runner OPTIONS`: run as the member named by the environment, as set by its guard."""
+"""`python -m pro0.runner OPTIONS`: run as the member named in the environment, which its guard has set."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The spending of a run: per task, per session in a file for the lead's books, and in total for its limit."""
+"""The spending of a run: per task, per session in a file for the lead's accounts, and in total for its limit."""
 
 from contextlib import suppress
 
@@ -16,7 +16,7 @@ from pro0.store import atomic
 
 
 class Account:
-    """Counts one run. `spent` is in US dollars, as far as agents or list prices tell."""
+    """The cost of one run. `spent` is in US dollars, as far as agents or list prices tell it."""
 
     def __init__(self, context: Context, agent: str) -> None:
         self._context = context
@@ -31,25 +31,25 @@ class Account:
         used = ran.usage
         try:
             price = costs.price(self._entry(used))
-        except OSError:  # the list of prices cannot be opened now; an error here would have the turn done again
+        except OSError:  # the price list cannot be opened now; an error here would repeat the turn
             price = None
         cost = price or 0.0
         self.spent += cost
         self.unpriced += price is None
         self._total = self._total + replace(used, cost_usd=cost)
         if used == Usage() and self._agent == "shell":
-            return  # a command is no turn of an agent, and this would be one more write for each
-        with suppress(Pro0Error):  # the task may be gone, or another's by now
+            return  # a command is no agent's turn, and this would cost one more write per command
+        with suppress(Pro0Error):  # the task may be gone or claimed by others
             runs.counted(self._context, task, used, cost)
         if used == Usage():
             return
         folder = self._context.team.paths.agent_folder(self._context.caller.incarnation)
-        with suppress(OSError), atomic.folder(folder) as place:  # the turn is paid: what it says of its task counts
+        with suppress(OSError), atomic.folder(folder) as place:  # without this record the turn still counts
             atomic.replace(place, USED, msgspec.json.encode(self._total), durable=False)
 
     @property
     def told(self) -> float | None:
-        """Return the known cost of the run, None when no turn has told any."""
+        """Return the known cost of the run, None when no turn has reported any."""
         return None if self.unpriced and not self.spent else self.spent
 
     def _entry(self, used: Usage) -> SessionUsage:

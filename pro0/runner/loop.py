@@ -26,7 +26,7 @@ from pro0.runner.turns import Ran, Turns
 
 INTERRUPTED = 130
 SHORTEST = 0.05
-"""The seconds of the shortest wait: a run does not ask the disk without a pause."""
+"""The seconds of the shortest wait, so that a run never reads the disk without a pause."""
 
 
 class Runner:
@@ -42,7 +42,7 @@ class Runner:
         self._account = Account(context, options.agent)
         self._course = Course()
         self._reached: dict[tuple[str, int], tuple[int, str]] = {}
-        """The next turn of the claim in hand, and what it is told of the last one; an error between them keeps both."""
+        """By task and claim: the next turn's number and the last turn's end; both survive an error between turns."""
         self._watch = claims.changes(context)
 
     def work(self) -> int:
@@ -81,7 +81,7 @@ class Runner:
                 self._rest(Rest(None, error.message), State.ERROR)
 
     def _step(self) -> RunEnd | None:
-        """Do the next thing; return the end of the run when it is over."""
+        """Work on a task or rest; return the end of the run when it is over."""
         if why := self._orders.why_to_end(busy_with=None):
             return RunEnd(0 if self._orders.agreed else INTERRUPTED, why)
         board, now = tasks.board(self._context), self._context.now()
@@ -121,7 +121,7 @@ class Runner:
         self._agent_output.state(State.WORKING, task.id)
         number, previous_end = self._reached.get((task.id, task.epoch), (1, ""))
         while True:
-            require_living(self._context)  # a session that is over keeps its claim until its processes are gone
+            require_living(self._context)  # an ended session keeps its claim until its processes are gone
             self._teller.tell("turn", task.title, task.id, number)
             text = prompt(task, epic, tasks.remarks(self._context, task.id), number, previous_end)
             ran = self._turns.run(task, text, number, self._watch, lambda: self._look(task))
@@ -173,9 +173,9 @@ class Runner:
         return replace(step, end=end)
 
     def _is_ours(self, task: Task) -> bool:
-        """Return True while the claim holds; ask until the store answers, for the turn is over and is judged once.
+        """Return True while the claim holds; ask until the store answers: a finished turn is judged only once.
 
-        Raises the store's error when the run is to end before.
+        Raises the store's error when the run has to end first.
         """
         while True:
             try:
@@ -200,7 +200,7 @@ class Runner:
 
         Returns the reason when a check blocks the act, empty otherwise.
         """
-        step = replace(step, text=within(step.text))  # a refusal of a long text would never pass
+        step = replace(step, text=within(step.text))  # too long a text would be refused every time
         while step.act:
             try:
                 self._carry_out(task.id, step)

@@ -20,7 +20,7 @@ BLIND = 0.2
 
 
 class Orders:
-    """Knows when a run must end. Its signals need the main thread."""
+    """Knows when a run must end. It handles signals, so it needs the main thread."""
 
     def __init__(self, context: Context, client: Process | None, agent_output: AgentOutput) -> None:
         self._client = client
@@ -41,7 +41,7 @@ class Orders:
         yield
 
     def why_to_end(self, busy_with: Task | None) -> str:
-        """Return the reason to end now, empty for none. Mail is answered on the way."""
+        """Return the reason to end now, empty for none. This also reads and answers mail."""
         if self._asked:
             return "interrupted: the runner was asked to end"
         if self._client and not processes.may_live(self._client):
@@ -53,10 +53,10 @@ class Orders:
         return "shutting down, as agreed" if self.agreed else ""
 
     def wait(self, watch: Watch, seconds: float) -> None:
-        """Wait for a change, the client's end, a signal, or `seconds`; without a free descriptor for a moment only."""
+        """Wait for a change, the client's end, a signal, or `seconds`; without a free descriptor, wait a moment."""
         try:
             self._wait(watch, seconds)
-        except OSError:  # the run goes on: the end of its session would have its task done again
+        except OSError:  # the run goes on: if it ended, its task would be done again
             time.sleep(min(seconds, BLIND))
         watch.drain()
 

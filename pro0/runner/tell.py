@@ -38,7 +38,7 @@ class Teller:
             journal.append(folder, self._path.name, line)
 
     def once(self, event: str, text: str) -> None:
-        """Report an unchanged event, such as a reason to idle, only once in a row."""
+        """Report an event, such as a reason to idle, unless its text is that of the last report."""
         if text != self._last:
             self.tell(event, text)
             self._last = text

@@ -76,7 +76,7 @@ class Turns:
             looked = look()
             return looked
 
-        seat = self._seat()  # all that the store tells is read before the start: a turn that is over counts
+        seat = self._seat()  # before the start: an error of the store must not lose a finished turn
         call = self._call(task, prompt, seat)
         self._write(call)
         tag = f"{self._context.caller.incarnation}:{task.id}:{task.epoch}:{number}"

@@ -45,25 +45,25 @@ def broadcast(context: Context, _to: str, text: str) -> str:
 
 
 def approve(context: Context, task: str, text: str) -> str:
-    """Approve a waiting task, named by its id and the digest of what the person saw."""
+    """Approve a waiting task. `task` holds its id and the digest of its state as the person saw it."""
     id, as_seen = _of(context, task)
     return f"{id} approved: {gates.approve(as_seen, id, text).status}"
 
 
 def reject(context: Context, task: str, text: str) -> str:
-    """Reject a waiting task, named by its id and the digest of what the person saw."""
+    """Reject a waiting task. `task` holds its id and the digest of its state as the person saw it."""
     id, as_seen = _of(context, task)
     return f"{id} rejected: {gates.reject(as_seen, id, text).status}"
 
 
 def _of(context: Context, task: str) -> tuple[str, Context]:
-    """Return a task's id, and the context of an act on the task as it was seen."""
+    """Return a task's id, and a context in which an act applies only to the state that the person saw."""
     id, _, digest = task.partition(" ")
     return id, replace(context, shown=digest)
 
 
 def answer_plan(context: Context, plan: str, text: str) -> str:
-    """Approve a plan, named by its member and its id, once the person has confirmed with y."""
+    """Approve a plan, named by its member and its id, if the person has confirmed with y."""
     name, _, id = plan.partition(" ")
     if not _yes(text):
         return f"the plan of {name} waits on"
@@ -73,14 +73,14 @@ def answer_plan(context: Context, plan: str, text: str) -> str:
 
 
 def allow(context: Context, request: str, text: str) -> str:
-    """Allow what an agent asks for, once the person has confirmed with y."""
+    """Grant an agent's permission request, if the person has confirmed with y."""
     if not _yes(text):
         return "the request waits on"
     return _answered(context, request, Choice.ALLOW, "")
 
 
 def deny(context: Context, request: str, text: str) -> str:
-    """Refuse what an agent asks for; it reads the words."""
+    """Refuse an agent's permission request; the agent reads the person's reason."""
     return _answered(context, request, Choice.DENY, text)
 
 
@@ -97,7 +97,7 @@ def reject_plan(context: Context, plan: str, text: str) -> str:
 
 
 def message(context: Context, _to: str, text: str) -> str:
-    """Send a message to the member that the text names first: `@w1 go on`."""
+    """Send a message to the member named at the start of the text: `@w1 go on`."""
     name, _, content = text.strip().lstrip("@").partition(" ")
     if not name or not content.strip():
         return "not sent: write @name and the text"
@@ -135,7 +135,7 @@ def restart(context: Context, name: str, _text: str) -> str:
 
 
 def spawn(context: Context, _target: str, text: str) -> str:
-    """Ask for a new member; without a word for its agent it is a shell."""
+    """Ask for a new member, from the words for its name and its agent, by default `shell`."""
     name, _, agent = text.strip().partition(" ")
     settings = settings_to_hire(context)
     (draft,) = with_definitions([SeatDraft(name=name, agent=agent.strip() or "shell")], settings.agents)
@@ -146,12 +146,12 @@ def spawn(context: Context, _target: str, text: str) -> str:
 
 
 def seen(context: Context, trouble: str, _text: str) -> str:
-    """Drop a trouble that the person has read."""
+    """Drop a trouble, such as a failed hook, which the person has read."""
     return f"seen: {needs.mark_seen(context, trouble).subject}"
 
 
 def shutdown(context: Context, name: str, text: str) -> str:
-    """Ask a member to shut down, once the person has confirmed with y."""
+    """Ask a member to shut down, if the person has confirmed with y."""
     if not _yes(text):
         return f"{name} stays"
     seat = members.shutdown(context, name)
@@ -160,9 +160,9 @@ def shutdown(context: Context, name: str, text: str) -> str:
 
 
 def interrupting(context: Context, name: str, agent: str, *, confirmed: bool) -> bytes:
-    """Return the key that interrupts a member's turn, once confirmed a program's; Refused while it does anything else.
+    """Return the key that interrupts a member's turn, or its program if `confirmed`.
 
-    That key would end an idle shell.
+    Raises Refused in any other state: the key would end an idle shell, for example.
     """
     state = state_now(context, name)
     if state is not State.WORKING and not (state is State.RUNNING and confirmed):

@@ -1,4 +1,4 @@
-"""The loop of the view: keys, frames and news in, one screen out."""
+"""The loop of the view. It takes in keys, frames and news, and draws one screen."""
 
 import base64
 import os
@@ -31,20 +31,20 @@ ESCAPE = 0.03
 """Seconds until an Escape counts as a key, not as the start of a sequence."""
 STEPS = {"shift-down": 1, "shift-right": 1, "shift-up": -1, "shift-left": -1}
 OWN = ("ctrl-t", "shift-page-up", "shift-page-down")
-"""The other keys which a session does not get."""
+"""More keys for the view, which a session never gets."""
 PASTES: tuple[int, ...] = (2004,)
 """The terminal's modes while the view itself takes the keys."""
 WHEEL = (1000, 1006)
-"""The modes for the wheel, where no member reads the mouse."""
+"""The terminal's modes for the wheel, where no member reads the mouse."""
 MOUSE = frozenset({9, 1000, 1002, 1003})
 LATE = 3.0
-"""Seconds after which a turn is no more interrupted: another one may run by then."""
+"""Seconds after which a turn is no longer interrupted: another turn may run by then."""
 DEAF = 0.3
-"""Seconds after the board in which an Escape counts as one too many: in a member it may end a turn."""
+"""Seconds after leaving the board in which an Escape is dropped: in a member it could end a turn."""
 
 
 def watch(context: Context, member: str = "") -> None:
-    """Show a team in this terminal until the person leaves, a member first if one is named."""
+    """Show a team in this terminal until the person leaves; begin with `member` if one is named."""
     with Outer() as outer:
         Viewer(replace(context, vouch=on_board), outer, member).run()
 
@@ -63,7 +63,7 @@ class Viewer:
         self._known_needs: set[str] | None = None
         self._rings = settings(context).bell
         self._next: list[Callable[[], None]] = []
-        """What the reporter has made ready for the loop to do."""
+        """Calls that the reporter's thread leaves for the loop to make."""
         self._deaf_until = 0.0
         self._notices = Notices()
         self._size = outer.size()
@@ -97,7 +97,7 @@ class Viewer:
         self._follow()
 
     def _meet(self) -> None:
-        """Take in what the reporter has found out."""
+        """Take in the reporter's outcomes and news."""
         for outcome in self._reporter.outcomes():
             self._say(outcome)
         while self._next:
@@ -112,13 +112,13 @@ class Viewer:
 
     def _remember(self, pane: Pane) -> str:
         rows: list[str] = []
-        with suppress(Pro0Error):  # what is not there to be seen is said in its place
+        with suppress(Pro0Error):  # without a last screen the pane says so
             rows = last_screen(self._context, pane.name, self._room()[1])
         pane.remember(rows)
         return ""
 
     def _ring(self, news: News) -> None:
-        """Ring for new needs since the last look; the bar shows those of the first look."""
+        """Ring for new needs since the last look; those of the first look only show in the bar."""
         if news.status and self._known_needs is not None and self._rings:
             self._outer.write(desktop.rung(os.environ, f"pro0 {news.status.name}", news.needs, self._known_needs))
         if news.status:
@@ -148,7 +148,7 @@ class Viewer:
         return self._size[0], self._size[1] - 1
 
     def _typed(self, keys: list[Key]) -> None:
-        """Route keys to the view or to the session. Keys for the session go in one piece."""
+        """Route keys to the view or to the session. Adjacent keys for the session are sent in one piece."""
         through = b""
         for key in keys:
             if self._is_dropped(key):
@@ -163,13 +163,13 @@ class Viewer:
         self._through(through)
 
     def _is_dropped(self, key: Key) -> bool:
-        """Return True for a second Escape right after one that left the board, and for a click nobody asked for."""
+        """Return True for an Escape right after leaving the board, and for a click while nothing reads the mouse."""
         if key.name == "escape" and not self._on_board:
             return time.monotonic() < self._deaf_until
         return key.is_mouse and not self._turns(key) and not self._wants_mouse()
 
     def _turns(self, key: Key) -> bool:
-        """Return True for a turn of the wheel over a member that does not read the mouse."""
+        """Return True for a turn of the wheel while no shown member reads the mouse."""
         return key.name in ("wheel-up", "wheel-down") and not self._wants_mouse()
 
     def _wants_mouse(self) -> bool:
@@ -215,7 +215,7 @@ class Viewer:
                 self._reporter.do(partial(self._fetch, act, id))
             case ViewRequest(act="view", target=name):
                 self._on_board = False
-                self._panes.meet(self._reporter.news)  # a line may be younger than the panes
+                self._panes.meet(self._reporter.news)  # a line may be newer than the panes
                 self._panes.show(name)
             case ViewRequest(act="key", text=text):
                 self._on_board = False
@@ -231,13 +231,13 @@ class Viewer:
         self._scroll = Scroll(rows, self._room()[1], from_top=True)
 
     def _fetch(self, act: str, id: str) -> str:
-        """Get what is to be read of a line of the board, for the view to show next."""
+        """Get the full text for a line of the board, and leave it for the loop to show."""
         rows = READS[act](self._context, self._reporter.news, id, self._size[0])
         self._next.append(partial(self._read, rows))
         return ""
 
     def _interrupt(self, name: str, *, confirmed: bool) -> None:
-        """Interrupt a turn, or once confirmed a program; a member that does anything else gets no key."""
+        """Interrupt a member's turn, or its program if `confirmed`; in any other state it gets no key."""
         member, pane = self._reporter.news.member(name), self._panes.named(name)
         if member and pane and pane.connection:
             self._reporter.do(partial(self._aim, pane, member.agent, time.monotonic() + LATE, confirmed=confirmed))
@@ -245,7 +245,7 @@ class Viewer:
             self._say(f"{name} has no terminal here")
 
     def _aim(self, pane: Pane, agent: str, until: float, *, confirmed: bool) -> str:
-        """See that there is something to interrupt, for the view to do it next."""
+        """Check that there is something to interrupt, and leave the interruption for the loop."""
         key = interrupting(self._context, pane.name, agent, confirmed=confirmed)
         self._next.append(partial(self._hit, pane, key, until))
         return ""

@@ -15,7 +15,7 @@ SHORT = "Ctrl+T board"
 NOTICE = 5.0
 """Seconds to show the outcome of an act."""
 READ = 1.0
-"""Seconds in which a person may not have read a notice yet."""
+"""Seconds that a person may need to read a notice."""
 MARKS = {
     State.WORKING: "▸",
     State.RUNNING: "▸",
@@ -30,13 +30,13 @@ MARKS = {
     State.SHUTDOWN: "▪",
     State.IDLE: "",
 }
-"""Signs for states when there is no room for names."""
+"""Signs for states, when there is no room for their names."""
 
 
 class Notices:
-    """What is said to the person: each text for some seconds from the first frame that shows it, the newest first.
+    """Texts for the person, the newest first. They are shown for NOTICE seconds from the first frame with the newest.
 
-    A text that comes before the last one can have been read stands beside it.
+    A text that follows within READ seconds is shown beside the earlier ones; a later text replaces them.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Notices:
         self._since: float | None = None
 
     def say(self, text: str, now: float) -> None:
-        """Take a text; the next frame shows it."""
+        """Add a text for the next frame."""
         if self._since is not None and now - self._since > READ:
             self._texts = []
         self._texts = [text, *(text_before for text_before in self._texts if text_before != text)]
@@ -59,9 +59,9 @@ class Notices:
 def bar(
     members: Sequence[MemberStatus], shown_member: str, columns: int, notice: str = "", needs: Sequence[Need] = ()
 ) -> str:
-    """Return the bar, which says how much needs the person.
+    """Return the bar, which includes the number of needs.
 
-    With little room the others' states become marks; with less, some members are only counted.
+    With little room the states of members not shown become signs; with less, some members are only counted.
     """
     message, counts = visible(notice), in_short(needs)
     needs_text = f"{RESET}{style(State.WAITING)}{counts}{RESET}{DIM}" if counts else ""
@@ -79,13 +79,13 @@ def bar(
 
 
 def title(news: News) -> str:
-    """Return the title of the terminal: the team, and how much needs the person."""
+    """Return the title of the terminal: the team, and the number of needs."""
     team = " ".join(visible(news.status.name).split()) if news.status else ""
     return " · ".join(filter(None, (f"pro0 {team}", in_short(news.needs))))
 
 
 def in_short(needs: Sequence[Need]) -> str:
-    """Return how much needs the person, such as `2 wait · 1 mail`, or an empty string."""
+    """Return the number of needs, such as `2 wait · 1 mail`, or an empty string."""
     mail = sum(need.kind is NeedKind.MAIL for need in needs)
     wait = len(needs) - mail
     counts = (f"{wait} wait{'s' if wait == 1 else ''}" if wait else "", f"{mail} mail" if mail else "")
@@ -98,7 +98,7 @@ def _line(parts: Sequence[str], hint: str, columns: int) -> str:
 
 
 def _around(parts: list[str], at: int, columns: int) -> list[str]:
-    """Return the shown part with as many neighbours as fit, and the number left out on either side."""
+    """Return the shown member's part, as many neighbours as fit, and the number left out on either side."""
     for start in range(at + 1):
         for stop in range(len(parts), at, -1):
             before = [f"{DIM}+{start}{RESET}"] if start else []

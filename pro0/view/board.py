@@ -9,7 +9,7 @@ from pro0.view.news import News
 from pro0.view.wishes import FIELDS, WORDY, Prompt, ViewRequest, asked
 
 KEYS = "n next · Enter view · a answer · t task · / find · @ write · ? help · q leave"
-"""The footer in 80 columns. `HELP` lists all keys, and fits there too."""
+"""The footer in 80 columns. `HELP` lists all keys, and fits into 80 columns too."""
 FEW = "? help · q leave · n next · a answer"
 """The footer of a narrow terminal."""
 HELP = (
@@ -36,22 +36,22 @@ HELP = (
     "Fields edit as in a shell: Ctrl+A E B F W U K Y, Alt+B F D; Tab for names.",
 )
 NO_ROOM = "no room to ask: Space shows all of it"
-"""Said in place of a question that the terminal cannot show whole."""
+"""The notice in place of a question too long for the terminal."""
 GONE = "the line that was chosen is gone: the key again is for this one"
-"""Said in place of an act on a line that has come where another was."""
+"""The notice in place of an act, when another line has taken the place of the chosen one."""
 _PAGE = 3
-"""Lines of the board that are no part of its list."""
+"""Lines of the board outside its list: header, gap and footer."""
 _STEPS = {"up": -1, "k": -1, "wheel-up": -3, "down": 1, "j": 1, "wheel-down": 3}
-"""Keys that choose another line, and how far away it is."""
+"""Keys that choose another line, and the number of lines that they move."""
 
 
 class BoardView:
-    """The chosen line of the board, what is folded and sought, and the line being typed."""
+    """The state of the board: the chosen line, folding, the search, and the line being typed."""
 
     def __init__(self) -> None:
         self._chosen, self._number = ("", ""), 0
         self._held: tuple[str, str] | None = None
-        """The line that was last seen as the chosen one: keys act on no other, wherever it stands by now."""
+        """The line last drawn as the chosen one. Keys act on this line only, wherever it has moved since."""
         self._prompt: Prompt | None = None
         self._unfolded = False
         self._words = ""
@@ -62,11 +62,11 @@ class BoardView:
 
     @property
     def asks(self) -> bool:
-        """Return True while a line is typed where notices stand."""
+        """Return True while the person types a line in the footer, in place of notices."""
         return self._prompt is not None
 
     def open(self) -> None:
-        """Choose the first line: what waits for the person, if anything does."""
+        """Choose the first line, which is the most urgent need if there is any."""
         self.choose("")
 
     def choose(self, part: str) -> None:
@@ -101,7 +101,7 @@ class BoardView:
         return None
 
     def rows(self, news: News, columns: int, lines: int, notice: str) -> list[str]:
-        """Return the rows of the board, with a header and a footer; only what is seen is drawn."""
+        """Return the visible rows of the board, with a header and a footer."""
         listing = self._lines(news)
         at = listing.places[self._hold(listing)] if listing.items else 0
         self._room = columns, lines
@@ -124,25 +124,25 @@ class BoardView:
         return columns_of(asks) + self._prompt.line.shown(room)[1], lines - 1
 
     def _lines(self, news: News) -> BoardRows:
-        """Return the list of a look, made once for each look and search."""
+        """Return the rows of the list, computed once for each news, search and folding."""
         sought = (news, self._unfolded, self._words)
         if self._known is None or self._known[0] is not news or self._known[1:] != sought[1:]:
             self._known, self._board_rows = sought, board_rows(news, unfolded=self._unfolded, words=self._words)
         return self._board_rows
 
     def _at(self, lines: BoardRows) -> int:
-        """Return the number of the chosen line; when it is gone, of the one in its place."""
+        """Return the number of the chosen line; when it is gone, of the line now in its place."""
         self._number = lines.number(*(self._held or self._chosen), self._number)
         return self._number
 
     def _hold(self, lines: BoardRows) -> int:
-        """Return the number of the chosen line, which is seen now and held from then on."""
+        """Return the number of the chosen line, and keep it as the one that the person has seen."""
         number = self._at(lines)
         self._held = self._held or _key(lines.items[number])
         return number
 
     def _moves(self, name: str, lines: BoardRows) -> bool:
-        """Choose another line, and return True for a key that does."""
+        """Choose another line if the key moves; return True for such a key."""
         if not lines.items:
             return False
         now, last_place = self._at(lines), len(lines.items) - 1
@@ -163,7 +163,7 @@ class BoardView:
         return True
 
     def _seek(self, words: str) -> None:
-        """Look for words: another line may be chosen meanwhile, but the one that was is again when they are gone."""
+        """Search for words; once the search ends, the line chosen before is chosen again."""
         self._words, self._held = words, None
 
     def _fold(self) -> None:
@@ -184,7 +184,7 @@ class BoardView:
         return [f"{REVERSE}{fitted(f' {visible(notice) or keys}', columns)}{RESET}"]
 
     def _is_whole(self, prompt: Prompt) -> bool:
-        """Return True when the terminal has room for all of a question: nobody says yes to half of one."""
+        """Return True when the terminal has room for the whole question: nobody should say yes to half of it."""
         columns, lines = self._room
         return len(_question(prompt, columns)) < max(lines - 1, 2)
 
@@ -224,12 +224,12 @@ class BoardView:
 
 
 def _key(item: Item) -> tuple[str, str]:
-    """Return by what a line is known again at another look."""
+    """Return the identity of a line, which stays the same from look to look."""
     return item.part, item.id
 
 
 def _question(prompt: Prompt, columns: int) -> list[str]:
-    """Return all of a question that the next key answers, in as many rows as it takes."""
+    """Return a whole question that one key answers, wrapped into rows."""
     return wrapped(f"{prompt.asks}:", columns)
 
 
@@ -241,7 +241,7 @@ def _asks(prompt: Prompt, columns: int) -> tuple[str, int]:
 
 
 def _completed(line: Line, news: News) -> Line:
-    """Return the line with the name of a member before the cursor completed, as far as it is the only one."""
+    """Return the line with the member's name before the cursor completed, if only one member fits."""
     begun = line.text[: line.at].rpartition(" ")[2].removeprefix("@")
     fitting = [member.agent_id for member in news.members if member.agent_id.startswith(begun)]
     return line.put(f"{fitting[0][len(begun) :]} ") if begun and len(fitting) == 1 else line

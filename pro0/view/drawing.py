@@ -26,7 +26,7 @@ def columns_of(row: str) -> int:
 
 
 def clipped(row: str, columns: int) -> str:
-    """Return the fitting part of a row. After a letter of doubtful width the next column is set explicitly.
+    """Return the part of a row that fits. After a letter of uncertain width the next column is set explicitly.
 
     Only letters and colours pass. Other control sequences are dropped, since any program may have written the row.
     """
@@ -75,7 +75,7 @@ def fitted(text: str, columns: int) -> str:
 
 
 class Canvas:
-    """The current content of the person's terminal, and the way to change it."""
+    """The current content of the person's terminal, and the sequences to change it."""
 
     def __init__(self) -> None:
         self._rows: list[str] = []
@@ -113,7 +113,7 @@ def _broken(line: str, columns: int) -> Iterator[str]:
 
 
 def _fits(line: str, start: int, columns: int) -> int:
-    """Return where the letters of a line from `start` on have no more room, after one at least."""
+    """Return the index of the first letter from `start` on that does not fit; at least one letter always fits."""
     used = 0
     for at in range(start, len(line)):
         used += width(line[at])

@@ -1,4 +1,4 @@
-"""The lines of the board, in order: what waits for the person, members, tasks, messages; and how each looks."""
+"""The lines of the board and their look, in this order: needs, members, tasks, messages."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -20,18 +20,18 @@ from pro0.view.reading import said_by
 
 WAITS = "waits for you"
 FOLDED = "folded"
-"""The id of a line that stands for the finished ones of its part."""
+"""The id of a line that represents the finished lines of its part."""
 NARROW = 60
-"""Columns below which a line has no table, and of its right end only the time."""
+"""Below this many columns a line is no table row, and shows only the time at its right end."""
 TROUBLE = frozenset(
     {
         *(NeedKind.NO_LEAD, NeedKind.CRASH, NeedKind.NOT_STARTED, NeedKind.LOST, NeedKind.ERROR, NeedKind.UNRESPONSIVE),
         *(NeedKind.UNREACHABLE, NeedKind.FAILED, NeedKind.STUCK, NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES),
     }
 )
-"""Needs that something went wrong; the others ask for a word."""
+"""Needs which report that something went wrong. The others ask the person for an answer."""
 _TABLE = {"members": (16, 10, 12, 10, 5), "tasks": (10, 11, 3, 12)}
-"""The columns of each part but for the last one."""
+"""The width of each column in the table of a part, except for the last column."""
 _RANKS = {
     State.CRASHED: 0,
     State.ERROR: 0,
@@ -44,30 +44,30 @@ _ORDER = (Status.FAILED, Status.IN_PROGRESS, Status.DONE, Status.PENDING, Status
 
 
 class Item(NamedTuple):
-    """One line of a part of the board; the person can choose it."""
+    """One line of the board, which the person can choose."""
 
     part: str
     id: str
     cells: tuple[str, ...]
     member: str = ""
-    """The member for Enter to show and m to write to."""
+    """The member for Enter to show and for m to write to."""
     task: str = ""
     """The task that the line is about."""
     look: str = ""
-    """The word whose colour the line has."""
+    """The word that decides the colour of the line."""
     since: datetime | None = None
     cost: str = ""
     need: Need | None = None
     labels: tuple[str, ...] = ()
-    """Words by which the line is found, though it does not say them."""
+    """Words that a search finds, though the line does not show them."""
 
     @property
     def text(self) -> str:
-        """Return all that the line says, without a table."""
+        """Return all cells of the line as one text."""
         return " ".join(filter(None, self.cells))
 
     def row(self, columns: int, now: datetime | None) -> str:
-        """Return the line in exactly so many columns."""
+        """Return the line in exactly `columns` columns."""
         right = age(self.since, now) if columns < NARROW else f"{self.cost}  {age(self.since, now):>3}".strip()
         if not right:
             return short(self._left(columns), columns)
@@ -82,9 +82,9 @@ class Item(NamedTuple):
 
 
 class BoardRows:
-    """All lines of the board at one look, with a heading above each part; asking for one costs the same for any number.
+    """All lines of the board at one look, with a heading above each part. Finding one takes constant time.
 
-    `places` says at which row each item is; `rows` has the items and, as text, headings and the gaps between parts.
+    `places` holds the row of each item. `rows` holds the items and, as text, headings and the gaps between parts.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
@@ -102,14 +102,14 @@ class BoardRows:
         self._numbers = {(item.part, item.id): number for number, item in enumerate(self.items)}
 
     def number(self, part: str, id: str, otherwise: int = 0) -> int:
-        """Return the number of an item, for a missing one that of the first in its part or of its successor."""
+        """Return the number of an item; without an id, of the first in its part; for a missing one, `otherwise`."""
         number = self._numbers.get((part, id))
         if number is not None:
             return number
         return self._firsts.get(part, 0) if not id else max(0, min(otherwise, len(self.items) - 1))
 
     def next_part(self, number: int) -> int:
-        """Return the number of the first item of the part after an item's."""
+        """Return the number of the first item in the part after this item's part."""
         parts = list(self._firsts)
         now = parts.index(self.items[number].part)
         return self._firsts[parts[(now + 1) % len(parts)]]
@@ -123,7 +123,7 @@ class BoardRows:
 
 
 def board_rows(news: News, *, unfolded: bool, words: str) -> BoardRows:
-    """Return the lines of one look: those with all `words` in them, or, without words, with finished ones folded."""
+    """Return the lines of one look: only those with all `words`; without words, finished lines are folded."""
     board = Board(news.tasks)
     need_subjects = {need.subject for need in news.needs}
     names = {member.agent_id for member in news.members}
@@ -139,7 +139,7 @@ def board_rows(news: News, *, unfolded: bool, words: str) -> BoardRows:
 
 
 def age(since: datetime | None, now: datetime | None) -> str:
-    """Return how long ago something was, in at most four letters: 5s, 12m, 3h, 9d."""
+    """Return the time since a moment in a short form: 5s, 12m, 3h, 9d."""
     if since is None or now is None:
         return ""
     seconds = max(0, int((now - since).total_seconds()))
@@ -156,7 +156,7 @@ def short(text: str, columns: int) -> str:
 
 
 def price(dollars: float | None) -> str:
-    """Return a cost in words; an unknown one is not nothing."""
+    """Return a cost as text: empty for none, "$?" for an unknown one."""
     if dollars is None:
         return "$?"
     return f"${dollars:.2f}" if dollars else ""
@@ -176,7 +176,7 @@ def _need(need: Need, board: Board) -> Item:
 
 
 def _members(news: News, *, unfolded: bool) -> Iterator[Item]:
-    """Yield members in trouble first, then those that wait, then the others; the ended ones last."""
+    """Yield the members in trouble, then those that wait, the others, and last the ended ones."""
     ended = [member for member in news.members if member.state in ENDED and member.state is not State.CRASHED]
     present = [member for member in news.members if member not in ended]
     for member in sorted(present, key=lambda member: _RANKS.get(member.state, 2)):
@@ -210,7 +210,7 @@ def _tasks(news: News, board: Board, need_subjects: set[str], *, unfolded: bool)
 
 
 _READINESS: Mapping[str, int] = {"failed": -1, "ready": 1, "blocked": 2, "held back": 2, "waiting": 2, "epic": 3}
-"""Where a task stands by its word: those in trouble first, then those at work, then what can be taken."""
+"""The order of tasks by their status word: failed ones, those at work, ready ones, then the rest."""
 
 
 def _task(task: Task, why: str | None) -> Item:
@@ -224,7 +224,7 @@ def _task(task: Task, why: str | None) -> Item:
 
 
 def _standing(task: Task, why: str | None) -> tuple[str, str]:
-    """Return how a task stands in a word or two, and why."""
+    """Return the status of a task in a word or two, and the reason for it."""
     if task.status is not Status.PENDING:
         return task.status.words, task.closed_reason
     if why is None:
@@ -262,6 +262,6 @@ def _one_lines(cells: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def painted(item: Item, text: str, ends: str) -> str:
-    """Return a text in the style of an item's line."""
+    """Return a text in the colours of an item's line."""
     begins = style(item.look)
     return f"{begins}{text}{ends}" if begins else text

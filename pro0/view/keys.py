@@ -85,7 +85,7 @@ class Keys:
 
     @property
     def waiting(self) -> bool:
-        """Return True when an incomplete sequence waits. It may be just an Escape."""
+        """Return True while a sequence is incomplete. It may be just an Escape."""
         return bool(self._rest)
 
     def take(self, data: bytes) -> list[Key]:
@@ -112,7 +112,7 @@ class Keys:
         return keys
 
     def late(self) -> list[Key]:
-        """Return waiting bytes as a key when their rest does not come. A paste goes on waiting."""
+        """Return an incomplete sequence as a key, since its rest did not come. A paste is kept until complete."""
         if not self._rest or self._rest.startswith(_PASTE):
             return []
         piece, self._rest = self._rest, b""

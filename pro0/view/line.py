@@ -18,11 +18,11 @@ _NAMES = {
     "ctrl-left": "alt-b",
     "ctrl-right": "alt-f",
 }
-"""Other names of the same moves."""
+"""Keys that act like another key."""
 
 
 def _fitting(letters: str, columns: int) -> tuple[list[str], int]:
-    """Return the first letters as they are shown, as many as fit, and their columns; the rest is not looked at."""
+    """Return as many first letters as fit, in their visible form, and the number of their columns."""
     texts: list[str] = []
     used = 0
     for letter in letters:
@@ -36,7 +36,7 @@ def _fitting(letters: str, columns: int) -> tuple[list[str], int]:
 
 
 class Line(NamedTuple):
-    """A text, the place of the cursor in it, and what was cut last."""
+    """A text, the position of the cursor in it, and the text cut last."""
 
     text: str = ""
     at: int = 0
@@ -58,11 +58,11 @@ class Line(NamedTuple):
         return self._replace(at=self._place(name))
 
     def put(self, text: str) -> "Line":
-        """Return the line with a text before the cursor."""
+        """Return the line with a text inserted before the cursor."""
         return self._replace(text=self.text[: self.at] + text + self.text[self.at :], at=self.at + len(text))
 
     def shown(self, room: int) -> tuple[str, int]:
-        """Return the part of the line around the cursor that has room, and the cursor's column there."""
+        """Return the part of the line around the cursor that fits, and the cursor's column in it."""
         backwards, after = self.text[: self.at][::-1], self.text[self.at :]
         before, used = _fitting(backwards, room - 1)
         rest, _ = _fitting(after, room - 1 - used)
@@ -73,7 +73,7 @@ class Line(NamedTuple):
         return "".join([*reversed(before), *rest]), used
 
     def _place(self, name: str) -> int:
-        """Return the column after a move, or at the end of a cut."""
+        """Return the index after a move, or at the other end of a cut."""
         match name:
             case "home" | "ctrl-u":
                 return 0
@@ -93,7 +93,7 @@ class Line(NamedTuple):
         return self.at
 
     def _over(self, step: int) -> int:
-        """Return the place of the next letter with a width: marks belong to the letter before them."""
+        """Return the index of the next letter with a width: combining marks belong to the letter before them."""
         at = self.at + step
         while 0 < at < len(self.text) and not width(self.text[at]):
             at += step

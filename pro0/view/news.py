@@ -57,7 +57,7 @@ class News(msgspec.Struct, frozen=True):
 
 
 class Reporter:
-    """Looks at the team again and again. `news` is the last look; `notify` is called for each, and after each act."""
+    """Looks at the team every second. `news` is the last look; `notify` is called after each look and each act."""
 
     def __init__(self, context: Context, notify: Callable[[], None]) -> None:
         self._context = context
@@ -74,7 +74,7 @@ class Reporter:
         self._wake.set()
 
     def outcomes(self) -> list[str]:
-        """Return what has become of the acts since the last call, in their order; nothing of those without words."""
+        """Return the outcomes of acts since the last call, in order, without empty ones."""
         return [self._outcomes.pop(0) for _ in range(len(self._outcomes))]
 
     def _run(self) -> None:
@@ -90,7 +90,7 @@ class Reporter:
 
 
 def look(context: Context, before: News) -> News:
-    """Return a new look. On an error, return `before` with the reason."""
+    """Return a new look; on an error, return `before` with the reason."""
     try:
         return News(
             status=status(context),
@@ -100,14 +100,14 @@ def look(context: Context, before: News) -> News:
             costs={member.agent_id: member.cost_usd for member in costs.cost(context).members},
             sockets=_sockets(context.team.runtime.read().seats),
         )
-    except Exception as error:  # noqa: BLE001 - the thread that looks does all acts too, and goes on
+    except Exception as error:  # noqa: BLE001 - the thread does all acts too, and must go on
         if _is_removed(context):
             return News(trouble=f"the team {context.team.name} is removed: q leaves")
         return msgspec.structs.replace(before, trouble=reason(error))
 
 
 def _is_removed(context: Context) -> bool:
-    with suppress(Pro0Error):  # a folder that nobody can look at may be there
+    with suppress(Pro0Error):  # an unreadable folder may still be there
         return not context.team.exists()
     return False
 
@@ -123,6 +123,6 @@ def _sockets(seats: tuple[SeatState, ...]) -> dict[str, tuple[str, str]]:
 def _outcome(errand: Callable[[], str]) -> str:
     try:
         return errand()
-    except Exception as error:  # noqa: BLE001 - whatever fails here is told, and the acts after it are done
+    except Exception as error:  # noqa: BLE001 - any failure is shown, and the next acts are done
         hint = error.hint if isinstance(error, Pro0Error) else ""
         return f"{reason(error)}{f' ({hint})' if hint else ''}"

@@ -81,9 +81,9 @@ class Outer:
             pass
 
     def mirror(self, modes: Iterable[int]) -> None:
-        """Set exactly these modes, as far as they are in `MIRRORED`."""
+        """Set exactly those of these modes that are in `MIRRORED`."""
         modes_now = frozenset(modes) & frozenset(MIRRORED)
-        # Off comes first: one mode of the mouse that is switched off takes the others with it.
+        # Off comes first: switching off one mouse mode switches off the others too.
         changes = [f"\x1b[?{mode}l" for mode in sorted(self._modes - modes_now)]
         changes += [f"\x1b[?{mode}h" for mode in sorted(modes_now - self._modes)]
         self._modes = modes_now
@@ -91,7 +91,7 @@ class Outer:
             self.write("".join(changes))
 
     def title(self, text: str) -> None:
-        """Set the terminal's title, if it is another now; the one before comes back at the end."""
+        """Set the terminal's title if it changed; the person's own title returns at the end."""
         if text != self._title:
             self._title = text
             self.write(f"\x1b]2;{text}\x07")

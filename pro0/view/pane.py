@@ -17,7 +17,7 @@ class Pane:
         self.connection: Connection | None = None
         self.rows: list[str] = []
         self.nothing = f"{name} shows nothing yet"
-        """Said in place of rows while there are none."""
+        """The text in place of rows while there are none."""
         self.cursor: tuple[int, int] | None = None
         self.modes: tuple[int, ...] = ()
         self.history: list[str] | None = None
@@ -52,7 +52,7 @@ class Pane:
             self.watch(*self._last)
 
     def remember(self, rows: list[str]) -> None:
-        """Take the last screen of a session that has ended, unless another one is there by now."""
+        """Show the last screen of an ended session, unless a new session is connected by now."""
         self.nothing = f"{self.name} has shown nothing"
         if not self.connection:
             self.rows = rows
@@ -70,7 +70,7 @@ class Pane:
         self._send(protocol.UNWATCH)
 
     def fit(self, columns: int, lines: int) -> None:
-        """Set the session's size before it is shown, so that it is drawn in time."""
+        """Set the session's size before it is shown, so that it has been drawn by then."""
         if self.connection and self._size != (columns, lines):
             self._size = self._last = (columns, lines)
             self._send(protocol.SIZE, {"columns": columns, "lines": lines})

@@ -10,7 +10,7 @@ from pro0.view.pane import Pane
 
 
 class Panes:
-    """One pane for each member; `recall` gets the last screen of one that ended before the view came."""
+    """One pane for each member. `recall` fetches the last screen of a member that ended before the view started."""
 
     def __init__(self, size: tuple[int, int], recall: Callable[[Pane], None]) -> None:
         self._size = size
@@ -22,7 +22,7 @@ class Panes:
 
     @property
     def shown(self) -> Pane | None:
-        """Return the pane that is shown, also of a member that is gone; None while the team has had nobody."""
+        """Return the pane that is shown, even if its member is gone; None until the team has had a member."""
         return self._shown
 
     def named(self, name: str) -> Pane | None:
@@ -30,7 +30,7 @@ class Panes:
         return self._panes.get(name)
 
     def by_descriptor(self) -> dict[int, Pane]:
-        """Return the connected panes by what to wait for."""
+        """Return the connected panes by the descriptor to wait for."""
         return {pane.connection.fileno(): pane for pane in self._panes.values() if pane.connection}
 
     def meet(self, news: News) -> None:
@@ -45,12 +45,12 @@ class Panes:
             if socket:
                 pane.meet(incarnation, socket)
                 pane.fit(*self._size)
-        if names and not self._shown:  # never in place of one that is gone: it would get what is typed for that one
+        if names and not self._shown:  # never replace a pane whose member is gone: keys typed for it would go astray
             self.show(names[0])
         self._recall_shown()
 
     def show(self, name: str) -> None:
-        """Show another pane; for a member that is not there, one that says so."""
+        """Show another pane; for an unknown member, show a pane that says so."""
         if self._shown:
             self._shown.unwatch()
         self._shown = self._panes.get(name)
@@ -61,7 +61,7 @@ class Panes:
         self._recall_shown()
 
     def show_wanted(self) -> bool:
-        """Show the pane that somebody asked for; return True if there was one."""
+        """Show a pane that was asked for from outside; return True if there was one."""
         wanted_panes = [pane for pane in self._panes.values() if pane.wanted]
         for pane in wanted_panes:
             pane.wanted = False
@@ -88,7 +88,7 @@ class Panes:
             pane.leave()
 
     def notice(self) -> str:
-        """Return what is to be said of a shown member without a terminal: that it is gone, or how it comes back."""
+        """Return the notice about a shown member without a terminal: it is gone, or how to restart it."""
         pane = self._shown
         if pane is None or pane.connection:
             return ""
@@ -99,7 +99,7 @@ class Panes:
         return f"{pane.name} has no terminal now{restart}"
 
     def _recall_shown(self) -> None:
-        """Ask once for each end for the last screen of the shown member."""
+        """Request the last screen of the shown member, once for each of its ends."""
         pane = self._shown
         member = self._news.member(pane.name) if pane and not pane.gone else None
         if pane is None or member is None or pane.connection or pane.rows or member.state not in ENDED:

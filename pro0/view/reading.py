@@ -23,13 +23,13 @@ from pro0.view.drawing import plain, wrapped
 from pro0.view.news import News
 
 LAST = 200
-"""The lines of a member's end that are read."""
+"""The number of last lines read from an ended member."""
 LINES = 20_000
-"""The rows of a patch which the view keeps."""
+"""The most rows of a patch that the view keeps."""
 
 
 def whole(context: Context, news: News, id: str) -> str:
-    """Return all of a message, or of a task with its comments; raises NotFound for a missing one."""
+    """Return the whole text of a message, a need, or a task with its comments; raises NotFound for any other id."""
     for letter in news.letters:
         message = letter.message
         if message.id == id:
@@ -47,7 +47,7 @@ def whole(context: Context, news: News, id: str) -> str:
 
 
 def changes(context: Context, name: str, columns: int) -> list[str]:
-    """Return the rows of what a member, or the session of a task, has changed."""
+    """Return the changes of a member, or of the session of a task, as rows of a patch."""
     rows: list[str] = []
     for change in diffs.patch(work.find(context, name).fork):
         text = patch.as_text(change)
@@ -58,7 +58,7 @@ def changes(context: Context, name: str, columns: int) -> list[str]:
 
 
 def ending(context: Context, news: News, name: str) -> str:
-    """Return how a member stands, why, and the last lines that it has shown."""
+    """Return a member's state, the reason for it, its last words, and the last lines of its screen."""
     member = news.member(name)
     if member is None:
         raise NotFound(f"there is no member {name}")
@@ -70,7 +70,7 @@ def ending(context: Context, news: News, name: str) -> str:
 
 
 def last_screen(context: Context, name: str, lines: int) -> list[str]:
-    """Return the last rows that a member has shown, also after its end."""
+    """Return the last rows of a member's screen, even after its end."""
     roster = members.members(context)
     state = roster.state(roster.find(name).agent_id)
     text = last_shown(context.team, state, lines) if state else None
@@ -78,7 +78,7 @@ def last_screen(context: Context, name: str, lines: int) -> list[str]:
 
 
 def state_now(context: Context, name: str) -> State | None:
-    """Return a member's state as it is recorded now, None for none."""
+    """Return a member's state as recorded now, None when none is recorded."""
     record = members.members(context).state(name)
     return record.state if record else None
 
@@ -138,4 +138,4 @@ READS: Mapping[str, Callable[[Context, News, str, int], list[str]]] = {
     "diff": lambda context, _news, id, columns: changes(context, id, columns),
     "words": lambda context, news, id, columns: wrapped(ending(context, news, id), columns),
 }
-"""What may be read of a line of the board, as rows of so many columns."""
+"""By act: the function that returns the text for a line of the board, in rows of at most so many columns."""

@@ -13,9 +13,9 @@ WHEEL = 3
 
 
 class Scroll:
-    """A window on all rows; keys act on its `line`.
+    """A window onto all rows; keys move it, search in it, and mark lines to copy.
 
-    It starts at the last rows, or with `first` at the first ones, for reading a text.
+    It starts at the last rows, or with `from_top` at the first ones, for reading a text.
     """
 
     def __init__(self, rows: list[str], lines: int, *, from_top: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""What keys on the board or in the scrollback ask for: an act of the view, or more words of the person."""
+"""The requests of keys on the board or in the scrollback: an act of the view, or a question to the person."""
 
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ class Prompt(NamedTuple):
     asks: str
     line: Line = Line()
     at_once: bool = False
-    """True when the next key is the answer: y or no."""
+    """True when the next key is the whole answer: y for yes, any other for no."""
 
 
 FIELDS = {
@@ -41,13 +41,13 @@ FIELDS = {
     "t": Prompt("create", "", "new task"),
     "S": Prompt("spawn", "", "new member and its agent"),
 }
-"""Keys that ask for a line whatever is chosen."""
+"""Keys that ask for a line of text, whichever line of the board is chosen."""
 WORDY = frozenset({"send", "broadcast", "message", "create", "spawn", "assign", "reject-plan"})
-"""Acts that are nothing without words."""
+"""Acts that do nothing when the typed text is empty."""
 
 
 def asked(name: str, item: Item, news: News) -> ViewRequest | Prompt | None:
-    """Return what a key asks for on a line: a request to the view, or more words of the person."""
+    """Return the request that a key makes on a line, or the question to the person before it."""
     if item.id == FOLDED:
         return ViewRequest("unfold") if name in ("enter", " ") else _say(f"{name}: choose a line that is not folded")
     task = next((task for task in news.tasks if task.id == item.task), None)
@@ -86,15 +86,15 @@ def _of_member(name: str, item: Item, news: News) -> ViewRequest | Prompt:
 
 
 def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
-    """Return the answer to a line: words for a task, a yes to a plan, a reply, or the asking member."""
+    """Return the way to answer a line: a text for a task, a yes to a plan, a reply, or a view of the asking member."""
     act = "approve" if name == "a" else "reject"
     kind = item.need.kind if item.need else None
     if task and task.waits:
         verb = "answer" if name == "a" and task.waits.kind is Awaiting.INPUT else act
-        # It may come to wait for something else while the person types.
+        # The task may wait for something else by the time the person has typed.
         return Prompt(act, f"{task.id} {task_digest(task)}", f"{verb} {task.id}, with")
     if item.need and kind is NeedKind.PLAN:
-        plan = f"{item.member} {item.need.request}"  # another may be handed in while the person answers
+        plan = f"{item.member} {item.need.request}"  # the member may hand in another plan meanwhile
         if name == "r":
             return Prompt("reject-plan", plan, f"reject the plan of {item.member}, since")
         return Prompt("approve-plan", plan, f"approve the plan of {item.member}? y or n", at_once=True)
@@ -115,7 +115,7 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
 
 
 def _permission(name: str, need: Need) -> ViewRequest | Prompt:
-    """Return the question about a request for permission; one too long for a line is read whole first."""
+    """Return the question about a permission request; a request too long for a line has to be read in full first."""
     if name == "r":
         return Prompt("deny", need.request, f"refuse it to {need.member}, since")
     if need.why.endswith(CUT):
