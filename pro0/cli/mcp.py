@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def mcp(context: click.Context, tool: str | None) -> None:
     """Serve the tools of a team to an agent, over stdio (MCP).
 
-    An agent starts this beside itself. Who calls is proven by the guard above it, or by what `pro0 member env` gave it:
-    a member gets its member's tools; an agent of your own, outside any team, can make a team and lead it. No caller
-    here is ever you, the person: verdicts stay yours. The server ends with its agent.
+    An agent starts this command as its MCP server. The guard above it, or the variables from `pro0 member env`, prove
+    who the caller is. A member gets the tools of a member. An agent of your own, outside any team, can make a team and
+    lead it. No caller counts as a person here, so none can give a verdict. The server ends with its agent.
 
     \b
     Examples:
@@ -49,7 +49,7 @@ def mcp(context: click.Context, tool: str | None) -> None:
 
 
 def serve_there(folder: str) -> int:
-    """Serve the tools to an agent of another machine's team: each call is done at home."""
+    """Serve the tools to an agent of another machine's team; that machine carries out each call."""
     from pro0.link.asks import TOOLS_FOR_OTHERS
     from pro0.link.calling import ask_home
     from pro0.mcp.server import serve

@@ -22,7 +22,7 @@ from pro0.rules.mail import given_up_to
 from pro0.rules.text import visible
 
 LOOK = 0.1
-"""Seconds between two looks at the file's stamp of `inbox --wait`; the file is read only when that changed."""
+"""Seconds between two looks of `inbox --wait` at a mailbox's stamp; the mailbox is read only after a change."""
 
 
 @click.command()
@@ -38,9 +38,9 @@ def send(
 ) -> None:
     """Send a message to one member, by id or name, or to `lead` or `human`.
 
-    A recipient that is unknown or was shut down is exit 3, and nothing is sent. For one that has crashed it is kept,
-    and read once somebody has restarted it. What was sent is kept until it is read; with --wait you are told whether it
-    was, or why it waits. --json prints the message as stored.
+    If the recipient is unknown or was shut down, nothing is sent, exit 3. A message is kept until it is read; a crashed
+    member reads it after its restart. With --wait you are told whether it was read, or why it still waits.
+    --json prints the message as stored.
 
     \b
     Examples:
@@ -58,7 +58,7 @@ def send(
     else:
         write(f"sent to {message.to} (message {message.seq})")
     if wait is not None:
-        sys.stdout.flush()  # who reads this elsewhere knows already that it is sent
+        sys.stdout.flush()  # a program that reads this output learns at once that it is sent
         _wait_until_read(context, message, wait)
     elif (fate := delivery.fate(context, message)).is_said:
         say(f"{fate.result}: {fate.why}")
@@ -82,7 +82,7 @@ def _waits(fate: Fate) -> bool:
 @team_option
 @json_option
 def broadcast(text: str, team: str | None, as_json: bool) -> None:
-    """Send a message to every living member but yourself.
+    """Send a message to every living member, except yourself.
 
     --json prints the list of messages as stored.
 
@@ -117,8 +117,8 @@ def inbox(
 ) -> None:
     """Read your unread messages.
 
-    A person's are marked as read once they are shown; those of a member's session by its next call, or by --ack. Very
-    many come to a session in parts: a line on stderr says how many more are unread.
+    A person's messages are marked as read once they are shown; those of a member's session by its next `inbox` call, or
+    by --ack. A session gets very many messages in parts: a line on stderr says how many more are unread.
     --json prints a list of {mailbox, message {id, seq, from, to, type, content, timestamp, read, inReplyTo}, again}.
 
     \b
@@ -164,7 +164,7 @@ def _read_fresh(context: Context, wait: float | None, *, ack: bool, as_json: boo
 
 
 def _hand_out(context: Context, seconds: float, *, as_json: bool) -> list[Letter]:
-    """Show a session its unread mail; mail not shown to its end, for any reason, counts as not given."""
+    """Show a session its unread mail; if it cannot be shown completely, it is taken back and given again later."""
     letters: list[Letter] = []
     with interruptible() as interruption:
         try:
@@ -176,13 +176,13 @@ def _hand_out(context: Context, seconds: float, *, as_json: bool) -> list[Letter
             if letters or (is_ended and _has_mail_out(context)):
                 _take_back(context)
             if is_ended:
-                drop(sys.stdout)  # it is given again, and whoever reads so slowly may never read it
+                drop(sys.stdout)  # this mail is given again, and a slow reader may never read the rest
             raise
     return letters
 
 
 def _has_mail_out(context: Context) -> bool:
-    """Return True when this session has got mail still to be read."""
+    """Return True when this session was given mail that is not yet marked as read."""
     with suppress(Pro0Error):
         heads = [context.team.mailbox(name).head.read() for name in messages.addresses(context.team, context.caller)]
         return any(given_up_to(head, context.caller.incarnation) > head.acked for head in heads)
@@ -190,7 +190,7 @@ def _has_mail_out(context: Context) -> bool:
 
 
 def _take_back(context: Context) -> None:
-    """Let the mail be given again; the error to tell is the one before, so this one only says where the mail is."""
+    """Take the mail back, to give it again; if that fails, only say where the mail is, and keep the first error."""
     try:
         messages.take_back(context)
     except Pro0Error as error:
@@ -213,9 +213,9 @@ def _text(text: str) -> str:
 
 
 def _fresh(context: Context, seconds: float, check: Callable[[], None] = lambda: None) -> list[Letter]:
-    """Return the unread mail, waiting for it; the mailbox is read again only after it changed.
+    """Return the unread mail, waiting for it up to `seconds`; the mailbox is read again only after a change.
 
-    While it waits it calls `check` again and again.
+    `check` is called repeatedly while it waits.
     """
     deadline = time.monotonic() + seconds
     while True:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pro0.cli.agent.programs import AgentProgram
 
 LIMIT = 1024 * 1024
-"""Bytes of the largest screen that is read."""
+"""The most bytes of a screen file."""
 
 
 @click.command("list")
@@ -36,14 +36,15 @@ LIMIT = 1024 * 1024
 def list_agents(as_json: bool, output: str | None) -> None:
     """List the agents that members can run: what is installed, what is missing, how their states are known.
 
-    Those that the settings define here are among them.
+    The list includes agents that the settings in this directory define.
 
-    STATE says where its state is read, the most trusted first: own (its own files, events or server), title, screen,
-    process. MAIL says how it learns of mail: own (its own channel), turn-end (it asks when a turn ends), mailbox (it
-    watches it), line (one fixed line in its pane), or not at all. Every program is asked for its version, at most 10 s.
+    STATE lists where pro0 reads an agent's state, the most trusted source first: own (the agent's own files, events or
+    server), title, screen, process. MAIL lists how the agent learns of mail: own (its own channel), turn-end (it asks
+    at the end of a turn), mailbox (it watches its mailbox), line (one fixed line in its pane), or - for not at all.
+    Each program is asked for its version, for at most 10 s.
 
-    SEEN is the newest version that the rules for its states were proved with. What `pro0 agent prove` has switched off
-    here is said below the table.
+    SEEN is the newest version with which the rules for the agent's states were proved. Lines below the table name what
+    `pro0 agent prove` has switched off on this machine.
 
     --json prints [{agent, program, path, version, seen, unproved, proved, off, usable, missing, state, delivery,
     resumes}].
@@ -97,11 +98,10 @@ def _settings() -> Settings:
 @json_option
 @click.pass_context
 def explain(context: click.Context, agent: str, screen: str | None, title: str, as_json: bool) -> None:
-    """Say which state a screen or a title of an agent means, by which rule, and which rows made it so.
+    """Say which state a screen or a title of an agent means, by which rule, and from which rows.
 
-    Exit 1 when nothing is known of it: pro0 then types nothing into that pane. AGENT is one whose screens pro0 knows:
-    claude, codex, gemini, opencode and pi, and also acp, aider, copilot and qwen; or one that the settings define here
-    with its screens.
+    Exit 1 when the state is unknown: pro0 types nothing into such a pane. AGENT is an agent whose screens pro0 knows
+    (claude, codex, gemini, opencode, pi, acp, aider, copilot, qwen), or one whose screens the settings define.
 
     --json prints {agent, state, source, rule, note, readings: [{source, state, rule, note, place, rows}]}.
 
@@ -125,7 +125,7 @@ def explain(context: click.Context, agent: str, screen: str | None, title: str, 
 
 
 def _drawing(agent: str) -> Drawing:
-    """Return how an agent draws its states, as the settings here say or pro0 knows; raises NotFound for any other."""
+    """Return the rules for an agent's screens, from the settings or else from pro0; raises NotFound without any."""
     definition = _settings().agents.get(agent)
     if definition is None:
         return drawing_named(agent)

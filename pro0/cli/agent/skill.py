@@ -22,7 +22,8 @@ FILE = "SKILL.md"
 def install_skill(agents: tuple[str, ...], project: bool, force: bool) -> None:
     """Put the skill “work in a pro0 team” where agents look for skills.
 
-    For all agents that look for skills, or for those that are named. A file that says something else is left alone.
+    Without AGENT it does so for all agents that look for skills. A file with other content stays, unless --force is
+    given.
 
     \b
     Examples:
@@ -35,7 +36,7 @@ def install_skill(agents: tuple[str, ...], project: bool, force: bool) -> None:
 
 
 def _folders(agents: tuple[str, ...]) -> list[str]:
-    """Return the folders in which these agents, or all, look; raises BadInput for an agent without such a folder."""
+    """Return the skill folders of these agents, or of all; raises BadInput for an agent without a skill folder."""
     by_agent = {name: adapter_named(name).skills for name in agents or AGENTS}
     for name, folder in by_agent.items():
         if agents and not folder:

@@ -16,7 +16,7 @@ from pro0.ops.team import settings_file
 from pro0.store import paths
 
 POWERS = frozenset({"verdicts", "permissionMode", "planApproval"})
-"""Settings that say what agents may do without a person: a change of them is a verdict."""
+"""Settings that decide what agents may do without a person. Changing one of them is a verdict."""
 project_option = click.option("--project", "in_project", is_flag=True, help="In the project's .pro0/config.yaml.")
 
 
@@ -27,8 +27,10 @@ project_option = click.option("--project", "in_project", is_flag=True, help="In 
 def config(context: click.Context, in_full: bool, as_json: bool) -> None:
     """Show the settings in force and where each comes from.
 
-    A flag wins over the environment, that over the project's .pro0/config.yaml, that over config.yaml in PRO0_HOME.
-    --json prints a list of {name, value, source}; with --long each has {about, values, default, variable} too.
+    A flag has precedence over the environment, the environment over .pro0/config.yaml in the project, and that file
+    over config.yaml in PRO0_HOME.
+
+    --json prints a list of {name, value, source}; with --long also about, values, default and variable.
 
     \b
     Examples:
@@ -44,7 +46,7 @@ def config(context: click.Context, in_full: bool, as_json: bool) -> None:
 @config.command("list", hidden=True)
 @json_option
 def list_settings(as_json: bool) -> None:
-    """Show the settings in force and where each comes from: what `pro0 config` does.
+    """Show the settings in force and where each comes from, like `pro0 config`.
 
     --json prints a list of {name, value, source}.
 
@@ -113,9 +115,9 @@ def get(name: str, as_json: bool) -> None:
 @click.argument("value", shell_complete=completing.setting_values)
 @project_option
 def put(name: str, value: str, in_project: bool) -> None:
-    """Give a setting a value, in config.yaml of PRO0_HOME or in the project's .pro0/config.yaml.
+    """Set a value in config.yaml of PRO0_HOME, or with --project in the project's .pro0/config.yaml.
 
-    Every other line of the file, and every comment, stays as it is. Lists are given with commas.
+    All other lines of the file and all comments stay as they are. Separate the values of a list with commas.
 
     \b
     Examples:
@@ -131,7 +133,7 @@ def put(name: str, value: str, in_project: bool) -> None:
 @click.argument("name", shell_complete=completing.settings)
 @project_option
 def unset(name: str, in_project: bool) -> None:
-    """Take a setting out of config.yaml of PRO0_HOME, or of the project's .pro0/config.yaml.
+    """Remove a setting from config.yaml of PRO0_HOME, or with --project from the project's .pro0/config.yaml.
 
     \b
     Examples:
@@ -145,12 +147,12 @@ def unset(name: str, in_project: bool) -> None:
 @config.command()
 @click.option("--show", is_flag=True, help="Only show what it is, and agree to nothing.")
 def trust(show: bool) -> None:
-    """Agree to what this project's .pro0 asks for, as it is now.
+    """Trust the settings in this project's .pro0 as they are now.
 
-    Whoever may write those files could have commands run as you, or agents do more than you let them. So these count
-    only after this, and only until they change: what it would run (hooks, layouts, agents, worktree, notify, ssh),
-    what it would hand out (passEnvironment, store), what it would allow (a permissionMode, planApproval or verdicts
-    beyond yours), and limits above yours (as maxWorkers). What is in PRO0_HOME is yours and needs no such word.
+    Whoever can write these files could run commands as you, or let agents do more than you allow. So these settings
+    take effect only after this command, and only until they change: commands to run (hooks, layouts, agents, worktree,
+    notify, ssh), data to hand out (passEnvironment, store), rights beyond yours (permissionMode, planApproval,
+    verdicts), and limits above yours (such as maxWorkers). Settings in PRO0_HOME are yours and need no trust.
 
     \b
     Examples:
@@ -170,7 +172,7 @@ def trust(show: bool) -> None:
 
 
 def say_withheld(home: Path, folder: Path) -> None:
-    """Tell a person what a project's settings ask for in vain."""
+    """Tell a person which settings of the project are not in force until they are trusted."""
     if withheld := consent.withheld(home, folder):
         names = ", ".join(withheld)
         say(f"this project's settings ask for {names}: not in force until you allow it: pro0 config trust --show")
@@ -190,10 +192,10 @@ def _file(name: str, *, in_project: bool) -> Path:
 
 
 def _say_result(path: Path, name: str) -> None:
-    """Print the value in force, and its source when that is not the file."""
+    """Print the value in force and its source, and say so when another source overrides the changed file."""
     try:
         setting = _in_force(name)
-    except Pro0Error as error:  # the change is made all the same
+    except Pro0Error as error:  # the file is changed nevertheless
         write(f"{path} is changed: {name}")
         say(f"no setting counts yet: {error.message}")
         return

@@ -1,4 +1,4 @@
-"""`pro0 verdict`: how a person's verdicts are known for a person's."""
+"""`pro0 verdict`: how pro0 knows that a verdict comes from a person."""
 
 import os
 
@@ -17,7 +17,7 @@ from pro0.store import paths
 def verdict() -> None:
     """How your verdicts are known for yours.
 
-    Approving, rejecting and whatever else only a person may do needs a terminal; with a PIN also that.
+    A verdict, such as an approval or a rejection, is given on a terminal. If you set a PIN, each verdict asks for it.
 
     \b
     Examples:
@@ -30,8 +30,8 @@ def verdict() -> None:
 def pin(*, remove: bool) -> None:
     """Set or change the PIN that your verdicts ask for.
 
-    It is asked for on the terminal and nowhere else, so that no program of yours gives a verdict by making itself a
-    terminal. After five wrong ones nobody is asked for 15 minutes. Beside a PIN `verdicts: scripts` means nothing.
+    Commands ask for the PIN on the terminal only. So no program can give a verdict by opening a terminal of its own.
+    After five wrong PINs verdicts are refused for 15 minutes. With a PIN the setting `verdicts: scripts` has no effect.
 
     \b
     Examples:

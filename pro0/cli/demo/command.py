@@ -25,7 +25,7 @@ def demo(mode: str, attach: bool, keep: bool, as_json: bool) -> None:
     """Watch a whole team at work, from start to cleanup.
 
     A lead and three members build, test and release a small program in a git repository of their own. One of them is
-    killed on the way. Your own home, tmux and repositories are not touched. Exit 0 only if everything held.
+    killed on the way. Your own home, tmux and repositories are not touched. Exit 0 only if every check passed.
 
     auto shows the members in tmux, which is installed when that needs no password; else they run headless.
 

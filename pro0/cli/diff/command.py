@@ -22,7 +22,7 @@ from pro0.rules import patch
 
 Write = Callable[[bytes], object]
 UNABLE = (126, 127)
-"""How a shell ends that cannot run its command, or cannot find it."""
+"""The exit codes of a shell that cannot run or cannot find its command."""
 
 
 @click.command()
@@ -31,12 +31,12 @@ UNABLE = (126, 127)
 @team_option
 @json_option
 def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
-    """Show what a member, a worker or the session of a task has changed, against where its work forked.
+    """Show what a member, a worker or the session of a task has changed, since its work forked from the checkout.
 
-    All of it counts: commits, changes that are not committed, and new files that git does not ignore, also inside
-    submodules. On a terminal it goes through your pager (GIT_PAGER, pager.diff and core.pager of your own settings,
-    PAGER, less); elsewhere it is a patch for `git apply`, whole with its binary files. Members without a worktree share
-    the project's checkout: there it shows what nobody has committed yet.
+    This includes commits, uncommitted changes, and new files that git does not ignore, also inside submodules. On a
+    terminal the diff goes through your pager (GIT_PAGER, pager.diff or core.pager of your own settings, PAGER, less).
+    Elsewhere it is a patch for `git apply`, including binary files. Members without a worktree share the project's
+    checkout: for them it shows all changes not committed yet.
 
     --json prints {name, shared, worktree, branch, base, tip, commits [{id, at, author, title}], files [{path, kind,
     added, removed, was, committed}], added, removed, uncommitted, unreadable}; added and removed of a binary file are
@@ -66,7 +66,7 @@ def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
 
 
 def as_mapping(work: NamedWork, difference: Difference) -> dict[str, object]:
-    """Return some work as the JSON of `pro0 diff`."""
+    """Return a line of work in the form of `pro0 diff --json`."""
     place = str(work.fork.folder) if work.fork.files else ""
     head = {"name": work.name, "shared": work.shared, "worktree": place}
     return {**head, **mapping(difference), "uncommitted": difference.uncommitted}
@@ -98,7 +98,7 @@ def _row(change: FileChange) -> tuple[str, ...]:
 def _print(fork: Fork) -> None:
     sys.stdout.flush()
     try:
-        # A program that applies it needs binary files too; a person reads that they differ.
+        # A program that applies the patch needs the content of binary files; a person does not read it.
         for row in diffs.patch(fork, whole=not sys.stdout.isatty()):
             sys.stdout.buffer.write(row)
         sys.stdout.buffer.flush()
@@ -128,7 +128,7 @@ def _pager(command: str, name: str) -> Iterator[Write]:
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.PIPE, env=environment)
     assert process.stdin
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the pager's while the pager is there
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C belongs to the pager while it runs
     try:
         with suppress(BrokenPipeError):
             yield process.stdin.write

@@ -15,9 +15,9 @@ from pro0.ops.work import diffs
 def merge(names: tuple[str, ...], team: str | None) -> None:
     """Merge what members have committed into the project's checkout, one after the other.
 
-    It takes the commits of their worktrees. Each merge is predicted first: one that would conflict is named, exit 4,
-    and nothing is touched; nor is anything while the checkout has changes that are not committed. The member goes on in
-    its worktree, on its branch. What it has not committed stays out, which is said.
+    The commits come from the members' worktrees. Each merge is predicted first: if it would conflict, the member is
+    named and not merged, exit 4. Nothing is merged while the checkout has uncommitted changes, exit 4. A member goes on
+    in its worktree, on its branch. Its uncommitted changes are not merged, and a message says so.
 
     \b
     Examples:

@@ -53,14 +53,15 @@ def doctor(
 ) -> None:
     """Check this machine and the store, and say how to mend what is wrong.
 
-    Exit 1 when a check fails; a warning is none. Without --repair nothing is changed. With it, files that cannot be
-    read are moved aside (NAME.corrupt-TIME, never deleted) and made anew from what is left of them and from the other
-    files; claims of dead sessions are given back; what was made or removed by half is finished; left-over processes of
-    teams that are stopped or gone are ended, after asking. What only a lead writes is not repaired while that lead is
-    alive: exit 4. A file of a newer pro0 is never touched.
+    Exit 1 when a check fails; a warning is no failure. Without --repair nothing is changed.
 
-    With --host nothing here is looked at. HOST is a name that `ssh HOST` reaches without asking anything. pro0 must be
-    installed there in the same version.
+    With --repair, unreadable files are moved aside (NAME.corrupt-TIME, never deleted) and made anew from their readable
+    parts and from other files. Claims of dead sessions are released. Half-done creations and removals are completed.
+    Leftover processes of stopped or removed teams are ended, after asking. A file that only the lead writes is not
+    repaired while the lead is alive, exit 4. A file of a newer pro0 is never touched.
+
+    With --host only another machine is checked. `ssh HOST` must reach it without asking anything, and it needs pro0 in
+    the same version.
 
     --json prints {checks: [{name, state, what, mend, team}], repaired: [what was done]}, the state being ok, warn or
     fail.

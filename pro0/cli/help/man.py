@@ -21,7 +21,7 @@ _FONTS = re.compile(r"\\f[BIRP]")
 def man(command: tuple[str, ...]) -> None:
     """Show the manual page of a command, or of layout, tasks, hooks, reliability, and `5 config`.
 
-    On a terminal by `man`, otherwise as plain text.
+    On a terminal `man` shows the page; otherwise it is printed as plain text.
 
     \b
     Examples:

@@ -25,9 +25,9 @@ from pro0.ops.team.machines import MachineStatus
 def join(url: str, there: str | None, machine: str | None, mode: str | None, as_json: bool) -> None:
     """Let this machine take part in a team that a database keeps.
 
-    Members that are spawned here work in this directory's project, so be in a clone of the same repository. A lead
-    starts on this machine and runs them. Tasks, mail and verdicts are the team's. Without TEAM the only team of that
-    database is meant.
+    A lead starts on this machine and runs the members that you spawn here. They work in this directory's project, so
+    run this command in a clone of the team's repository. Tasks, mail and verdicts are shared by the whole team. TEAM
+    can be left out when the database has only one team.
 
     --json prints what `host list --json` prints.
 
@@ -84,9 +84,8 @@ def list_hosts(team: str | None, as_json: bool) -> None:
 def leave(team: str | None, machine: str | None, force: bool) -> None:
     """Take this machine out of a team, or give up one that is gone.
 
-    Its members leave with it, and their tasks are given back. What members of this machine have not committed is saved
-    in a commit first; branches that are not merged stay, exit 7. A machine that was given up ends its members when it
-    is back.
+    Its members leave with it, and their tasks are released. Uncommitted changes of members on this machine are saved in
+    a commit first. Unmerged branches stay, exit 7. A machine that was given up ends its members when it comes back.
 
     \b
     Examples:

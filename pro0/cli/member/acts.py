@@ -86,11 +86,11 @@ def spawn(
     no_wait: bool,
     as_json: bool,
 ) -> None:
-    """Start a new member, or an ended one again: same id, same mailbox.
+    """Start a new member, or an ended one again with the same id and mailbox.
 
-    With --no-wait a member that cannot be started stays, under what needs you.
+    With --no-wait, a member that cannot be started stays in the team, and `pro0 needs` lists it.
 
-    --json prints what `member list --json` prints of it, and `made`, the ids of the tasks that were made for it.
+    --json prints the member as `member list --json` does, and `made`: the ids of the tasks that were made for it.
 
     \b
     Examples:
@@ -142,9 +142,9 @@ def spawn(
 def restart(name: str, fresh: bool, team: str | None, as_json: bool) -> None:
     """Start a new session of a member that has ended.
 
-    An agent that can goes on with its earlier conversation.
+    The agent continues its earlier conversation if it can, unless --fresh is given.
 
-    --json prints what `member list --json` prints of it.
+    --json prints the member as `member list --json` does.
 
     \b
     Examples:
@@ -171,10 +171,10 @@ def shutdown(
 ) -> None:
     """Ask a member to shut down.
 
-    A member that works says "not yet" and is asked again when it is free. If it stays, exit 4 says why.
+    A working member answers "not yet" and is asked again when it is free. If it stays, the command says why, exit 4.
 
-    --json prints what `member list --json` prints of it, and exit {at, code, signal, reason}, null when it was not
-    waited for.
+    --json prints the member as `member list --json` does, and `exit`: {at, code, signal, reason}, or null when the
+    command did not wait for the end.
 
     \b
     Examples:
@@ -206,12 +206,12 @@ def shutdown(
 
 
 def _creating(context: Context, seat: Seat, draft: Draft) -> str:
-    """Return the command that makes the task of a new member, should this one not come to it."""
+    """Return the command that makes the task of a new member, in case this process is ended before."""
     return shlex.join(["pro0", "task", "create", draft.title, "--assignee", seat.agent_id, "-t", context.team.name])
 
 
 def _create_tasks(context: Context, seat: Seat, drafts: list[Draft], owed: Sequence[str]) -> list[Task]:
-    """Return the tasks of a new member; an error says that it is there, since nobody undoes its start."""
+    """Make and return the tasks of a new member; an error says that the member exists, since its start stays."""
     try:
         return tasks.create(context, [replace(draft, assignee=seat.agent_id) for draft in drafts])
     except Pro0Error as error:
@@ -223,7 +223,7 @@ def _create_tasks(context: Context, seat: Seat, drafts: list[Draft], owed: Seque
 def _started(
     context: Context, seat: Seat, *, no_wait: bool = False, quiet: bool = False, owed: Sequence[str] = ()
 ) -> None:
-    """Wait until a member is up; `owed` are the commands for what was to be done then, and is not without it."""
+    """Wait until a member is up; on an error, name the `owed` commands, which would have followed."""
     from pro0.engine.outcomes import started
 
     if no_wait:

@@ -8,7 +8,7 @@ from pro0.cli.output import json_option, say, write_json
 from pro0.ops.work import sessions
 
 _FOUND = "PATH=$PATH:$HOME/.local/bin"
-"""What lets a command over ssh find pro0 in its usual place."""
+"""Lets a command over ssh find pro0 in its usual folder."""
 
 
 @click.command()
@@ -18,9 +18,10 @@ _FOUND = "PATH=$PATH:$HOME/.local/bin"
 def forget(name: str, team: str | None, as_json: bool) -> None:
     """Give up what a machine out of reach runs for an ended member.
 
-    Its tasks are given back, though its program may go on there. What ends it there is printed.
+    Its tasks are released, although its program may still run on that machine. The commands to end it there are
+    printed.
 
-    --json prints a list of these commands.
+    --json prints these commands as a list.
 
     \b
     Examples:

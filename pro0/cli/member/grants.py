@@ -1,4 +1,4 @@
-"""`pro0 member env`, `grants` and `revoke`: who acts as a member from outside."""
+"""`pro0 member env`, `grants` and `revoke`: programs outside the team that act as a member."""
 
 import shlex
 
@@ -18,8 +18,8 @@ from pro0.ops import grants
 def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
     """Print the variables with which a program acts as a member's present session.
 
-    Each call makes a grant of its own: it is good until that session ends, or you revoke it. Nothing that is started
-    with it is ended when the member ends. Only you can make one, in a terminal, never a member.
+    Each call makes a new grant, which is valid until that session ends or you revoke it. Programs that you start with
+    these variables go on when the member ends. Only a person can make a grant, on a terminal; a member never can.
 
     --json prints a mapping of names to values.
 
@@ -41,9 +41,9 @@ def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def list_grants(name: str | None, team: str | None, as_json: bool) -> None:
-    """List who was given the variables of a member, of one or of all.
+    """List who was given the variables of a member by `member env`, for one member or for all.
 
-    --json prints a list of {id, agentId, by, at, valid}; `valid` is false once the session it was for is over.
+    --json prints a list of {id, agentId, by, at, valid}; `valid` is false once the session of the grant is over.
 
     \b
     Examples:
@@ -68,9 +68,10 @@ def list_grants(name: str | None, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def revoke(name: str, team: str | None, as_json: bool) -> None:
-    """End what `member env` gave: one grant by its id, or all of a member.
+    """End what `member env` gave: one grant by its id, or all grants of a member.
 
-    What still uses it is refused from then on, exit 4. --json prints a list of the ids that were ended.
+    A program that still uses such a grant is refused from then on, exit 4. --json prints the ids of the ended grants as
+    a list.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`pro0 hosted`: what pro0 on another machine calls over `ssh`."""
+"""`pro0 hosted`: the command that pro0 on another machine calls over `ssh`."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from pro0.store import paths
 from pro0.store.files import add_links, make_folder
 
 SESSION, CODE = ("serve", "end"), ("receive", "make", "give", "leave")
-"""What is done for a session, and for the code of a member."""
+"""The acts on a session, and the acts on the code of a member."""
 _MEMBER = re.compile(r"[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*")
 
 
@@ -28,9 +28,10 @@ _MEMBER = re.compile(r"[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*")
 def hosted(act: str, whose: str, patience: float, branch: str, save: bool, tip: str) -> None:
     """Run a member for another machine, and keep its code; called by pro0 there.
 
-    `serve` starts its session here or finds it, and carries messages over stdin and stdout. `end` ends it, and prints
-    how it ended once its whole tree has. `receive` and `give` are git's ends of a push and a fetch. `make` makes the
-    member's worktree of what was received. `leave` removes it when all of it is home.
+    `serve` starts or finds the session on this machine, and passes messages over stdin and stdout. `end` ends it, and
+    prints how it ended once its whole process tree is gone. `receive` and `give` are this end of a git push and a git
+    fetch. `make` makes the member's worktree from the received commits. `leave` removes the worktree once the other
+    machine has all its commits.
 
     \b
     Examples:
@@ -54,7 +55,7 @@ def hosted(act: str, whose: str, patience: float, branch: str, save: bool, tip: 
 
 
 def work_there(folder: str) -> int:
-    """Be the shell agent of another machine's team; it works by commands that are done at home."""
+    """Run as the shell agent of another machine's team; that machine carries out its pro0 commands."""
     from pro0.link.calling import ask_home
     from pro0.ops import trust
     from pro0.ops.context import AGENT_ID
@@ -66,7 +67,7 @@ def work_there(folder: str) -> int:
 
 
 def make_gemini_home(folder: str) -> int:
-    """Make the home of Gemini CLI for a member of another machine's team; 1 for none, with the reason if it failed."""
+    """Make the home of Gemini CLI for a member of another machine's team; return 1 when none is made."""
     from pro0.agents import layers
     from pro0.agents.gemini import home
 

@@ -60,7 +60,7 @@ def _row(member: MemberStatus) -> tuple[str, ...]:
 
 
 LAST_LINES = 8
-"""Lines shown of what a member showed last, of the last LOOKED_AT rows."""
+"""The most lines shown of a member's last screen, taken from its last LOOKED_AT rows."""
 LOOKED_AT = 40
 
 
@@ -69,12 +69,14 @@ LOOKED_AT = 40
 @team_option
 @json_option
 def show(name: str, team: str | None, as_json: bool) -> None:
-    """Show all that is known of one member, named by id or name, in any case; first what it said and showed last.
+    """Show all that is known of one member, beginning with its last words and the last lines of its screen.
 
-    --json prints what `member list --json` prints of it, with turn: how its last turn ended, null or {at, how, words,
-    source, id, claims, running}; and lastLines, role, prompt, argv, generation, exit, gate: the
-    plan that it has to have approved, null or {agentId, id, text, stage, at, by, feedback}, and changes: what it did in
-    its own worktree, null or {commits, files, added, removed, uncommitted}.
+    NAME is the member's id or name, in upper or lower case.
+
+    --json prints the member as `member list --json` does, with turn, the end of its last turn: null or {at, how, words,
+    source, id, claims, running}. It adds lastLines, role, prompt, argv, generation and exit; gate, the plan that needs
+    approval: null or {agentId, id, text, stage, at, by, feedback}; and changes, the work in the member's own worktree:
+    null or {commits, files, added, removed, uncommitted}.
 
     \b
     Examples:
@@ -116,7 +118,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
 @click.option("-n", "--lines", type=click.IntRange(1, 10000), default=40, show_default=True, help="How many lines.")
 @team_option
 def peek(name: str, lines: int, team: str | None) -> None:
-    """Print the last lines that a member shows, without touching it; of one that ended, the last that it showed.
+    """Print the last lines that a member shows, without touching it; for an ended member, those of its last screen.
 
     \b
     Examples:
@@ -147,7 +149,7 @@ def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:
 
 
 def _last_lines(context: Context, name: str) -> list[str]:
-    """Return the last lines that a member showed, none when nothing of its screen is left."""
+    """Return the last lines of a member's screen, none when nothing of it is left."""
     from pro0.engine.places import last_shown
 
     _, state = _session(context, name)
@@ -159,7 +161,7 @@ def _last_lines(context: Context, name: str) -> list[str]:
 
 
 def _session(context: Context, name: str) -> tuple[str, SeatState | None]:
-    """Return the id of a member, and its session, None before it has one."""
+    """Return the id of a member and its session, or None for a member without a session."""
     roster = members.members(context)
     seat = roster.find(name)
     return seat.agent_id, roster.state(seat.agent_id)
@@ -170,7 +172,7 @@ def _count(number: int) -> str:
 
 
 def _words(key: str) -> str:
-    """Return the key of a field as people say it."""
+    """Return a field's key as words for people."""
     labels = {"agentId": "id", "startedAt": "started"}
     return labels.get(key) or re.sub("(?=[A-Z])", " ", key).lower()
 

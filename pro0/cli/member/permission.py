@@ -35,8 +35,8 @@ LOOK = 2.0
 def answer(request: str, choice: str | None, text: str | None, team: str | None, as_json: bool) -> None:
     """Answer an agent that asks for a permission; without a choice, show the whole request.
 
-    `always` allows it for the rest of the session, where the agent offers that. TEXT goes with deny: the agent reads
-    it. The agent's own dialog stays open meanwhile, and the first answer counts.
+    `always` allows it for the rest of the session, if the agent offers that. TEXT is the reason for `deny`, which the
+    agent reads. The agent's own dialog stays open in its pane, and the first answer counts.
 
     --json prints {id, agentId, incarnation, tool, input, key, choices, at, answer, outcome}.
 
@@ -75,7 +75,7 @@ def _write(request: PermissionRequest, machine: str, team_flag: str) -> None:
 @click.command("permission-hook", hidden=True)
 @team_option
 def hook(team: str | None) -> None:
-    """Ask the person what an agent is about to ask in its pane, and wait; Claude Code starts it.
+    """Ask the person what an agent is about to ask in its pane, and wait for the answer; Claude Code calls this hook.
 
     \b
     Examples:
@@ -87,7 +87,7 @@ def hook(team: str | None) -> None:
     if claude.is_own(event):
         sys.stdout.buffer.write(claude.allowed())
         return
-    with suppress(Pro0Error):  # the dialog in the pane is there, whatever happens here
+    with suppress(Pro0Error):  # the dialog in the pane stays, whatever fails here
         context = here(team)
         question = replace(claude.asked(event, new_id()), asker=processes.identify(os.getpid()))
         asked = permissions.ask(context, question)
@@ -99,7 +99,7 @@ def hook(team: str | None) -> None:
 
 
 def _awaited(context: Context, asked: PermissionRequest) -> PermissionAnswer | None:
-    """Return the person's answer; None once the request is over without it."""
+    """Return the person's answer, or None if the request ends without one."""
     above = processes.ancestors(os.getpid())
     dialog = claude.Dialog(above, os.environ)
     documents, dialog_place = context.team.documents, Folder(dialog.folder)

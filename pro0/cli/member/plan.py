@@ -16,9 +16,10 @@ plan_option = click.option("--plan", "about", metavar="ID", help="Only if this i
 @click.argument("text", metavar="TEXT|-")
 @team_option
 def plan(text: str, team: str | None) -> None:
-    """Hand in the plan that your session was asked for; until it is approved you change nothing.
+    """Hand in the plan that your session was asked for; change nothing until it is approved.
 
-    Who decides gets it as a message, and you are told the verdict. Handing in another replaces one that waits.
+    Whoever decides on the plan gets it as a message, and you are told the verdict. Another plan replaces one that still
+    waits.
 
     \b
     Examples:
@@ -37,7 +38,7 @@ def plan(text: str, team: str | None) -> None:
 def approve(name: str, about: str | None, team: str | None, as_json: bool) -> None:
     """Let a member carry its plan out.
 
-    Its agent goes on in the same conversation, in a new session with the member's own permission mode.
+    Its agent continues the same conversation in a new session, with the member's own permission mode.
 
     --json prints {agentId, id, text, stage, at, by, feedback}.
 

@@ -1,4 +1,4 @@
-"""A member as it was typed, told what its role says."""
+"""A member as typed on the command line, with the text of its role."""
 
 from pro0.cli.context import store
 from pro0.cli.output import say
@@ -7,7 +7,7 @@ from pro0.ops.tasks.roles import all_roles, apply_role
 from pro0.rules.spelling import nearest
 
 ALIKE = 0.8
-"""How alike two words are that are probably one; more than elsewhere, for a role may be any word."""
+"""The similarity from which a word counts as a misspelt role; higher than elsewhere, since a role may be any word."""
 
 
 def seated(draft: SeatDraft) -> SeatDraft:

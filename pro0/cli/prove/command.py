@@ -37,15 +37,15 @@ PATIENCE = 60.0
 def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_json: bool) -> None:
     """Try out what pro0 relies on with the agents that are installed.
 
-    Without a name it tries all of them. One that cannot be tried out is named at the end, by exit 6.
+    Without AGENT it tries all of them. An agent that cannot be tried out is named at the end, exit 6.
 
-    A member runs in a home of its own below a temporary folder. Its model is a script on 127.0.0.1 and its key is a
-    dummy, so it costs no token. What it asks of other machines is refused, as far as it obeys a proxy. Your own
-    settings, keys and teams are not touched.
+    Each agent runs as a member in a home of its own below a temporary folder. Its model is a script on 127.0.0.1 and
+    its key is a dummy, so it costs no tokens. Its requests to other machines are refused, if it uses the proxy that it
+    is given. Your own settings, keys and teams are not touched.
 
-    What does not hold is switched off for that version, for all later sessions, until it is proved again: nothing is
-    typed, its state is that of its process, its own channel is left, or its permissions are answered in its pane.
-    Exit 1 when something does not hold.
+    A feature whose check fails is switched off for that version in all later sessions, until it is proved again: pro0
+    types nothing, takes the state from the process only, does not use the agent's own channel, or leaves permissions to
+    the pane. Exit 1 when a check fails.
 
     --json prints [{agent, version, at, results: [{check, held, why}], off}].
 
@@ -77,7 +77,7 @@ def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_j
 def _all_proved(
     home: Path, agents: list[str], patience: float, *, as_json: bool
 ) -> tuple[list[Proof], dict[str, EnvironmentMissing]]:
-    """Prove the agents and keep each proof; return the proofs, and why the others could not be tried out."""
+    """Prove the agents and keep each proof; return the proofs, and the errors of agents that could not be tried."""
     proved, untried = [], {}
     with interruptible() as interruption:
         for name in agents:
@@ -109,7 +109,7 @@ def _proved(agent: str, patience: float, interruption: Interruption, *, as_json:
             show("")
             line = f"{agent}: {result.check}: {'holds' if result.held else f'does not hold: {result.why}'}"
             (say if as_json else write)(line)
-            sys.stdout.flush()  # a check may take minutes: whoever reads it from a pipe sees each at once
+            sys.stdout.flush()  # a check may take minutes: a reader of a pipe gets each at once
 
         proof, refused = run.prove(agent, run.ProofRun(patience, interruption, on_check=begun, on_result=told))
     if refused:

@@ -39,7 +39,7 @@ def _fields(function: F) -> F:
 @json_option
 @name_option
 def list_roles(as_json: bool, output: str | None) -> None:
-    """List the roles, those that pro0 brings along among them.
+    """List the roles, including those that come with pro0.
 
     --json prints a list of {id, name, prompt, agent, model, argv}.
 
@@ -79,7 +79,7 @@ def show(name: str, as_json: bool) -> None:
 @_fields
 @json_option
 def add(name: str, as_json: bool, program: tuple[str, ...], **options: str | None) -> None:
-    """Add a role, whose id is made of its name.
+    """Add a role, with an id made from its name.
 
     --json prints the role.
 
@@ -99,7 +99,9 @@ def add(name: str, as_json: bool, program: tuple[str, ...], **options: str | Non
 @_fields
 @json_option
 def edit(name: str, new_name: str | None, as_json: bool, program: tuple[str, ...], **options: str | None) -> None:
-    """Change a role; what is not named stays, an empty text removes it. Sessions that run keep what they were told.
+    """Change a role: fields without an option stay, and an empty text removes a field.
+
+    Running sessions keep the role that they were started with.
 
     --json prints the role.
 
@@ -136,7 +138,7 @@ def _checked_store() -> Store:
 
 
 def _fields_of(options: dict[str, str | None], program: tuple[str, ...]) -> dict[str, object]:
-    """Return the named fields. A program belongs to the agent `command`; other agents have none."""
+    """Return the fields with an option. Only the agent `command` has a program."""
     fields: dict[str, object] = {name: value for name, value in options.items() if value is not None}
     if "prompt" in fields:
         fields["prompt"] = text_or_stdin(str(fields["prompt"]))

@@ -19,11 +19,11 @@ from pro0.wire import Unreadable, decode
 def rpc(method: str | None, params: str | None, stdio: bool, team: str | None) -> None:
     """Call one METHOD of JSON-RPC, or let an editor speak to a team.
 
-    PARAMS is JSON, an object or an array; - is stdin. The result is printed as JSON. An error is told as by every
-    command, with its exit code.
+    PARAMS is a JSON object or array; - reads it from stdin. The result is printed as JSON. Errors are printed as by
+    every command, with the same exit codes.
 
-    With --stdio the messages are lines, or have a header Content-Length each, as in the Language Server Protocol: the
-    first one decides. `pro0 rpc rpc.discover` prints the description of all methods.
+    With --stdio each message is a line, or has a header Content-Length as in the Language Server Protocol; the first
+    message decides which. `pro0 rpc rpc.discover` prints the description of all methods.
 
     \b
     Examples:

@@ -124,16 +124,16 @@ def run(
 ) -> None:
     """Run an agent on one task after the other, and never wait for a person.
 
-    Takes the next ready task, runs the agent on it, reads the signal at the end of its last message, goes on. What was
-    handed to you waits while other tasks are done; approve and reject in a second terminal, as it runs. Without EPIC it
-    goes through all epics. It ends when nothing is ready, with --auto when nothing is left. Skipped is what waits for
-    you, is blocked, is claimed by others or is over. A PROGRAM gets the prompt on stdin; the agent shell runs the
-    commands of tasks. Interrupting it gives the task back.
+    It takes the next ready task, runs the agent on it, reads the signal at the end of the agent's last message, and
+    goes on. Tasks handed to you wait while others are done; approve or reject them in a second terminal. Without EPIC
+    it works through all epics. It ends when no task is ready, or with --auto when no task is left. It skips tasks that
+    wait for you, are blocked, are claimed by others or are settled. A PROGRAM gets the prompt on stdin; the agent
+    `shell` runs the command of each task. Interrupting the run releases its task.
 
     \b
     Signals, alone in the last line:
       <promise>COMPLETE</promise>                   the task is done
-      <promise>APPROVAL_NEEDED: reason</promise>    done, to be agreed to
+      <promise>APPROVAL_NEEDED: reason</promise>    done, but needs an approval
       <promise>INPUT_NEEDED: question</promise>     cannot go on without an answer
       <promise>REVIEW_REQUESTED: url</promise>      a pull request to be reviewed
       <promise>CONTENT_REVIEW: what</promise>       texts or a design to be judged
@@ -141,8 +141,8 @@ def run(
       <promise>CHECKPOINT: summary</promise>        a phase is done
       <promise>EJECT: reason</promise>              only a person can do it
 
-    Exit 0 when what could be done is done, 1 when an agent failed or is stuck, a limit is reached, or a task failed.
-    --json prints one event a line: at, event, task, text, number, spent, code.
+    Exit 0 when all that could be done is done, 1 when an agent failed or is stuck, a limit is reached, or a task
+    failed. --json prints one event per line: at, event, task, text, number, spent, code.
 
     \b
     Examples:

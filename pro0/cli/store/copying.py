@@ -11,7 +11,7 @@ from pro0.errors import BadInput
 from pro0.model import ids
 
 QUIET = 1.0
-"""Seconds before a person is shown how far it is."""
+"""Seconds before progress is shown to a person."""
 
 
 @click.command()
@@ -22,12 +22,12 @@ QUIET = 1.0
 def copy(team: str, to: str, remove_source: bool, force: bool) -> None:
     """Move a stopped team between files and a database.
 
-    All documents and events are written to the new place and compared there, byte by byte. Only then the team is
-    switched over, in one step: a copy that breaks off leaves the team as it was. The old place keeps what it has until
-    --remove-source, with the copy or later.
+    All documents and events are written to the new place and compared there, byte by byte. Only then is the team
+    switched over, in one step, so an interrupted copy leaves the team as it was. The old place keeps its data until
+    --remove-source, which you give with the copy or later.
 
-    Refused while the team runs, exit 4. A place that takes nothing is exit 5. With --force, a database that is gone
-    for good is forgotten instead: what it has stays there, and the team can move to another one.
+    A running team is refused, exit 4. If the new place cannot be written, exit 5. With --force, a database that is gone
+    for good is given up: its data stays there, and the team can move to another place.
 
     \b
     Examples:
@@ -53,7 +53,7 @@ def _places(start: str) -> list[str]:
 
 
 def _later(show: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a function that shows nothing of what is over in a moment, and not every step."""
+    """Return a function that shows progress only after QUIET seconds, and then not every step."""
     next_at = time.monotonic() + QUIET
 
     def maybe(text: str) -> None:

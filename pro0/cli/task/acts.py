@@ -22,7 +22,7 @@ def write_outcome(task: Task, outcome: str, *, as_json: bool) -> None:
 
 
 def outcome(task: Task) -> str:
-    """Return the outcome of an act on a task, in words; an act may end otherwise than it is called."""
+    """Return the outcome of an act on a task, in words; it can differ from the name of the act."""
     if task.waits:
         return f"waits for {task.waits.kind} now"
     if task.status is Status.PENDING:
@@ -33,7 +33,7 @@ def outcome(task: Task) -> str:
 
 
 def again(task: Task) -> str:
-    """Return the outcome of an act that is to make a task pending again."""
+    """Return the outcome of an act that makes a task pending again."""
     return "is pending again" if task.status is Status.PENDING and not task.waits else outcome(task)
 
 
@@ -120,7 +120,7 @@ def fail(id: str, reason: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json: bool) -> None:
-    """Reserve a pending task for one member, who is told so, or drop that with --nobody.
+    """Reserve a pending task for one member, who is told so; --nobody drops the reservation.
 
     --json prints the task.
 
@@ -147,8 +147,8 @@ def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json:
 def comment(id: str, text: str, author: str | None, team: str | None, as_json: bool) -> None:
     """Add a remark to a task.
 
-    A remark changes nothing but what is known. With --from agent a person's script can leave one that does not count as
-    a person's. --json prints the remark.
+    A remark is only read; it changes nothing else in the task. With --from agent a person's script can add a remark
+    that does not count as a person's. --json prints the remark.
 
     \b
     Examples:

@@ -10,7 +10,7 @@ from pro0.model.task import Awaiting
 
 F = TypeVar("F", bound=Callable[..., Any])
 NOTHING = frozenset({"null", "none", ""})
-"""The words that take something away."""
+"""The words that mean no value."""
 
 
 def filter_option(about: str) -> Callable[[F], F]:

@@ -64,10 +64,10 @@ _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
 def update(
     id: str, text: str, awaiting: str | None, verdict: str | None, team: str | None, as_json: bool, **options: object
 ) -> None:
-    """Change fields of a task that is not settled; what is not named stays.
+    """Change fields of a task that is not settled; fields without an option stay.
 
     With --awaiting the task waits for a person: for work, approval, input, review, content, escalation or checkpoint.
-    That is how a member hands its own task off; another one is held by a person only. --json prints the task.
+    A member can hand off only its own task; a person can hold any task. --json prints the task.
 
     \b
     Examples:
@@ -93,7 +93,7 @@ def update(
 
 
 def _changes(options: dict[str, object]) -> Changes:
-    """Return the named fields; the other fields stay as they are."""
+    """Return the fields with an option; the other fields stay as they are."""
     names = {"add_dependency": "add_dependencies", "drop_dependency": "drop_dependencies"}
     fields = {names.get(name, name): value for name, value in options.items() if value not in (None, ())}
     if "description" in fields:
@@ -120,9 +120,9 @@ def _await(context: Context, id: str, word: str, why: str, *, as_json: bool) -> 
 @team_option
 @json_option
 def block(id: str, others: tuple[str, ...], team: str | None, as_json: bool) -> None:
-    """Let a task wait for others, all of them or none.
+    """Let a task wait for others: either all of them are added, or none.
 
-    The others may be written with commas too. --json prints the task.
+    The others may also be separated by commas. --json prints the task.
 
     \b
     Examples:
@@ -167,7 +167,7 @@ def _each(words: tuple[str, ...]) -> tuple[str, ...]:
 @team_option
 @json_option
 def cancel(id: str, reason: str, team: str | None, as_json: bool) -> None:
-    """Cancel a task and its open subtasks; whoever works on one is told.
+    """Cancel a task and its open subtasks; members that work on one are told.
 
     --json prints the task.
 

@@ -1,4 +1,4 @@
-"""Files of tasks: YAML or JSON, read whole or refused with the place of the fault."""
+"""Files of tasks in YAML or JSON. A file is read completely, or refused with the place of the error."""
 
 import re
 from collections.abc import Iterable

@@ -17,8 +17,9 @@ from pro0.ops.tasks import gates
 def approve(id: str, text: str, team: str | None, as_json: bool) -> None:
     """Approve what a task waits with.
 
-    What waits for work, approval, review or content is completed, though never past the gate that it requires; input,
-    escalation and checkpoint go back to the agents, with your text. Only a person may; --json prints the task.
+    A task that waits for work, approval, review or content is completed, but never past a gate that it still requires.
+    A task that waits for input, or with an escalation or a checkpoint, goes back to the agents with your text. Only a
+    person may approve. --json prints the task.
 
     \b
     Examples:
@@ -37,8 +38,8 @@ def approve(id: str, text: str, team: str | None, as_json: bool) -> None:
 def reject(id: str, feedback: str, team: str | None, as_json: bool) -> None:
     """Reject what a task waits with, with your feedback for whoever takes it up.
 
-    It goes back to the agents; what waits for input or with an escalation is cancelled. Feedback and verdict are one
-    write. Only a person may; --json prints the task.
+    The task goes back to the agents; a task that waits for input or with an escalation is cancelled. Feedback and
+    verdict are stored in one write. Only a person may reject. --json prints the task.
 
     \b
     Examples:
@@ -75,8 +76,8 @@ def retry(id: str, text: str, team: str | None, as_json: bool) -> None:
 def go_on(id: str, text: str, team: str | None, as_json: bool) -> None:
     """Let the session that worked on a task last go on with it.
 
-    For a task that has failed or waits. The session gets your text as a message; when it is over this is exit 4, and
-    retry is what is left. --json prints the task.
+    The task must have failed or wait. The session gets your text as a message. If the session is over, exit 4: use
+    `task retry` instead. --json prints the task.
 
     \b
     Examples:
@@ -94,7 +95,7 @@ def go_on(id: str, text: str, team: str | None, as_json: bool) -> None:
 def close(id: str, result: str, team: str | None, as_json: bool) -> None:
     """Mark a failed or waiting task as complete, as it is.
 
-    One that requires an approval waits for that instead, exit 4. --json prints the task.
+    A task that requires an approval waits for the approval instead, exit 4. --json prints the task.
 
     \b
     Examples:

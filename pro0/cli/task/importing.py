@@ -35,10 +35,11 @@ KINDS: dict[str, Read] = {paths.DOCUMENT: ticks.read, ".md": tickets.read}
 def import_tasks(path: Path, team: str | None, as_json: bool, output: str | None) -> None:
     """Make tasks of the tickets of other programs: .tick/issues/*.json and .tickets/*.md.
 
-    PATH is a project with one of these folders, such a folder, or one file. All that is new is taken over, or nothing;
-    what was imported before is left as it is, so importing again changes nothing. Open is pending, in progress is
-    pending and offered first, closed is completed, or waits for its gate when it has one; what was manual waits for
-    you. Blockers, parents, labels and notes come along. --json prints the list of new tasks.
+    PATH is a project with one of these folders, such a folder, or one file. Either all new tickets are imported, or
+    none. Tickets imported before are left as they are, so importing again changes nothing. An open ticket becomes
+    pending. One in progress becomes pending too, and is offered first. A closed one becomes completed, or waits for its
+    gate if it has one. A manual one waits for you. Blockers, parents, labels and notes are imported too. --json prints
+    the list of new tasks.
 
     \b
     Examples:

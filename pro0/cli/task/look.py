@@ -56,9 +56,9 @@ def list_tasks(
 ) -> None:
     """List tasks: pending ones by priority, then the others, the latest change first.
 
-    Of more than 1,000 tasks that are over, the older ones are in the archive.
+    When more than 1,000 tasks are settled, the older ones are in the archive.
 
-    --json prints a list of tasks with the names of tasks.json.
+    --json prints a list of tasks with the field names of tasks.json.
 
     \b
     Examples:
@@ -82,7 +82,7 @@ def list_tasks(
 @click.command()
 @team_option
 def query(team: str | None) -> None:
-    """Print every task as one line of JSON, with the names of tasks.json; those of the archive too.
+    """Print every task as one line of JSON, with the field names of tasks.json; archived tasks too.
 
     \b
     Examples:
@@ -99,10 +99,10 @@ def query(team: str | None) -> None:
 def show(id: str, team: str | None, as_json: bool) -> None:
     """Show one task, what it waits for, and what was said about it.
 
-    --json prints the task with the names of tasks.json, and whyNotReady (null when it is ready), remarks [{at,
-    author, text, act, task, role, kind, asked, to}], of which kind and asked say what a person's act answered, and
-    changes: null, or {commits, files, added, removed, uncommitted, of}: all of a member's worktree, when the task is a
-    member's, who is named in `of`.
+    --json prints the task with the field names of tasks.json, and whyNotReady, remarks and changes. whyNotReady is null
+    for a ready task. remarks is [{at, author, text, act, task, role, kind, asked, to}], where kind and asked say what a
+    person's act answered. changes is null or {commits, files, added, removed, uncommitted, of}; if the task was done in
+    a member's worktree, it covers the whole worktree, and `of` names the member.
 
     \b
     Examples:
@@ -135,9 +135,9 @@ def show(id: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def tree(id: str | None, team: str | None, as_json: bool) -> None:
-    """Show tasks under their parents, also those of the archive whose parent is not.
+    """Show tasks under their parents, including archived subtasks of tasks that are not archived.
 
-    --json prints a list of tasks with the names of tasks.json, each with its children, a list of the same kind.
+    --json prints a list of tasks with the field names of tasks.json, each with its children as a list of the same kind.
 
     \b
     Examples:
@@ -168,7 +168,7 @@ def _address(context: Context, text: str) -> str:
 
 
 def print_tasks(context: Context, listed: Sequence[Task], none: str, *, as_json: bool, output: str | None) -> None:
-    """Print a list of tasks as it was asked for; `none` is said when there is none."""
+    """Print a list of tasks in the requested form; say `none` when the list is empty."""
     if as_json:
         write_json(listed)
     elif output == "name":
@@ -186,7 +186,7 @@ def print_tasks(context: Context, listed: Sequence[Task], none: str, *, as_json:
 
 
 def _note(board: Board, task: Task) -> str:
-    """Return a list line's note beside the status: ready, the blockers, the wait, or the reason of the end."""
+    """Return the note beside a task's status: ready, its blockers, its wait, or the reason of its end."""
     why = why_not_ready(board, task)
     if why is None:
         return "ready"

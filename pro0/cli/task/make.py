@@ -76,7 +76,7 @@ def create(
 
     A FILE is a list of tasks, or {tasks: [...]}. A task has the keys title, key, description, acceptance, type, run,
     timeout, blockedBy, parent, priority, assignee, labels, requires, awaiting, role, agent, shared and policy;
-    blockedBy and parent name ids, or the keys of other tasks of the file. All of them are added, or none. --json
+    blockedBy and parent name ids, or the keys of other tasks of the file. Either all tasks are added, or none. --json
     prints the task; with -f the list of tasks.
 
     \b
@@ -115,7 +115,7 @@ def _draft(options: dict[str, object]) -> Draft:
 
 
 def _alone(context: click.Context) -> None:
-    """Refuse what describes one task beside a file of tasks."""
+    """Refuse options for one task together with a file of tasks."""
     for name, value in context.params.items():
         if name not in ("file", "team", "as_json", "output") and value not in (None, (), False):
             raise BadInput(f"-f FILE takes no {name.replace('_', '-')}", hint="put it into the file")

@@ -21,8 +21,8 @@ from pro0.rules.runs.scope import Scope
 def ready(team: str | None, as_json: bool, output: str | None) -> None:
     """List the tasks that could be claimed now, the next one first.
 
-    Not among them is what waits for a human, is claimed, or is blocked. --json prints a list of tasks with the names of
-    tasks.json.
+    Tasks that wait for a human, are claimed or are blocked are left out. --json prints a list of tasks with the field
+    names of tasks.json.
 
     \b
     Examples:
@@ -71,8 +71,8 @@ def next_task(
 ) -> None:
     """Show the task that you would be offered next, without claiming it.
 
-    Of those that could be claimed: started before, then by priority, then the oldest. With several of EPIC,
-    --standalone and --orphan, what is in any of them. --json prints the task, or null.
+    Claimable tasks are ordered: those started before, then by priority, then the oldest. With several of EPIC,
+    --standalone and --orphan, a task needs to match only one of them. --json prints the task, or null.
 
     \b
     Examples:

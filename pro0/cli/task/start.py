@@ -24,10 +24,10 @@ from pro0.ops.tasks import trees
 def start(id: str, agent: str | None, team: str | None, no_wait: bool, as_json: bool) -> None:
     """Open a session of its own for a task, and for its subtasks one after the other.
 
-    The task is supervised unless it says otherwise: its session plans, completes the task to let the first subtask
-    start, and is told when one is over. Its agent is the one named here, that of its role, the setting taskAgent, that
-    of the task above, or shell. A task whose subtasks wait for a session that is gone is started again in the same way.
-    Only a person may; --json prints the task.
+    The task is supervised unless its policy says otherwise: its session plans, completes the task to let the first
+    subtask start, and is told when a subtask is over. Its agent is the first of these: --agent, the agent of its role,
+    the setting taskAgent, the agent of its parent task, shell. The same command starts a task again whose subtasks wait
+    for a session that is gone. Only a person may start one. --json prints the task.
 
     \b
     Examples:

@@ -14,7 +14,7 @@ from pro0.rules.feed import FeedEvent
 from pro0.store.paths import TASKS
 
 RESCAN = 2.0
-"""Seconds until it looks even when nothing was heard: changes can be missed on network file systems."""
+"""Seconds until the next look even without a reported change: network file systems may not report one."""
 
 
 @click.command()
@@ -23,11 +23,11 @@ RESCAN = 2.0
 def watch(team: str | None, as_json: bool) -> None:
     """Show every task, then each change as it happens, until interrupted or the team is gone.
 
-    Changes are those of the list between two looks, whoever made them: who reads slowly is told less often, and misses
-    no task.
+    A change is the difference between two looks at the list, whoever made it. A slow reader gets fewer updates, but
+    misses no task.
 
-    --json prints one object a line: {event: snapshot, tasks}, then {event: create or update, task} or {event: delete,
-    id}, tasks with the names of tasks.json.
+    --json prints one object per line: {event: snapshot, tasks}, then {event: create or update, task} or {event: delete,
+    id}. Tasks have the field names of tasks.json.
 
     \b
     Examples:

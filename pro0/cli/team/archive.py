@@ -1,4 +1,4 @@
-"""`pro0 team show` and `forget`: what a team did, also when it is removed and only its archive is left."""
+"""`pro0 team show` and `forget`: what a team did, even after its removal, from its archive."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from pro0.rules.text import visible
 from pro0.store.removal.archive import Archive
 
 RESULT_LINES = 12
-"""Lines of a task's result; --json has all of them."""
+"""The most lines shown of a task's result; --json has all of them."""
 ended_option = click.option(
     "--ended",
     default="",
@@ -41,8 +41,9 @@ ended_option = click.option(
 def show(team: str | None, archived: bool, ended: str, lines: int, as_json: bool) -> None:
     """Show a team's tasks, results and mail, also of one that is removed.
 
-    Changes nothing, and marks nothing as read. --json prints {name, ended, path, status, tasks, mail, events}: what
-    `team status`, `task query`, `inbox --all` and `team logs` print; ended and path are null for a team that is there.
+    It changes nothing and marks no message as read. --json prints {name, ended, path, status, tasks, mail, events}. The
+    last four are as printed by `team status`, `task query`, `inbox --all` and `team logs`; ended and path are null for
+    a team that is not removed.
 
     \b
     Examples:
@@ -75,9 +76,9 @@ def show(team: str | None, archived: bool, ended: str, lines: int, as_json: bool
 def forget(name: str | None, ended: str, before: str | None, everything: bool, force: bool) -> None:
     """Remove what is kept of a team that is removed.
 
-    Of several archives of one name --ended says which, or --all. --before takes all older ones; times are in UTC. Asks
-    first, unless --force is given. It is a verdict: without a terminal it is refused, exit 4, unless you let scripts
-    give verdicts.
+    If several archives have the name, choose one with --ended, or all of them with --all. --before removes all archives
+    older than a time. Times are in UTC. The command asks first, unless --force is given. It is a verdict: without a
+    terminal it is refused, exit 4, unless you let scripts give verdicts.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""How this terminal comes to show a team; shared by the commands that do it."""
+"""Show a team in this terminal; shared by the commands that do so."""
 
 import os
 import sys
@@ -14,10 +14,10 @@ IN_PROCESS, HEADLESS = "in-process", "headless"
 
 
 def show(context: Context, member: str = "") -> None:
-    """Show a team in this terminal: in our own view, of one member first, or by becoming the program that does it.
+    """Show a team in this terminal: in pro0's view, beginning with `member`, or by becoming another program.
 
-    Raises Refused for a team without panes, and for a member: it would type into the terminals of others, and answer
-    in the person's place.
+    Raises Refused for a team without panes. Also raises it when a member calls: the member could type into the panes of
+    others, and answer in the person's place.
     """
     if context.caller.who is not Who.HUMAN:
         text = f"{context.caller.agent_id} may not attach to a team: only a person may, who types there"
@@ -40,7 +40,7 @@ def show(context: Context, member: str = "") -> None:
 
 
 def _left(team: TeamStore) -> str:
-    """Return what has become of a team whose view the person has left."""
+    """Return the state of a team after the person has left its view, as a sentence."""
     name = team.name
     if not team.exists():
         return f"the team {name} is removed"

@@ -15,9 +15,10 @@ from pro0.ops.team.costs import Cost
 def cost(team: str | None, limit: float | None, as_json: bool) -> None:
     """Show what members have used, and about what it costs.
 
-    The figures come from the agents' transcripts, at list prices where an agent does not say its own: estimates. At
-    80 % of a limit you are told, at 100 % no new session starts. --json prints members [{agentId, agent, sessions,
-    models, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd}], total, limitUsd and estimate.
+    The figures come from the agents' transcripts. The cost is an estimate at list prices where an agent does not report
+    it. At 80 % of a limit you are told; at 100 % no new session starts. --json prints members [{agentId, agent,
+    sessions, models, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd}], total, limitUsd and
+    estimate.
 
     \b
     Examples:

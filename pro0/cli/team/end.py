@@ -19,7 +19,7 @@ from pro0.ops.team import teams
 @named_team
 @json_option
 def pause(team: str | None, as_json: bool) -> None:
-    """Stop the claiming of tasks; what is being worked on goes on.
+    """Stop the claiming of tasks; work on claimed tasks goes on.
 
     --json prints what `team status --json` prints.
 
@@ -61,9 +61,9 @@ def unpause(team: str | None, as_json: bool) -> None:
 def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bool, as_json: bool) -> None:
     """Ask every member to shut down, then end the lead.
 
-    From now on nobody claims and nothing starts. A member that works says "not yet" and is asked again when it is
-    free. If somebody stays, exit 4 names who and why, and the team goes on. A member that calls this does not wait: it
-    is asked, too.
+    From then on no task is claimed and no session starts. A working member answers "not yet" and is asked again when it
+    is free. If a member stays, the command names it and the reason, exit 4, and the team goes on. A member that calls
+    this command does not wait, since it is asked, too.
 
     --json prints what `team status --json` prints.
 
@@ -107,13 +107,13 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
 def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
     """Remove a team that is stopped, and all that was made for it.
 
-    Says which open tasks and unread messages go with it. An archive keeps them, with all its tasks, messages and
-    events, until `team forget`; `team show --archived` reads it. With --force, an archive that cannot be made is no
-    obstacle, nor is a database that is gone for good: what it has of the team stays there. A team without tasks and
-    messages leaves none.
+    It names the open tasks and unread messages that go with the team. An archive keeps all tasks, messages and events
+    until `team forget`; `team show --archived` shows it. A team without tasks and messages leaves no archive. With
+    --force the team is removed even if no archive can be made, or if its database is gone for good; what that database
+    has of the team stays there.
 
-    Refused while a session is live, exit 4, naming it. A team that is not there is nothing to clean, exit 0. Work that
-    is not merged is never removed: it is named, exit 7.
+    While a session is live, the command is refused and names it, exit 4. If there is no such team, exit 0. Unmerged
+    work is never removed: it is named, exit 7.
 
     \b
     Examples:

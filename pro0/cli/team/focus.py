@@ -20,7 +20,7 @@ from pro0.ops.team.machines import nothing_to_show
 def focus(name: str, team: str | None) -> None:
     """Bring a member's pane to the front, in the terminal that shows the team, or show it in this one.
 
-    Only a person may: what the person types goes to the pane that is shown.
+    Only a person may do this, since typed keys go to the pane that is shown.
 
     \b
     Examples:

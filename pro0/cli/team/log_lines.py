@@ -10,9 +10,9 @@ _SEEN = frozenset({"at", "actor", "event", "pid"})
 _UNTOLD = frozenset(
     {*("uid", "id", "type", "seat", "incarnation", "generation", "ground", "prepared", "tells", "epoch"), "work_folder"}
 )
-"""What tells a person nothing, or is told otherwise."""
+"""Fields left out of the lines: they mean nothing to a person, or are shown in another way."""
 _WHO = ("agentId", "to", "taskId", "requestId")
-"""Whom or what a decision of the lead is about, by the first of these that it has."""
+"""The fields with the subject of a lead's decision; the first one present counts."""
 
 
 def text_of(event: Event) -> str:
@@ -27,7 +27,7 @@ def text_of(event: Event) -> str:
 
 
 def _about(detail: Mapping[str, object]) -> str:
-    """Return the subject of a decision: first the member, then all else."""
+    """Return a decision's details as text, its subject first."""
     seat = detail.get("seat")
     fields = {**seat, **detail} if isinstance(seat, dict) else detail
     subject = next((str(fields[name]) for name in _WHO if fields.get(name)), "")
@@ -48,7 +48,7 @@ def _value(value: object) -> str:
 
 
 def _plain(value: object) -> str:
-    """Return what lies deeper in a value: all of it only when it is no structure."""
+    """Return a nested value as text, or … for a structure."""
     return "…" if isinstance(value, dict | list) else str(value)
 
 

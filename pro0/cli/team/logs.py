@@ -28,9 +28,10 @@ LOOK = 0.25
 @click.option("-n", "--lines", type=click.IntRange(0), default=50, show_default=True, help="Lines to begin with.")
 @json_option
 def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
-    """Show what happened in a team: what people and members did, and what its lead did.
+    """Show what happened in a team: the acts of people and members, and those of its lead.
 
-    --json prints one object a line: at, event, actor (of what was done) or pid (of the lead), and more by the event.
+    --json prints one object per line: at, event, actor (for an act of a person or member) or pid (for an act of the
+    lead), and more fields for some events.
 
     \b
     Examples:
@@ -48,7 +49,7 @@ def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
 
 
 def last(journals: Sequence[Journal], lines: int) -> list[Event]:
-    """Return the last events of some logs, in the order of their time."""
+    """Return the last events of some logs, ordered by time."""
     begin = _events(text for journal in journals for text in journal.last(lines))
     return begin[max(0, len(begin) - lines) :]
 
@@ -59,7 +60,7 @@ def _there(team: TeamStore) -> bool:
 
 
 def _events(lines: Iterable[bytes]) -> list[Event]:
-    """Return lines as events in the order of their time; a line that is not sound JSON is passed over."""
+    """Return lines as events ordered by time; a line that is not valid JSON is skipped."""
     events = []
     for text in lines:
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):

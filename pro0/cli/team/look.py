@@ -48,7 +48,7 @@ def list_teams(archived: bool, as_json: bool, output: str | None) -> None:
     """List all teams of this home.
 
     --json prints a list of what `team status --json` prints. A team that cannot be read is named on stderr, exit 5.
-    With --archived it prints a list of {name, ended, path, project, tasks, unread}; null is what cannot be read.
+    With --archived it prints a list of {name, ended, path, project, tasks, unread}; an unreadable value is null.
 
     \b
     Examples:
@@ -116,9 +116,9 @@ def status(team: str | None, watch: bool, as_json: bool) -> None:
 def attach(team: str | None) -> None:
     """Show the members in this terminal.
 
-    In tmux these are their panes. Of a team in the mode in-process one member is shown at a time: Shift and the arrows
-    switch, Ctrl+T opens a board of members, tasks and messages, whose ? tells all keys. Of a headless team the lines
-    that its members print are followed.
+    For a team in tmux, it shows their panes. For a team in the mode in-process, it shows one member at a time: Shift
+    and the arrow keys switch, and Ctrl+T opens a board of members, tasks and messages, where ? lists all keys. For a
+    headless team, it prints the members' output as it comes.
 
     \b
     Examples:
@@ -136,7 +136,7 @@ def attach(team: str | None) -> None:
 
 
 def show(look: TeamStatus, team_flag: str) -> None:
-    """Print one look at a team; `team_flag` is what commands need to mean this team."""
+    """Print one look at a team; `team_flag` is the option with which printed commands name this team."""
     state = look.phase + (", paused" if look.paused else "")
     head = [("team", f"{look.name}, {state}"), ("project", look.project), ("mode", f"{look.mode}: {look.mode_reason}")]
     led = [("lead agent", f"your own, {_process(look.outside)}")] if look.outside else []
@@ -165,7 +165,7 @@ def _limit(limit: LimitStatus) -> str:
 
 
 def _lead(look: TeamStatus) -> str:
-    """Return the state of the lead. A stopped team rightly has none."""
+    """Return the state of the lead. A stopped team is expected to have none."""
     return "stopped" if look.phase is Phase.STOPPED and not look.lead.pid else _process(look.lead)
 
 
@@ -193,14 +193,14 @@ def _watch(context: Context, team_flag: str, *, as_json: bool) -> None:
 
 
 class _Page(io.StringIO):
-    """What a look prints on a terminal, to be shown in one piece."""
+    """A buffer for the output of one look, which is then written to the terminal in one piece."""
 
     def isatty(self) -> bool:
         return True
 
 
 def _paint(look: TeamStatus, team_flag: str) -> None:
-    """Show a look in place of the last one: as much of it as there is room for, never more than the terminal has."""
+    """Show a look in place of the last one, cut to the size of the terminal."""
     with redirect_stdout(_Page()) as page:
         show(look, team_flag)
     room = shutil.get_terminal_size()
@@ -212,7 +212,7 @@ def _paint(look: TeamStatus, team_flag: str) -> None:
 
 
 def _ring(look: TeamStatus, known_ids: Collection[str]) -> None:
-    """Ring the person's terminal, if there is one, for what needs them since the last look."""
+    """Ring the person's terminal, if there is one, for needs that are new since the last look."""
     if sys.stdout.isatty():
         write(desktop.rung(os.environ, f"pro0 {look.name}", look.attention, known_ids), end="")
 
@@ -240,7 +240,7 @@ def _team_row(look: TeamStatus) -> list[str]:
 
 
 def counted(tasks: Mapping[str, int]) -> str:
-    """Return how many tasks there are of each status, those of the pending ones that are ready among them."""
+    """Return the number of tasks of each status, and how many of the pending ones are ready."""
     ready = f" ({tasks['ready']} ready)" if tasks.get("ready") else ""
     words = {"pending": f"pending{ready}", "in_progress": "in progress"}
     return ", ".join(f"{count} {words.get(name, name)}" for name, count in tasks.items() if count and name != "ready")

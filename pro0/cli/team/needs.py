@@ -44,7 +44,7 @@ def needs(seen: str | None, team: str | None, as_json: bool) -> None:
 
 
 def show(open_needs: Iterable[Need], team_flag: str) -> None:
-    """Print needs with their commands; `team_flag` is what commands need to mean this team."""
+    """Print needs with their commands; `team_flag` is the option with which the commands name this team."""
     for need in open_needs:
         since = f"  since {local(need.since)}" if need.since else ""
         look = f"    look: {need.look}{team_flag}" if need.look else ""

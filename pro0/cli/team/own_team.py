@@ -1,4 +1,4 @@
-"""A team for a project that has none yet: some commands need no `team start` before them."""
+"""A team for a project without one: some commands make it, and need no `team start` before them."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def team_or_none(team: str | None) -> Context | None:
 
 
 def settings_here(context: Context | None) -> Settings:
-    """Return the settings of a team's project, or of the one that gets a team."""
+    """Return the settings of the team's project, or of the project that is about to get a team."""
     if context:
         return settings_to_hire(context)
     settings = trust.settings(store().home, project_here(), os.environ, _HEADLESS)

@@ -23,7 +23,8 @@ from pro0.store.teams import TeamStore
 def resume(team: str | None, as_json: bool) -> None:
     """Let a team run again, adopting every session that lives.
 
-    Beside a live lead it only says so. A team without a living member is shown from this terminal on.
+    If its lead is alive already, the command only says so. If no member is alive, the panes of the team move to the
+    place of this terminal.
 
     --json prints what `team status --json` prints.
 
@@ -57,12 +58,12 @@ def resume(team: str | None, as_json: bool) -> None:
 
 
 def _own_living(store: TeamStore) -> list[Seat]:
-    """Return the living members whom a lead of this machine starts; other machines resume their own."""
+    """Return the living members of this machine, which its lead starts; other machines resume theirs."""
     return [seat for seat in roster(store).live() if seat.machine == store.machine]
 
 
 def _story(team: TeamStore, up: list[str], before: Mapping[str, str]) -> str:
-    """Return the adopted, the started and the ended sessions, as the files have them now."""
+    """Return a sentence about the adopted, started and ended sessions, as recorded now."""
     from pro0.engine.outcomes import lives
 
     names = list(dict.fromkeys([*up, *before]))

@@ -95,11 +95,11 @@ def start(
 ) -> None:
     """Make a team, start its lead and its members.
 
-    The team is bound to the git work tree around this directory, or to this directory. On a terminal its panes are
-    shown afterwards, but never inside a tmux of yours; --detach leaves the terminal as it is. With a PROMPT a lead
-    agent starts first, plans, spawns teammates and brings the work together. A layout is a file of the project
-    (.pro0/layouts), of yours (layouts in PRO0_HOME), or one that is shipped: pair, trio, review, feature, demo. --json
-    prints what `team status --json` prints.
+    The team is bound to the git work tree around this directory, or else to this directory. On a terminal its panes are
+    shown afterwards, unless the terminal is inside your own tmux or --detach is given. With a PROMPT a lead agent
+    starts first; it plans, spawns teammates and combines their work. A layout is a file of the project (.pro0/layouts),
+    one of yours (layouts in PRO0_HOME), or one that comes with pro0: pair, trio, review, feature, demo. --json prints
+    what `team status --json` prints.
 
     \b
     Examples:
@@ -127,7 +127,7 @@ def start(
     with _early_lead(name, settings) as early:
         context = _make(name, folder, settings, drafts, mode_of_all, layout, worktrees=worktrees)
         if max_cost is not None:
-            costs.limit(replace(context, vouch=in_process), max_cost)  # its first limit is no change of one
+            costs.limit(replace(context, vouch=in_process), max_cost)  # a first limit changes none, so it is no verdict
         new_tasks = tasks.create(context, first_tasks) if first_tasks else []
         _bring_up(context, drafts, settings, early)
     if warning := beyond_all(context, new_tasks):
@@ -152,7 +152,7 @@ def _settings(folder: Path, mode: str | None, approver: str | None, url: str | N
 
 
 def _members(drafts: list[SeatDraft], limit: int) -> list[SeatDraft]:
-    """Return the members as asked for; what is wrong with them is found before anything is made."""
+    """Return the requested members; their errors are found before anything is made."""
     if len(drafts) > limit:
         raise BadInput(f"{len(drafts)} members are more than {limit}", hint="raise maxTeammates in the settings")
     agents = [ids.agent_id_from(draft.name) for draft in drafts]
@@ -174,7 +174,7 @@ def _draft(spec: str) -> SeatDraft:
 
 
 def _leader(lead: str | None, prompt: str | None, *, delegates: bool) -> list[SeatDraft]:
-    """Return the lead agent as asked for, or nobody."""
+    """Return the requested lead agent, or nobody."""
     if lead == "none" or (lead is None and prompt is None):
         if prompt is not None or delegates:
             raise BadInput("without a lead agent nobody takes a prompt", hint="leave out --lead none")
@@ -230,7 +230,7 @@ def _not_stopped(name: str) -> None:
 
 
 def _early_lead(name: str, settings: Settings) -> "EarlyLead":
-    """Return a lead that loads what it needs while its team is being made."""
+    """Return a lead that loads its modules while its team is being made."""
     from pro0.engine.opening.early import EarlyLead
     from pro0.engine.opening.environment import kept_environment
 
@@ -239,7 +239,7 @@ def _early_lead(name: str, settings: Settings) -> "EarlyLead":
 
 
 def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings, early: "EarlyLead") -> None:
-    """Start lead and members; a team of which nothing came to life is taken away again."""
+    """Start lead and members; a team in which nothing started is removed again."""
     from pro0.engine.outcomes import started
 
     try:

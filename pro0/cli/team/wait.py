@@ -23,8 +23,9 @@ LOOK = 0.2
 def wait(team: str | None, timeout: float | None, as_json: bool) -> None:
     """Wait until no work can go on by itself.
 
-    Exit 0 when every task is completed or cancelled, 1 when one failed or is blocked by one that did, 4 when what is
-    left waits for a human or for a member, 124 after --timeout. --json prints moving, outcome, counts, left and needs.
+    Exit 0 when every task is completed or cancelled, 1 when a task failed or is blocked by a failed one, 4 when the
+    remaining tasks wait for a human or for a member, 124 after --timeout. --json prints moving, outcome, counts, left
+    and needs.
 
     \b
     Examples:
@@ -58,7 +59,7 @@ def _print(result: Progress, team_flag: str) -> None:
     write(_counts(result))
     needed = {need.subject for need in result.needs}
     for entry in result.left:
-        if entry.partition(" ")[0] not in needed:  # a need says it with its command
+        if entry.partition(" ")[0] not in needed:  # its need is printed below, with the command
             write(f"  {line(entry)}")
     if result.needs:
         write("needs you")

@@ -21,16 +21,16 @@ HEADS = {
 @click.option("-y", "--yes", is_flag=True, help="Without asking.")
 @json_option
 def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
-    """Take away all that pro0 put on this machine, but for work.
+    """Remove all that pro0 put on this machine, except work.
 
-    That is its home with teams, archives, settings and worktrees, the skill in the folders of agents and projects, the
-    files of completion, and what killed commands left. The list comes first, then the question; --show ends with the
-    list. Entries in the settings of other programs, and the program itself, are named with the command for each.
+    It removes its home with teams, archives, settings and worktrees, the skill in the folders of agents and projects,
+    the completion files, and leftovers of killed commands. It prints the list first, then asks; --show only prints the
+    list. Entries in the settings of other programs, and the program itself, are listed with the command to remove each.
 
-    It is a verdict: without a terminal it is refused, exit 4, also with --yes, unless you let scripts give verdicts.
-    Refused while a team runs, or a session for another machine, for a team that machines share, and when more would go
-    than the list says, exit 4. A worktree with files that are not committed, or with commits that are not merged, stays
-    and is named, exit 7. Nothing is committed, and no branch that is not merged is removed.
+    It is a verdict: without a terminal it is refused, exit 4, even with --yes, unless you let scripts give verdicts. It
+    is also refused, exit 4, while a team runs, while a session for another machine runs, for a team that machines
+    share, and when more would be removed than the list says. A worktree with uncommitted files or unmerged commits
+    stays and is named, exit 7. Nothing is committed, and no unmerged branch is removed.
 
     --show --json prints a list of {kind, name, fate, note, command}; fate is removed, kept or yours.
 

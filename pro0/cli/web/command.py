@@ -33,9 +33,9 @@ def web(
 ) -> None:
     """Serve a page of your teams to a browser.
 
-    One process for all teams of this home; it ends with Ctrl+C, and your teams go on without it. It listens on this
-    machine alone. The printed URL pairs one browser, once, within ten minutes; a paired one needs no URL again. A phone
-    comes through `ssh -L`, `tailscale serve` with --proxy, or --host with a certificate.
+    One process serves all teams of this home until Ctrl+C; your teams go on without it. It listens on this machine
+    only. The printed URL pairs one browser, once, within ten minutes; a paired browser needs no URL again. A phone
+    connects through `ssh -L`, `tailscale serve` with --proxy, or --host with a certificate.
 
     \b
     Examples:

@@ -17,8 +17,9 @@ from pro0.web.running import served_at
 def pair(rights: str) -> None:
     """Print a URL that pairs one more browser, once, within ten minutes; on a terminal as a QR code too.
 
-    A device that may look reads; one that may answer also gives verdicts, answers and writes messages. It is for you
-    alone: a member of a team gets none, nor does a program without a terminal.
+    With the rights `look` a device can only read; with `answer` it can also give verdicts, answer and write messages;
+    with `all` it can do whatever you can. Only a person gets a URL: a member, or a program without a terminal, is
+    refused.
 
     \b
     Examples:

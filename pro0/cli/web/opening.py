@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 def open_in_browser(url: str) -> None:
-    """Open it; nothing happens without a desktop. What the browser prints is not ours to show."""
+    """Open the URL in a browser; do nothing without a desktop. The browser's own output is hidden."""
     if (program := _opener()) is None:
         return
     with suppress(OSError):

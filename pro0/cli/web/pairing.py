@@ -14,7 +14,7 @@ from pro0.ops.verdicts import SCRIPTS
 from pro0.terminals.asking import has_terminal
 
 _WHITE_ON_BLACK = "\x1b[38;5;231;48;5;16m{}\x1b[0m"
-"""Fixed colours: a camera reads the code whatever colours the terminal has. Its light parts are drawn."""
+"""Fixed colours, so that a camera reads the code on any terminal. The light parts of the code are drawn."""
 
 
 def link(url: str, rights: Rights) -> str:
@@ -24,12 +24,12 @@ def link(url: str, rights: Rights) -> str:
     if not has_terminal() and trust.settings(home, None, os.environ).verdicts != "scripts":
         text = "only a person may pair a device, and this program has no terminal"
         raise Refused(text, code=ErrorCode.NO_TERMINAL, hint=f"do it in a terminal; {SCRIPTS}")
-    # In the fragment, which browsers send to nobody: a log, a proxy, a referrer never has it.
+    # In the fragment, which browsers never send: so it gets into no log, proxy or referrer.
     return f"{url}#pair={new_code(home, rights)}"
 
 
 def picture(address: str) -> str:
-    """Return the lines of an address as a QR code for a phone; "" without a terminal that draws it."""
+    """Return an address as the lines of a QR code; "" for a terminal that cannot draw it."""
     if not drawable() or find_spec("segno") is None:
         return ""
     import segno

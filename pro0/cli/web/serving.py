@@ -14,7 +14,7 @@ from pro0.web.running import served_at
 
 
 def serve_page(options: ServeOptions | None = None, *, open_it: bool) -> None:
-    """Serve it; raises EnvironmentMissing without its libraries, Refused when it is served already."""
+    """Serve the page; raises EnvironmentMissing without its libraries, Refused when it is served already."""
     require_libraries()
     from pro0.web.serve import serve
 
@@ -23,7 +23,7 @@ def serve_page(options: ServeOptions | None = None, *, open_it: bool) -> None:
 
 
 def serve_or_show() -> None:
-    """Serve it, or show where another process serves it."""
+    """Serve the page, or show the address at which another process serves it."""
     if url := served_at(store().home):
         show(url, open_it=True)
     else:
@@ -31,7 +31,7 @@ def serve_or_show() -> None:
 
 
 def show(url: str, *, open_it: bool) -> None:
-    """Print the address of the page, with a code where a person sits at a terminal, and open it."""
+    """Print the address of the page, on a terminal with a QR code, and open it if asked to."""
     try:
         shown = link(url, Rights.ALL)
     except Refused as error:
@@ -40,6 +40,6 @@ def show(url: str, *, open_it: bool) -> None:
     write(f"the page of your teams: {shown}")
     if shown != url and f"//{LOOPBACK}" not in url and (code := picture(shown)):
         write(code)
-    sys.stdout.flush()  # whoever reads it from a pipe needs it now
+    sys.stdout.flush()  # a reader of a pipe needs the address now
     if open_it:
         open_in_browser(shown)

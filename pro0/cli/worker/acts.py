@@ -15,9 +15,9 @@ from pro0.ops.work import workers
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=completing.workers)
 @team_option
 def kill(names: tuple[str, ...], team: str | None) -> None:
-    """End workers: TERM, ten seconds, KILL, the whole process tree. Their tasks have failed, their work is saved.
+    """End workers: TERM, ten seconds, KILL, the whole process tree. Their tasks fail, and their work is saved.
 
-    One that is over already stays as it is.
+    A worker whose task is settled already stays as it is.
 
     \b
     Examples:
@@ -29,7 +29,7 @@ def kill(names: tuple[str, ...], team: str | None) -> None:
             worker = workers.kill(context, name)
             over = worker.task.status in SETTLED
             write(f"{worker.task.id} is {worker.task.status} already" if over else f"{worker.agent_id} is being ended")
-    finally:  # a later name may be refused: the lead ends those before it all the same
+    finally:  # even if a later name is refused, the lead has to end those before it
         need_lead(context.team)
 
 
@@ -40,8 +40,8 @@ def kill(names: tuple[str, ...], team: str | None) -> None:
 def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     """Merge what workers left into the project's checkout, one after the other.
 
-    Each merge is predicted first, without touching any checkout: one that would conflict is left alone and named, exit
-    4, and so is everything when the checkout has changes that are not committed. A branch that is merged is removed.
+    Each merge is predicted first, without touching any checkout. A branch that would conflict is named and left alone,
+    exit 4. Nothing is merged while the checkout has uncommitted changes, exit 4. A merged branch is removed.
 
     \b
     Examples:
@@ -61,7 +61,7 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
 
 
 def _unmerged(context: Context) -> list[str]:
-    """Return the tasks whose branches wait for a merge; those of failed tasks and earlier workers are only named."""
+    """Return the tasks with branches to merge; only name the branches of failed tasks and earlier workers."""
     delegated = workers.workers(context)
     with_a_worktree = [worker for worker in delegated if workers.is_open(context, worker)]
     unsaved = [worker.task for worker in with_a_worktree if workers.is_over(worker)]
@@ -80,7 +80,7 @@ def _unmerged(context: Context) -> list[str]:
 
 
 def _merged(context: Context, name: str, *, alone: bool) -> Pro0Error | None:
-    """Merge the branch of one worker; return the obstacle, and print it unless the worker is `alone`."""
+    """Merge the branch of one worker; return the error, if any, and print it unless the worker is `alone`."""
     try:
         task = workers.merge(context, name)
     except Pro0Error as error:

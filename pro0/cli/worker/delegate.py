@@ -46,9 +46,9 @@ def delegate(
 ) -> None:
     """Give tasks to workers: one task, one fresh worktree and branch, one process each.
 
-    Up to maxWorkers work at once, the others wait in line. A worker is gone when its task is over; what it has not
-    committed is committed for it, its branch stays until it is merged. The leader is told how each went. A project
-    without a team gets one of its own. --json prints the tasks.
+    Up to maxWorkers workers run at once; the others wait in line. A worker goes when its task is over: its uncommitted
+    changes are committed for it, and its branch stays until it is merged. The leader is told how each task went. A
+    project without a team gets one. --json prints the tasks.
 
     \b
     Examples:
@@ -69,7 +69,7 @@ def delegate(
 
 
 def _team(team: str | None, agent: str | None, run: str | None, worktree: bool) -> Context:
-    """Return the chosen team; a project without one gets one, once the request is checked."""
+    """Return the chosen team; for a project without one, make a team once the request is checked."""
     context = team_or_none(team)
     settings = settings_here(context)
     if chosen := agent or settings.task_agent:

@@ -50,8 +50,8 @@ def list_workers(everything: bool, team: str | None, as_json: bool, output: str 
 def show(name: str, team: str | None, as_json: bool) -> None:
     """Show one worker: how far it is, what it left, and what a merge of that would do.
 
-    --json prints what `worker list --json` prints of it, merge: null, or {conflicts}, and changes: null, or {commits,
-    files, added, removed, uncommitted}.
+    --json prints the worker as `worker list --json` does, with merge: null or {conflicts}, and changes: null or
+    {commits, files, added, removed, uncommitted}.
 
     \b
     Examples:
