@@ -42,7 +42,7 @@ helped(program)
 @program.result_callback()
 @click.pass_context
 def _remind(context: click.Context, _result: object) -> None:
-    """Tell a person at a terminal what waits for them, when the command looked at a team (behaviour 3.8)."""
+    """Remind a person at a terminal of what needs them, after a command that looked at a team (behaviour 3.8)."""
     reminders = context.meta.get(REMINDERS)
     if reminders and sys.stdout.isatty() and sys.stderr.isatty():
         sys.stdout.flush()
@@ -51,7 +51,7 @@ def _remind(context: click.Context, _result: object) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return its exit code; nothing but KeyboardInterrupt's own newline escapes the format."""
+    """Run one command and return its exit code. Every error is printed in the common form."""
     _open_streams()
     _printable_streams()
     try:
@@ -67,7 +67,7 @@ def run(arguments: list[str]) -> int:
 
 
 def report(error: Pro0Error, *, as_json: bool) -> int:
-    """Say on stderr what went wrong, and return the exit code."""
+    """Print an error on stderr, and return its exit code."""
     lines = [f"pro0: {line(error.message)}"]
     if error.hint:
         lines.append(f"hint: {line(error.hint)}")
@@ -81,7 +81,7 @@ def report(error: Pro0Error, *, as_json: bool) -> int:
 
 
 def failed(error: Exception) -> int:
-    """Say what ended a program that has no command line, and return the exit code."""
+    """Print the error that ended a program without a command line, and return the exit code."""
     _printable_streams()
     return INTERRUPTED if is_interrupt(error) else report(_known(error), as_json=False)
 
@@ -109,9 +109,9 @@ def _invoke(arguments: list[str]) -> int:
 
 
 def _open_streams() -> None:
-    """Open each standard stream that was closed before the start; its output goes to stderr.
+    """Open each standard stream that was closed before the start; output for a closed stdout goes to stderr.
 
-    Left closed, its number would be that of the next file that is opened, a document of the store perhaps.
+    Otherwise the next opened file would get the number of that stream, perhaps a document of the store.
     """
     for number in range(3):
         try:
@@ -150,7 +150,7 @@ def _known(error: Exception) -> Pro0Error:
 
 
 def _nowhere() -> bool:
-    """Return True when this process stands in a removed directory, such as a member's former worktree."""
+    """Return True when the current directory was removed, such as a member's former worktree."""
     try:
         os.getcwd()  # noqa: PTH109
     except FileNotFoundError:
@@ -159,7 +159,7 @@ def _nowhere() -> bool:
 
 
 def _printable_streams() -> None:
-    """Let what a stream's encoding cannot express be escaped, not fail."""
+    """Make the streams escape characters that their encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")

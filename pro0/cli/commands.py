@@ -1,4 +1,4 @@
-"""The table of commands and their modules; as text, so that reading it imports nothing."""
+"""The table of commands and their modules. They are named as text, so that the table imports none of them."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "team": ("pro0.cli.team:team", "Start, watch, stop and remove teams"),
@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hosted": ("pro0.cli.member.hosted:hosted", "Run a member for another machine; called by pro0 there"),
     "lead": ("pro0.cli.lead:lead", "Be the lead of a team; started by the other commands"),
 }
-"""Every command: "module:attribute", and its line in the help."""
+"""For each command: "module:attribute", and its line in the help."""
 
 GROUPS = {
     "Teams": ("team", "member", "needs", "diff", "web"),
@@ -45,7 +45,7 @@ GROUPS = {
     "Set up and mend": ("agent", "config", "verdict", "store", "host", "doctor", "completion", "uninstall"),
     "Learn": ("demo", "man"),
 }
-"""The commands as the help shows them, by what they are about."""
+"""The commands by subject, as the help shows them."""
 
 HIDDEN = frozenset({"events", "help", "hosted", "import", "lead"})
-"""Shown in no help: what other commands call, and second names of `--help`, `pro0 team logs` and `pro0 task import`."""
+"""Commands left out of the help: internal ones, and aliases of `--help`, `pro0 team logs` and `pro0 task import`."""

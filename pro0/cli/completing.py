@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pro0.ops.context import Context
 
 Offer = tuple[str, str]
-"""A word, and what is said about it by the shells that show that."""
+"""A word, and its description for shells that show one."""
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
 def completer(offers: Callable[[click.Context], Iterable[Offer]]) -> Completer:
-    """Make a completion for click; an error offers nothing and prints nothing into the person's line."""
+    """Make a completion for click. On an error it offers nothing, and prints nothing into the person's line."""
 
     def complete(context: click.Context, _parameter: click.Parameter, start: str) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem
@@ -30,7 +30,7 @@ def completer(offers: Callable[[click.Context], Iterable[Offer]]) -> Completer:
             words = list(offers(context))
         except (Pro0Error, OSError):
             return []
-        if start.isdigit():  # who types numbers means tasks by their numbers
+        if start.isdigit():  # a typed number means the number of a task
             words = [(word.removeprefix("task-"), about) for word, about in words]
         return [CompletionItem(word, help=about) for word, about in words if word.startswith(start)]
 

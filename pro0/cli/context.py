@@ -41,14 +41,14 @@ no_wait_option = click.option("--no-wait", is_flag=True, help="Only ask for it, 
 
 
 def given(text: str) -> str:
-    """Return an option's text; raises BadInput for an empty one: an unset variable must not pass for no option."""
+    """Return an option's text; raises BadParameter for an empty one, which may come from an unset variable."""
     if not text.strip():
         raise click.BadParameter("it is empty")
     return text
 
 
 def named_team(function: Callable[..., R]) -> Callable[..., R]:
-    """Let a command of a whole team take its name as an argument too."""
+    """Let a command about a whole team take the team's name as an argument too."""
 
     @team_option
     @click.argument("name", required=False, metavar="[NAME]", shell_complete=team_names)
@@ -95,7 +95,7 @@ def here(team: str | None) -> Context:
 
 
 def veiled(context: Context) -> None:
-    """Let nothing that this command prints for a member name the sessions of others."""
+    """Hide the ids of others' sessions in all output of this command, if its caller is no person."""
     if (root := click.get_current_context(silent=True)) and context.caller.who is not Who.HUMAN:
         from pro0.ops.withheld import veil
 
@@ -103,7 +103,7 @@ def veiled(context: Context) -> None:
 
 
 def acting(team: str | None) -> Context:
-    """Return the context of a command that the lead has to carry out; Refused, before anything, for a stopped lead."""
+    """Return the context of a command for the lead to carry out; raises Refused at once when the lead is stopped."""
     from pro0.engine.opening.launch import awake
 
     context = here(team)
@@ -114,9 +114,9 @@ def acting(team: str | None) -> Context:
 def need_lead(
     team: TeamStore, show: Callable[[str], None] = lambda _text: None, early: "EarlyLead | None" = None
 ) -> None:
-    """Return once a lead is at work, and say so when it is of another version; raises EnvironmentMissing.
+    """Return once a lead is at work, and print news such as another version of it; raises EnvironmentMissing.
 
-    `show` is what shows progress now: it has to leave its line first. An `early` lead is the one, where none is there.
+    `show` shows progress; its line is cleared before anything is printed. An `early` lead is used if there is no other.
     """
     from pro0.engine.opening.launch import ensure_lead
 
@@ -126,21 +126,21 @@ def need_lead(
 
 
 def human_only(act: str) -> None:
-    """Refuse what only a person may do and no operation of one team covers."""
+    """Refuse an act to anybody but a person; for acts outside the operations of a team."""
     asking, _ = caller()
     if asking.who is not Who.HUMAN:
         raise Refused(f"{asking.agent_id} may not {act}: only a person may", code=ErrorCode.NOT_ALLOWED)
 
 
 def by_terminal(home: Path, project: Callable[[], Path], act: str) -> None:
-    """Refuse a verdict that no person gives on a terminal, with the PIN if there is one (behaviour 5.3, 5.4)."""
+    """Refuse a verdict unless a person gives it on a terminal, with the PIN if one is set (behaviour 5.3, 5.4)."""
     from pro0.ops import verdicts
 
     verdicts.on_terminal(home, project, act)
 
 
 def _reminders(context: Context, option: str) -> list[str]:
-    """Return the reminder for a person after a command: the first of what needs them (behaviour 3.8)."""
+    """Return the reminder for a person after a command: the most urgent need (behaviour 3.8)."""
     if context.caller.who is not Who.HUMAN or not context.team.exists():
         return []
     from pro0.ops.team import needs
@@ -153,7 +153,7 @@ def _reminders(context: Context, option: str) -> list[str]:
 
 
 def quiet() -> None:
-    """Let this command end without reminders: it shows them itself."""
+    """Let this command end without reminders, since it shows the needs itself."""
     click.get_current_context().find_root().meta.pop(REMINDERS, None)
 
 

@@ -1,4 +1,4 @@
-"""The output of members without a terminal, followed in a person's terminal as lines without control sequences."""
+"""Follow the output of members without a terminal, as lines without control sequences."""
 
 import time
 
@@ -8,12 +8,12 @@ from pro0.store.journal import Journal
 from pro0.store.teams import TeamStore
 
 LINES = 10
-"""How many lines of each member to begin with."""
+"""The number of earlier lines of each member to begin with."""
 LOOK = 0.25
 
 
 def follow(team: TeamStore) -> None:
-    """Print what members print, as it comes, until the team is gone or the person has seen enough."""
+    """Print the members' output as it comes, until the team is gone or the person interrupts."""
     logs: dict[str, Journal] = {}
     while team.exists():
         for seat in team.runtime.read().seats:

@@ -33,7 +33,7 @@ def as_usual() -> None:
 
 
 class at_once:  # noqa: N801 - it reads as what it does
-    """Let Ctrl-C end this process at once, within: for the time when there is nothing to clear up."""
+    """In this block Ctrl-C ends the process at once. It is for times when there is nothing to clear up."""
 
     def __enter__(self) -> None:
         self._before = signal.getsignal(signal.SIGINT)
@@ -49,35 +49,35 @@ def _leave(_number: int, _frame: "FrameType | None") -> None:
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Return True for a KeyboardInterrupt, and for what came of one: Python's own waits make other errors of it."""
+    """Return True for a KeyboardInterrupt, and for an error caused by one, as some of Python's own waits raise."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
 
 
 def forget() -> None:
-    """Let the exit code be ours after `python -m`, whatever was interrupted.
+    """Make sure that `python -m` ends with our exit code, even after an interrupt.
 
-    Python ends itself by SIGINT there once an interrupt has left a text that `exec` ran, as dataclasses have them. It
-    forgets that when it runs the next text.
+    Once an interrupt has left code run by `exec`, as dataclasses use it, Python later ends itself by SIGINT. Running
+    another piece of code by `exec` makes Python forget the interrupt.
     """
     exec("")
 
 
 class Interruption:
-    """The request to end this process; code that must not be disturbed any more sets `clearing_up`."""
+    """A request to end this process. Code that must not be interrupted sets `clearing_up`."""
 
     def __init__(self) -> None:
         self.asked = False
         self.clearing_up = False
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt when this process was asked to end: the first one may have been dropped."""
+        """Raise KeyboardInterrupt if this process was asked to end: Python may have dropped the first exception."""
         if self.asked:
             raise KeyboardInterrupt
 
     def hear(self, _number: int, _frame: "FrameType | None") -> None:
-        """Take in a signal: the first raises KeyboardInterrupt, later ones and those while it is cleared up do not."""
+        """Handle a signal: only the first raises KeyboardInterrupt, and none does while clearing up."""
         is_first, self.asked = not self.asked, True
         if is_first and not self.clearing_up:
             raise KeyboardInterrupt
@@ -87,12 +87,12 @@ _within: list[Interruption] = []
 
 
 def within() -> Interruption | None:
-    """Return the innermost request to end by a KeyboardInterrupt, None outside of all."""
+    """Return the Interruption of the innermost `interruptible` block, None outside of all."""
     return _within[-1] if _within else None
 
 
 class interruptible:  # noqa: N801 - it reads as what it does
-    """Let the first INT, TERM or HUP raise KeyboardInterrupt, and be remembered for `check`, within."""
+    """In this block the first INT, TERM or HUP raises KeyboardInterrupt, and is remembered for `check`."""
 
     def __enter__(self) -> Interruption:
         interruption, self._before = Interruption(), {}

@@ -17,9 +17,9 @@ Rows = Mapping[str, tuple[str, str]]
 
 
 def helped(command: click.Command) -> click.Command:
-    """Give a command both -h and --help, also when it is called alone, and words of people's for numbers.
+    """Give a command both -h and --help, even when called on its own, and plain words for the limits of numbers.
 
-    click keeps the first help option, calls a number with limits INTEGER RANGE, and its limits 1<=x<=9.
+    click would keep only the first help option, and show such a number as INTEGER RANGE with 1<=x<=9.
     """
     command.context_settings.setdefault("help_option_names", ["-h", "--help"])
     for option in command.params:
@@ -34,7 +34,7 @@ def _limits(allowed: click.IntRange | click.FloatRange) -> str:
 
 
 class HintingGroup(click.Group):
-    """A group that answers an unknown word with the nearest command."""
+    """A group that answers an unknown command with the name of the nearest one."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
@@ -44,7 +44,7 @@ class HintingGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the words begin with; raises BadInput with the likely command."""
+        """Return the command named by the first word; raises BadInput, with the likely command, for an unknown word."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
             likely = " or ".join(f"{ctx.command_path} {command}" for command in self.likely(ctx, name))
@@ -53,13 +53,13 @@ class HintingGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def likely(self, ctx: click.Context, name: str) -> list[str]:
-        """Return the commands that may be meant: by another word for them, else the nearest name."""
+        """Return the commands that a word may mean: by a synonym, else by the nearest name."""
         commands = self.list_commands(ctx)
         guess = command_for(name, commands) or nearest(name, commands)
         return [guess] if guess else []
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
-        """Write the whole first sentence of each command, as a table of a `LazyGroup` has it."""
+        """Write the complete first sentence of each command, like the table of a `LazyGroup`."""
         shown = sorted((name, command) for name, command in self.commands.items() if not command.hidden)
         with formatter.section("Commands"):
             formatter.write_dl([(name, one.get_short_help_str(limit=1000).removesuffix(".")) for name, one in shown])
@@ -86,7 +86,7 @@ class LazyGroup(HintingGroup):
         self._groups = groups
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse; without any word at all, show the help on stderr, which is exit 2."""
+        """Parse the arguments; without any argument, show the help on stderr, exit 2."""
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(2)
@@ -97,7 +97,7 @@ class LazyGroup(HintingGroup):
         return [name for name in self.rows if name not in self._hidden]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
-        """Return a command by its name or alias, imported now."""
+        """Import and return a command, by its name or alias."""
         row = self.rows.get(self.aliases.get(cmd_name, cmd_name))
         if row is None:
             return None
@@ -106,7 +106,7 @@ class LazyGroup(HintingGroup):
             return helped(cast(click.Command, getattr(import_module(module), attribute)))
 
     def likely(self, ctx: click.Context, name: str) -> list[str]:
-        """Return the commands of that name or meaning one group further down, else the nearest one of this group."""
+        """Return matching commands of subgroups, by name or synonym, else the nearest command of this group."""
         groups = [(path, self.get_command(ctx, path)) for path in self.list_commands(ctx)]
         below = [
             f"{path} {inner}" for path, group in groups if isinstance(group, LazyGroup) and (inner := group.named(name))
@@ -117,11 +117,11 @@ class LazyGroup(HintingGroup):
         return below or [near] * bool(near)
 
     def named(self, name: str) -> str:
-        """Return the command that a word names here, or means."""
+        """Return the command of this group that a word names, directly or as a synonym."""
         return name if name in self.rows else command_for(name, self.rows)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table, importing nothing."""
+        """Write the help from the table, without importing the commands."""
         for title, names in (self._groups or {"Commands": tuple(self.list_commands(ctx))}).items():
             with formatter.section(title):
                 formatter.write_dl([(name, self.rows[name][1]) for name in names])

@@ -8,7 +8,7 @@ import click
 @click.option("--revived", is_flag=True, help="End without a word when there is a lead, or shall be none.")
 @click.pass_context
 def lead(context: click.Context, team: str, revived: bool) -> None:
-    """Be the lead of a team; started by the other commands.
+    """Be the lead of a team; started by the other commands, not by a person.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The lead process itself, without what only a person's command line needs."""
+"""The lead process itself, without the parts that only a person's command line needs."""
 
 import faulthandler
 import os
@@ -13,11 +13,11 @@ from pro0.store.teams import Store, TeamStore
 
 
 def lead(name: str, *, revived: bool) -> int:
-    """Be the lead of a team, and return the exit code; `revived` ends without a word when there is one already."""
-    faulthandler.enable()  # what a crash of a library leaves is read where other last words are
+    """Run the lead of a team, and return the exit code; a `revived` one ends silently if another lead runs."""
+    faulthandler.enable()  # a library's crash leaves its traceback in the lead's error log
     awaits = os.environ.pop(AWAITS, "")
-    mark.take_off()  # a member may have started it, and it goes on without that
-    with warm() as serve_commands:  # before there is a lease, which it must not hold
+    mark.take_off()  # a member may have started the lead, which outlives it
+    with warm() as serve_commands:  # before there is a lease, which a fork must not hold
         from pro0.engine.loop import run
         from pro0.rpc.server import serving
 

@@ -1,4 +1,4 @@
-"""The program. `--version` and `mcp` are answered before anything else is imported, click too."""
+"""The program. `--version` and `mcp` are answered before anything else is imported, even click."""
 
 import os
 import sys
@@ -7,9 +7,9 @@ from pro0 import __version__
 from pro0.cli import interrupts
 
 PATIENCE = 100_000
-"""Objects until the first garbage collection: importing makes none, and a lead's import is half of that.
+"""Objects until the first garbage collection. Imports make no garbage, and a lead's imports need half of these.
 
-Collecting would be a tenth of a short call.
+Collections would take a tenth of the time of a short call.
 """
 
 SHORT = {
@@ -22,7 +22,7 @@ SHORT = {
     "team": "list status show",
     "member": "list show",
 }
-"""The commands that a warm process may do, each with its subcommands."""
+"""The commands that a warm process may carry out, each with its subcommands."""
 
 
 def entry() -> int:
@@ -35,11 +35,11 @@ def entry() -> int:
         from pro0.cli.warm.client import call
 
         if (code := call(sys.argv[1:])) is not None:
-            os._exit(code)  # it has written all, and an interpreter ends slowly
+            os._exit(code)  # all is written, and the interpreter ends slowly
     try:
         code = main(sys.argv[1:])
         if short:
-            os._exit(code)  # the same here: it has started nothing that outlives it
+            os._exit(code)  # likewise: nothing that it started is still at work
         return code
     except KeyboardInterrupt:
         return interrupts.INTERRUPTED
@@ -48,11 +48,11 @@ def entry() -> int:
 
         interrupts.leave_at_once()
         interrupts.forget()
-        gc.freeze()  # who ends need not look for garbage: that was a fifth of a short call
+        gc.freeze()  # no collection at the end: it took a fifth of a short call
 
 
 def _hosted(folder: str, arguments: list[str]) -> int:
-    """Do what is called below a session of another machine's team: at home, but for the agent's own parts."""
+    """Carry out a call from a session for another machine's team: there, except for the agent's own parts."""
     if arguments == ["mcp"]:
         from pro0.cli.mcp import serve_there
 
@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> int:
 
         sys.stdout.write(f"pro0 {__version__} ({about()})\n")
         return 0
-    if arguments == ["mcp"]:  # an agent waits for it, and needs nothing of a command line
+    if arguments == ["mcp"]:  # an agent waits for it, and it needs no parser
         from pro0.mcp.server import serve
 
         return serve()
@@ -97,7 +97,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _is_lead(arguments: list[str]) -> bool:
-    """Return True for a lead as pro0 starts it: a team waits for it, and it needs no parser."""
+    """Return True for the call by which pro0 starts a lead: a team waits for it, and it needs no parser."""
     if arguments[:1] != ["lead"] or arguments[1:2] == [] or arguments[2:] not in ([], ["--revived"]):
         return False
     return not arguments[1].startswith("-") and None not in (sys.stdin, sys.stdout, sys.stderr)
@@ -109,19 +109,19 @@ def _lead(arguments: list[str]) -> int:
 
         interrupts.as_usual()
         return lead(arguments[1], revived=len(arguments) > 2)
-    except Exception as error:  # noqa: BLE001 - what a command line says of it is loaded now
+    except Exception as error:  # noqa: BLE001 - the code to report it is loaded only now
         from pro0.cli.call import failed
 
         return failed(error)
 
 
 def is_about_itself(arguments: list[str]) -> bool:
-    """Return True for what each machine's own pro0 answers: its version, and its help."""
+    """Return True for a call about this machine's own pro0: its version or its help."""
     return not arguments or arguments == ["--version"] or not {"-h", "--help"}.isdisjoint(arguments)
 
 
 def is_short(arguments: list[str]) -> bool:
-    """Return True if a warm process may do this: the command asks nothing, opens nothing and does not wait."""
+    """Return True if a warm process may carry this out: it asks nothing, opens nothing and does not wait."""
     if "_PRO0_COMPLETE" in os.environ:
         return True
     subcommands = SHORT.get(arguments[0] if arguments else "")

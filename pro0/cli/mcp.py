@@ -1,4 +1,4 @@
-"""`pro0 mcp`; the call without any option is answered by `pro0.cli.main`, which does not import this."""
+"""`pro0 mcp`. `pro0.cli.main` answers a call without any option, without importing this module."""
 
 import json
 import sys

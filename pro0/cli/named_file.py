@@ -1,4 +1,4 @@
-"""Files named on the command line, `-` for stdin: their bytes, and their YAML or JSON content."""
+"""Read files named on the command line, with `-` for stdin, as bytes or as YAML or JSON."""
 
 from pathlib import Path
 from typing import cast
@@ -12,10 +12,10 @@ from pro0.rules.size import holds_more_than, nested_deeper_than
 from pro0.store.keys import repeated
 
 SIZE_LIMIT = 16 * 1024 * 1024
-"""Bytes of a file of tasks, or of a layout."""
+"""The most bytes of a file of tasks, or of a layout."""
 DEPTH_LIMIT = 16
 VALUE_LIMIT = 250_000
-"""Values in one file: each takes far more memory than its bytes."""
+"""The most values in one file: each takes far more memory than its bytes."""
 
 
 def data_of(file: str, limit: int = SIZE_LIMIT) -> bytes:
@@ -52,12 +52,12 @@ def value_of(data: bytes, name: str) -> object:
                     raise BadInput(f"{name} has the key {twice} twice", hint="keep one of them")
                 return value
         except (msgspec.DecodeError, RecursionError, ValueError):
-            pass  # YAML's own short forms begin so too, and its reader says what is nested too deep
+            pass  # YAML may begin like this too, and its reader reports too deep nesting
     return _yaml(text, name)
 
 
 def _yaml(text: str, name: str) -> object:
-    """Return the value of a YAML text; aliases could make it far larger than it looks, depth ends the loader."""
+    """Return the value of a YAML text. Aliases are refused, since they can expand hugely; so is too deep nesting."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

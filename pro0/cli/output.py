@@ -1,4 +1,4 @@
-"""Output: stdout is data, stderr is talk, and text of others never reaches the terminal as commands."""
+"""Output: data on stdout, messages on stderr. Control characters in texts never reach the terminal."""
 
 import os
 import re
@@ -23,13 +23,13 @@ name_option = click.option(
 )
 
 REMINDERS = "pro0.reminders"
-"""Where a command leaves, in its context, the function that says what a person should know afterwards."""
+"""The key in click's context of the function that returns the reminders to print after a command."""
 VEIL = "pro0.veil"
-"""Where a command leaves, in its context, the function that takes out of a text what the caller must not learn."""
+"""The key in click's context of the function that removes from a text what the caller must not learn."""
 
 _NOT_ASCII = re.compile("[^\n -~]")
 STDIN_LIMIT = 256 * 1024
-"""Bytes of the longest text; stdin may be endless."""
+"""The most bytes of a text; stdin may be endless."""
 
 
 def line(text: str) -> str:
@@ -38,7 +38,7 @@ def line(text: str) -> str:
 
 
 def write(text: str = "", *, end: str = "\n") -> None:
-    """Print one line, or several, on stdout; for a member without what it must not learn of others."""
+    """Print one or more lines on stdout; for a member, remove what it must not learn about others."""
     context = click.get_current_context(silent=True)
     veil: Callable[[str], str] = context.find_root().meta.get(VEIL, str) if context else str
     try:
@@ -56,12 +56,12 @@ def unprinted(error: OSError) -> Pro0Error:
 
 
 def say(text: str) -> None:
-    """Print talk on stderr at once."""
+    """Print a message on stderr at once."""
     write_error(line(text))
 
 
 def write_error(text: str) -> None:
-    """Print lines on stderr at once; an unwritable stderr changes nothing else."""
+    """Print lines on stderr at once; an unwritable stderr is ignored."""
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
@@ -70,7 +70,7 @@ def write_error(text: str) -> None:
 
 
 def drop(stream: TextIO) -> None:
-    """Drop the present and later output of a stream: no flush writes or waits any more, also not at exit."""
+    """Drop all buffered and later output of a stream, so that no flush writes or blocks, not even at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -78,7 +78,7 @@ def drop(stream: TextIO) -> None:
 
 
 def json_text(value: object, *, indent: int = 2) -> str:
-    """Return JSON with every field of every struct, in ASCII where a terminal would obey the character."""
+    """Return JSON with every field of every struct; characters that could control a terminal are escaped."""
     text = msgspec.json.format(msgspec.json.encode(plain(value)), indent=indent or -1).decode()
     return text if text.isascii() and "\x7f" not in text else _NOT_ASCII.sub(_in_json, text)
 
@@ -108,9 +108,9 @@ def mapping(value: msgspec.Struct) -> dict[str, object]:
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int = -1, optional: Container[str] = ()
 ) -> None:
-    """Print aligned columns; on a terminal they fit it, by cutting the flexible column and then the widest ones.
+    """Print aligned columns; on a terminal cut the flexible column, then the widest ones, until they fit.
 
-    An optional column in which nobody has anything is left out there.
+    An optional column without any entry is left out on a terminal.
     """
     cells = [[line(cell) for cell in row] for row in rows]
     spare = optional if sys.stdout.isatty() else ()
@@ -127,7 +127,7 @@ def table(
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> None:
-    """Print names and values below each other; further lines of a value are indented under it."""
+    """Print one line for each name and value; further lines of a value are indented below it."""
     visible_rows = [(name, visible(value)) for name, value in rows if value]
     width = max((len(name) for name, _ in visible_rows), default=0)
     for name, value in visible_rows:
@@ -135,18 +135,18 @@ def pairs(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def local(moment: datetime | None) -> str:
-    """Return a moment as people read it, in their time zone; the day only when it is not today's."""
+    """Return a moment in the person's time zone, with its date unless that is today."""
     if moment is None:
         return ""
     try:
         local_moment, today = moment.astimezone(), datetime.now().astimezone().date()
-    except (OverflowError, ValueError):  # the first and the last days of the calendar are in no other zone
+    except (OverflowError, ValueError):  # the calendar's first and last days have no other zone
         return moment.isoformat()
     return local_moment.strftime("%H:%M:%S" if local_moment.date() == today else "%Y-%m-%d %H:%M:%S")
 
 
 def talk() -> Callable[[str], None]:
-    """Return a function that says progress on stderr, the same line never twice in a row."""
+    """Return a function that prints progress on stderr, never the same line twice in a row."""
     newest = ""
 
     def show(text: str) -> None:
@@ -160,7 +160,7 @@ def talk() -> Callable[[str], None]:
 
 @contextmanager
 def live() -> Iterator[Callable[[str], None]]:
-    """Give a function that keeps one line of progress on a terminal, gone at the end; off a terminal it is silent."""
+    """Yield a function that shows progress in one line of a terminal, cleared at the end; elsewhere it is silent."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda _text: None
         return
@@ -176,12 +176,12 @@ def live() -> Iterator[Callable[[str], None]]:
 
 
 def drawable() -> bool:
-    """Return True when stdout is a terminal that knows colours."""
+    """Return True when stdout is a terminal other than a dumb one."""
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def cut(text: str, width: int) -> str:
-    """Return a line in so many columns, with a sign where something is missing."""
+    """Return a line cut to `width` columns, with an ellipsis if it was cut."""
     if _width(text) <= width:
         return text
     while text and _width(text) >= max(width, 1):
@@ -191,7 +191,7 @@ def cut(text: str, width: int) -> str:
 
 @contextmanager
 def going_on(progress: str) -> Iterator[None]:
-    """Tell a person who stops waiting which work goes on."""
+    """Print `progress`, about the work that goes on, if the person interrupts this block."""
     try:
         yield
     except KeyboardInterrupt:
@@ -201,12 +201,12 @@ def going_on(progress: str) -> Iterator[None]:
 
 
 def terminal() -> bool:
-    """Return True when input and output are a terminal, so that a person sits in front of it."""
+    """Return True when stdin and stdout are terminals, so that a person can answer."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def stdin_bytes(limit: int) -> bytes:
-    """Return so many bytes of stdin at most; raises BadInput for an unreadable stdin."""
+    """Return at most `limit` bytes of stdin; raises BadInput for an unreadable stdin."""
     try:
         return sys.stdin.buffer.read(limit)
     except OSError as error:
@@ -214,7 +214,7 @@ def stdin_bytes(limit: int) -> bytes:
 
 
 def text_or_stdin(text: str) -> str:
-    """Return an argument's text, `-` meaning all of stdin without its last newline; BadInput for bad UTF-8."""
+    """Return an argument's text, for `-` stdin without its last newline; raises BadInput for too much or bad UTF-8."""
     if text != "-":
         return text
     data = stdin_bytes(STDIN_LIMIT + 2)
@@ -244,7 +244,7 @@ def _width(text: str) -> int:
 
 
 def _columns() -> int:
-    import shutil  # late: it brings three ways of packing files along, and most commands print to no terminal
+    import shutil  # late: it imports three compression modules, and most commands print to no terminal
 
     return shutil.get_terminal_size().columns
 
@@ -269,7 +269,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], *, painted: bool = False) 
 
 
 def painted() -> bool:
-    """Return True when stdout is a terminal that shows colours, and the person wants them."""
+    """Return True when stdout is a terminal with colours, and the person wants them."""
     return drawable() and not os.environ.get("NO_COLOR")
 
 
@@ -283,7 +283,7 @@ def words(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def label_option(about: str) -> Callable[[Decorated], Decorated]:
-    """Return the option for labels, which several words give, or one with commas."""
+    """Return the option for labels, which can be repeated or take a list with commas."""
     names = ("--label", "--labels", "labels")
     return click.option(
         *names, multiple=True, metavar="LABEL,...", help=about, callback=lambda _c, _p, labels: words(labels)

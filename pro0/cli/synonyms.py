@@ -1,4 +1,4 @@
-"""Other programs' words for our commands. They never run the command; the error names it."""
+"""Words of other programs for pro0's commands. Such a word never runs a command; the error names the right one."""
 
 from collections.abc import Container
 
@@ -28,7 +28,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "settings": ("config",),
     "check": ("doctor",),
 }
-"""A word, and the commands that may be meant by it, the likeliest first."""
+"""For each word: the commands that it may mean, the likeliest first."""
 
 
 def command_for(word: str, commands: Container[str]) -> str:

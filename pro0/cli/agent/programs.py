@@ -20,7 +20,7 @@ from pro0.ops import proofs
 from pro0.rules import proving
 
 AT_ONCE = 4
-"""How many are asked at the same time: each may be a large program that fills a processor while it starts."""
+"""The most programs asked at the same time: each may be large, and use a whole processor while it starts."""
 
 
 class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -28,32 +28,32 @@ class AgentProgram(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     agent: str
     program: str
-    """Its executable, empty for an agent that ships with pro0 or runs what it is told."""
+    """Its executable; empty for an agent that comes with pro0 or runs a given command."""
     path: str = ""
     version: str = ""
     seen: str = ""
-    """The newest version that the rules of pro0 were proved with, empty where there are none."""
+    """The newest version with which pro0's rules were proved, empty for none."""
     unproved: bool = False
-    """Whether the version here is newer than that, and was not tried here either."""
+    """Whether the installed version is outside the proved ones, and was not tried on this machine either."""
     proved: datetime | None = None
-    """When this version was tried here last."""
+    """The time when this version was last tried on this machine."""
     off: tuple[AgentAct, ...] = ()
-    """What is switched off for this version, since it did not hold when it was tried here."""
+    """The acts switched off for this version, because their checks failed on this machine."""
     usable: bool = False
     missing: tuple[str, ...] = ()
-    """What has to be done before a member can run it."""
+    """What is missing before a member can run it, as sentences."""
     state: tuple[str, ...] = ()
-    """Where its state is read, the most trusted first."""
+    """The sources of its state, the most trusted first."""
     delivery: tuple[str, ...] = ()
-    """How it learns of mail, the first that works."""
+    """The ways in which it learns of mail; the first that works is used."""
     resumes: bool = False
     """Whether a session of it can go on after a reboot."""
 
 
 def programs(definitions: Mapping[str, Definition], home: Path, show: Callable[[str], None]) -> list[AgentProgram]:
-    """Return every agent, those of the settings too.
+    """Return every agent, including those of the settings.
 
-    They are asked for their versions in parallel, and `show` is told who has not answered.
+    Their programs are asked for their versions in parallel; `show` gets the names of those that have not answered.
     """
     known = proofs.known(home)
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -103,7 +103,7 @@ def unproved(program: AgentProgram) -> str:
 
 
 def switched_off(program: AgentProgram) -> str:
-    """Return a warning for a program some of whose checks did not hold, else an empty text."""
+    """Return a warning for a program with failed checks, else an empty text."""
     return f"{program.version} did not hold when it was tried: {proving.meaning(program.off)}" if program.off else ""
 
 

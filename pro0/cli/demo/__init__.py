@@ -1,1 +1,1 @@
-"""The demo: a whole team at work in a folder of its own, told as a list of acts, and checked at the end."""
+"""The demo: a whole team at work in a folder of its own, in a series of acts, with checks at the end."""

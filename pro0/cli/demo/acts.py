@@ -1,4 +1,4 @@
-"""The story of the demo, act by act; each act does something to the team and waits for what comes of it."""
+"""The acts of the demo. Each act does something to the team and waits for the result."""
 
 import os
 import shlex
@@ -78,7 +78,7 @@ def work(stage: Performance) -> None:
 
 
 def a_death(stage: Performance) -> None:
-    """Kill the agent that is in the middle of the long task, and wait until pro0 knows."""
+    """Kill the agent that works on the long task, and wait until pro0 has noticed."""
     stage.pause(0.8)
     task = stage.look().task(plan.LINGERS)
     state = next(s for s in stage.context.team.runtime.read().seats if s.agent_id == task.assignee)
@@ -96,7 +96,7 @@ def a_death(stage: Performance) -> None:
 
 
 def the_others(stage: Performance) -> None:
-    """Wait until another has finished what the dead one left, and the lead address was told."""
+    """Wait until another member has finished the dead member's task, and the lead address was told of the death."""
     killing = _killing(stage)
     stage.until(lambda look: any(CRASHED in letter.content for letter in look.letters[LEAD]), "the lead is told")
     stage.until(lambda look: look.task(killing.title).status is Status.COMPLETED, "another has finished its task")
@@ -105,7 +105,7 @@ def the_others(stage: Performance) -> None:
 
 
 def a_return(stage: Performance) -> None:
-    """Restart the killed member, and ask it alone for the last task."""
+    """Restart the killed member, and reserve the last task for it."""
     killing, began = _killing(stage), time.monotonic()
     stage.view.command(f"pro0 member restart {killing.member}")
     members.restart(stage.context, killing.member)
@@ -121,7 +121,7 @@ def a_return(stage: Performance) -> None:
 
 
 def a_look(stage: Performance) -> None:
-    """Look at what came of it, and read the mail."""
+    """Look at the team's work, and read the mail."""
     stage.until(lambda look: not any(member.unread for member in look.members), "the members have read their mail")
     stage.view.hide()
     facts, scratch = stage.facts, stage.scratch
@@ -150,7 +150,7 @@ def a_farewell(stage: Performance) -> None:
 
 
 def nothing_left(stage: Performance) -> None:
-    """Remove the team, and look for anything that it left."""
+    """Remove the team, and look for leftovers."""
     traces = ending.Traces.of(stage.context.team)
     store = Store(stage.scratch.home)
     done = cleanup(store, TEAM, force=False, show=stage.view.say)
@@ -183,7 +183,7 @@ def attach_argv(stage: Performance) -> list[str]:
 
 
 def _watch(stage: Performance) -> None:
-    """Say how to watch, and show the panes here when that was asked for."""
+    """Print how to watch the team, and show the panes here if requested."""
     argv = attach_argv(stage)
     stage.view.say("watch them in another terminal:")
     if not argv:
@@ -196,7 +196,7 @@ def _watch(stage: Performance) -> None:
 
 
 def _end_client(stage: Performance) -> None:
-    """Wait until a terminal that showed the panes is free again."""
+    """Wait until the terminal that showed the panes is free again."""
     client, stage.client = stage.client, None
     if client:
         try:

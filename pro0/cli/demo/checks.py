@@ -1,4 +1,4 @@
-"""The checks of the demo's facts: each has a name, and a word of proof or of trouble."""
+"""The checks of the demo's facts. Each has a name, and a detail that proves it or names the failure."""
 
 from collections.abc import Iterable
 
@@ -24,7 +24,7 @@ class Expectation(msgspec.Struct, frozen=True):
 
 
 def judge(facts: Facts) -> list[Expectation]:
-    """Return the checks of the whole story, or one failed check for a story that broke off."""
+    """Return the checks of the whole demo, or one failed check for a demo that broke off."""
     if facts.broken:
         return [Expectation("the story", held=False, detail=facts.broken)]
     look, killing = facts.look, facts.killing
@@ -77,7 +77,7 @@ def in_order(look: Look) -> Expectation:
 
 
 def noticed(killing: Killing) -> Expectation:
-    """The death was noticed; how soon depends on what else the machine does, and is said."""
+    """The death was noticed; the detail names the delay, which depends on the load of the machine."""
     after = killing.noticed_after
     return Expectation("death noticed", after is not None, f"after {after} s" if after is not None else "it was not")
 
@@ -138,7 +138,7 @@ def works(facts: Facts) -> Expectation:
 
 
 def agreed(facts: Facts) -> Expectation:
-    """Every member approved of its shutdown, and ended by it."""
+    """Every member agreed to its shutdown, and ended in this way."""
     refused = [name for name, yes in facts.agreed.items() if not yes]
     refused += [f"{state.agent_id}: {state.state}" for state in facts.ended if state.state is not State.SHUTDOWN]
     return _check("shutdown", refused, "every member agreed, and went", "not so")

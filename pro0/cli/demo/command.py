@@ -27,14 +27,14 @@ def demo(mode: str, attach: bool, keep: bool, as_json: bool) -> None:
     A lead and three members build, test and release a small program in a git repository of their own. One of them is
     killed on the way. Your own home, tmux and repositories are not touched. Exit 0 only if every check passed.
 
-    auto shows the members in tmux, which is installed when that needs no password; else they run headless.
+    --mode auto shows the members in tmux, and installs it if that needs no password; otherwise they run headless.
 
     \b
     Examples:
       pro0 demo
       pro0 demo --mode headless --json
     """
-    with at_once():  # but while there is something to clear up
+    with at_once():  # perform() changes this while there is something to clear up
         _demonstrate(mode, attach=attach, keep=keep, as_json=as_json)
 
 

@@ -11,11 +11,11 @@ from pro0.sessions.tmux.socket import listening
 from pro0.store.teams import TeamStore
 
 PATIENCE = 30.0
-"""Seconds in which the last process may go; a busy machine takes a moment."""
+"""Seconds within which the last process must be gone; a busy machine needs a moment."""
 
 
 class Traces(msgspec.Struct, frozen=True):
-    """By what a team's processes can be known, also when the team is gone."""
+    """The traces by which a team's processes are found, even after the team's removal."""
 
     uid: str
     sockets: frozenset[str]
@@ -31,7 +31,7 @@ class Traces(msgspec.Struct, frozen=True):
 
 
 def wait_until_gone(scratch: Scratch, traces: Traces) -> list[str]:
-    """Wait a short while for the traces to go; return the traces still left."""
+    """Wait until all traces are gone, for PATIENCE seconds at most; return those still left."""
     deadline = time.monotonic() + PATIENCE
     while (traces_left := traces_of(scratch, traces)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -39,7 +39,7 @@ def wait_until_gone(scratch: Scratch, traces: Traces) -> list[str]:
 
 
 def traces_of(scratch: Scratch, traces: Traces) -> list[str]:
-    """Return every process, tmux server and file of the team that is there now."""
+    """Return every present process, tmux server and file of the team."""
     alive = {*processes.tagged(TEAM_UID, [traces.uid])[traces.uid], *scratch.processes()}
     roots = (scratch.home / name for name in ("teams", "tasks", "mailboxes", "archive"))
     files = [str(path) for root in roots if looking.is_folder(root) for path in root.iterdir()]

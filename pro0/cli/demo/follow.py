@@ -1,4 +1,4 @@
-"""Follow the team: look at it again and again, and tell the changes since the last look."""
+"""Follow the team: look at it repeatedly, and report the changes since the last look."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ CRASHED = "has crashed"
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One event of the demo. A live view shows `minor` ones anyway; `kind` decides the colour."""
+    """One event of the demo. `kind` decides its colour. The panel shows the result of `minor` events anyway."""
 
     text: str
     kind: str = ""
@@ -51,7 +51,7 @@ class Look(msgspec.Struct, frozen=True):
 
 
 class TeamFollower:
-    """A follower of one team: it passes on the changes."""
+    """Follows one team, and reports its changes."""
 
     def __init__(self, context: Context, tell: Callable[[Event], None]) -> None:
         self._context = context
@@ -61,14 +61,14 @@ class TeamFollower:
         self._states: dict[str, State] = {}
 
     def look(self) -> Look:
-        """Return the team as it is, after telling what is new; raises EnvironmentMissing when a member cannot start."""
+        """Report what is new, and return the team as it is; raises EnvironmentMissing when a member cannot start."""
         team = self._context.team
         for failure in team.runtime.read().failures:
             raise EnvironmentMissing(f"cannot start {failure.agent_id}: {failure.message}", hint=failure.hint or None)
         boxes = [team.mailbox(name) for name in (*self._states, LEAD, HUMAN)]
         letters = {box.agent_id: tuple(box.since(box.head.read(), 0)) for box in boxes if box.exists()}
         board = tasks.board(self._context)
-        team_status = status.status(self._context)  # after what follows from it, so that the cause is told first
+        team_status = status.status(self._context)  # read last, so that a cause is reported before its effects
         look = Look(team_status.lead.state, team_status.members, tuple(board), _ready(board), letters)
         self._news(look)
         return look
@@ -93,7 +93,7 @@ class TeamFollower:
 
 
 def seconds(task: Task) -> float:
-    """Return how long the last claim of a task has lasted, or lasted."""
+    """Return how many seconds the last claim of a task has lasted so far, or lasted until it was completed."""
     if task.claimed_at is None:
         return 0.0
     return (task.completed_at.timestamp() if task.completed_at else time.time()) - task.claimed_at.timestamp()
@@ -122,7 +122,7 @@ def _of_task(task: Task, entry: Entry) -> Event | None:
 
 
 def _of_letter(letter: Message) -> Event | None:
-    """Return a letter as an event. The inbox shows letters to the person; those from the person were shown before."""
+    """Return a letter as an event, or None for one that the demo shows elsewhere: to or from the person."""
     if letter.to in (LEAD, HUMAN):
         is_crash_notice = letter.type is MessageType.NOTIFICATION and CRASHED in letter.content
         return Event(f"lead is told: {letter.content}", "mail") if is_crash_notice else None

@@ -21,7 +21,7 @@ INSTALLERS: dict[str, tuple[Command, ...]] = {
     "pacman": (("pacman", "-Sy", "--noconfirm", "tmux"),),
     "apk": (("apk", "add", "tmux"),),
 }
-"""Package manager → what is tried, in this order, until tmux is there."""
+"""Package manager → the commands to try, in this order, until tmux is installed."""
 _BREW = ("brew", "install", "--quiet", "tmux")
 
 
@@ -32,7 +32,7 @@ def require_git() -> None:
 
 
 def choose_mode(requested: str, say: Say) -> tuple[str, str]:
-    """Return where the members are shown, and why; raises EnvironmentMissing when tmux is not to be had."""
+    """Return the mode, and the reason for it; raises EnvironmentMissing when tmux is requested but unavailable."""
     if requested == "headless":
         return "headless", "asked for"
     if shutil.which("tmux"):
@@ -46,7 +46,7 @@ def choose_mode(requested: str, say: Say) -> tuple[str, str]:
 
 
 def install(say: Say) -> str:
-    """Install tmux when that needs no password; returns why it is still not there, empty when it is."""
+    """Install tmux if that needs no password; return the reason of a failure, empty for success."""
     steps = _steps()
     if isinstance(steps, str):
         return steps
@@ -60,7 +60,7 @@ def install(say: Say) -> str:
 
 
 def _steps() -> Iterable[Command] | str:
-    """Return the commands that install tmux, or why there is none."""
+    """Return the commands that install tmux, or the reason for having none."""
     if platform.system() == "Darwin":
         return [_BREW] if shutil.which("brew") else "there is no brew to install it with"
     installer = next((name for name in INSTALLERS if shutil.which(name)), None)

@@ -5,7 +5,7 @@ from pro0.model.task import Draft
 MEMBERS = ("ada", "ben", "cleo")
 
 LINGERS = "test counts.py"
-"""The task that takes long the first time: whoever works on it is killed."""
+"""The task that takes long the first time. The member that works on it is killed."""
 MODULES = ("words", "counts", "table")
 PROGRAM = "dist/tally.pyz"
 SAMPLE, EXPECTED = "samples/text.txt", "samples/expected.txt"
@@ -83,4 +83,4 @@ RELEASE = _task(
     f"pro0 send human 'tally {TAG} is released'",
     after=("try it on a text", "write the changelog"),
 )
-"""The twelfth, reserved for the member that was killed and is back."""
+"""The twelfth task, reserved for the killed member after its restart."""

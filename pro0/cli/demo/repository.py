@@ -14,7 +14,7 @@ from pro0.cli.demo.scratch import Scratch
 from pro0.git.commands import Git
 
 TEMPLATE = ".in"
-"""The end of every shipped file's name, so that no tool of this project takes it for a part of it."""
+"""The suffix of every file shipped for the demo, so that no tool takes it for a part of this project."""
 LONGEST = 30
 
 
@@ -46,7 +46,7 @@ def commits(scratch: Scratch) -> list[Commit]:
 
 
 def tagged(scratch: Scratch, tag: str) -> bool:
-    """Return True when that tag names the newest commit, and nothing is left uncommitted."""
+    """Return True when the tag names the newest commit, and nothing is uncommitted."""
     git = Git(scratch.project)
     return git.run("tag", "--points-at", "HEAD", "--list", tag) == tag and not git.run("status", "--porcelain")
 
@@ -69,7 +69,7 @@ def lingering(scratch: Scratch) -> bool:
 
 
 def _unpack(scratch: Scratch) -> None:
-    """Put the shipped files where the tools find them, and make the tools programs."""
+    """Copy the shipped files to their places, and make the tools executable."""
     with as_file(files(__package__) / "material") as shipped:
         for source in shipped.rglob(f"*{TEMPLATE}"):
             target = scratch.material / source.relative_to(shipped)

@@ -1,4 +1,4 @@
-"""A folder of the demo's own, the environment that keeps everything in it, and its end, whatever happened."""
+"""The demo's own folder, the environment that confines everything to it, and the removal of both in any case."""
 
 import os
 import secrets
@@ -15,10 +15,10 @@ from pro0.store.paths import HOME_VARIABLE
 
 SOCKETS = "TMUX_TMPDIR"
 GRACE = 3.0
-"""Seconds between TERM and KILL for what an interrupted demo leaves."""
+"""Seconds between TERM and KILL for processes that an interrupted demo leaves."""
 
 NO_PROGRAMS = getattr(os, "ST_NOEXEC", 0)
-"""The flag of a file system that runs no programs; 0 where no system says so."""
+"""The flag of a file system that does not run programs; 0 on systems without such a flag."""
 ELSEWHERE = "name a folder with space, where programs may be run: TMPDIR=FOLDER"
 
 _NOT_OURS = ("PRO0_", "TMUX", "GIT_", "XDG_", "PYTHON")
@@ -26,7 +26,7 @@ _NOT_OURS = ("PRO0_", "TMUX", "GIT_", "XDG_", "PYTHON")
 
 
 class Scratch:
-    """Where a demo lives: a store, a home, tools and a project below one folder with a short path."""
+    """The places of a demo: a store, a home, tools and a project below one folder with a short path."""
 
     def __init__(self, kind: str = "demo") -> None:
         self.folder = _base() / f"pro0-{kind}-{secrets.token_hex(4)}"
@@ -37,7 +37,7 @@ class Scratch:
         self.project = self.folder / "tally"
 
     def make(self) -> None:
-        """Make the folder, empty but for the person's part of it."""
+        """Make the folder, with only the person's home in it."""
         try:
             self.folder.mkdir(mode=0o700)
             self.user.mkdir()
@@ -45,7 +45,7 @@ class Scratch:
             raise EnvironmentMissing(f"{self.folder} cannot be made: {error.strerror}", hint=ELSEWHERE) from error
 
     def remove(self) -> None:
-        """Remove the folder; late writers may add a file meanwhile, so it is tried again."""
+        """Remove the folder; try again if a late writer adds a file meanwhile."""
         for _ in range(20):
             shutil.rmtree(self.folder, ignore_errors=True)
             if not looking.exists(self.folder):
@@ -53,7 +53,7 @@ class Scratch:
         shutil.rmtree(self.folder)
 
     def environment(self, before: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment of everything in the demo: no identity, home, tmux or git settings of the person."""
+        """Return the environment for the whole demo, without the person's identity, home, tmux and git settings."""
         inherited = {name: value for name, value in before.items() if not name.startswith(_NOT_OURS)}
         return inherited | {
             HOME_VARIABLE: str(self.home),
@@ -71,14 +71,14 @@ class Scratch:
         return list({process.pid: process for process in (*homes, *tmux) if process.pid != os.getpid()}.values())
 
     def end(self) -> list[Process]:
-        """End every process of the demo, and return the processes that would not end."""
+        """End every process of the demo, and return those that did not end."""
         stubborn = processes.end(self.processes, GRACE)
         return stubborn or processes.end(self.processes, GRACE)
 
 
 @contextmanager
 def inside(scratch: Scratch) -> Iterator[None]:
-    """Let this process, and all that it starts, see the demo's environment only."""
+    """Give this process, and all that it starts, the demo's environment during the block."""
     before = dict(os.environ)
     _set(scratch.environment(before))
     try:
@@ -95,7 +95,7 @@ def _set(environment: Mapping[str, str]) -> None:
 def _base() -> Path:
     """Return the parent of the folder: /tmp if possible, since the path of a unix socket has at most 104 bytes.
 
-    Raises EnvironmentMissing where no program of the folder could be run.
+    Raises EnvironmentMissing when neither allows a folder with programs to run.
     """
     for name in ("/tmp", ""):
         with suppress(OSError):

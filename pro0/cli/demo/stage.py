@@ -21,12 +21,12 @@ Found = TypeVar("Found")
 PAUSE = 0.1
 """Seconds between two looks."""
 PATIENCE = 120.0
-"""Seconds that one step of the story may take, on a machine that is busy with other things."""
+"""Seconds that one step may take, even on a busy machine."""
 
 
 @dataclass
 class Killing:
-    """The killed member and the consequences; times in seconds since the start, or of waiting."""
+    """The killed member and the consequences. `at` is in seconds since the start; the other times are waits."""
 
     member: str
     task: str
@@ -40,7 +40,7 @@ class Killing:
 
 @dataclass
 class Facts:
-    """The facts of the story so far; the checks judge them when it is over."""
+    """The facts of the demo so far, for the checks at its end."""
 
     look: Look | None = None
     killing: Killing | None = None
@@ -83,7 +83,7 @@ class Performance:
         self.follower = TeamFollower(context, self.view.tell)
 
     def look(self) -> Look:
-        """Look at the team and show it; raises KeyboardInterrupt when the demo was asked to end."""
+        """Look at the team and show it; raises KeyboardInterrupt when the demo was interrupted."""
         assert self.follower is not None
         self.interruption.check()
         self.facts.look = look = self.follower.look()
@@ -94,7 +94,7 @@ class Performance:
         return look
 
     def until(self, met: Callable[[Look], Found | None], aim: str, *, pause: float = PAUSE) -> Found:
-        """Return the condition's first true value; raises TimedOut, or Pro0Error as soon as a task has failed."""
+        """Wait for a condition and return its first true value; raises TimedOut, or Pro0Error once a task failed."""
         deadline = time.monotonic() + PATIENCE
         while True:
             look = self.look()

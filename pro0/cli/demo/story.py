@@ -1,4 +1,4 @@
-"""One performance of the demo, from a fresh folder to none."""
+"""One performance of the demo, from making its folder to removing it."""
 
 import os
 from collections.abc import Sequence
@@ -22,9 +22,10 @@ def perform(
     live: bool = False,
     tasks: Sequence[Draft] = plan.TASKS,
 ) -> Summary:
-    """Play the demo and return how it went; whatever happens, nothing of it runs afterwards.
+    """Play the demo and return its summary; whatever happens, nothing of it runs afterwards.
 
-    Raises EnvironmentMissing when git, or the tmux that was asked for, is not to be had, and KeyboardInterrupt.
+    Raises EnvironmentMissing without git, or without tmux when that was requested. Raises KeyboardInterrupt when it is
+    interrupted.
     """
     view = DemoView(live=live)
     with interruptible() as interruption:
@@ -35,7 +36,7 @@ def perform(
             scratch, view, chosen, reason, tasks, interruption, attach=attach, inside_tmux=bool(os.environ.get("TMUX"))
         )
         try:
-            view.open(str(scratch.folder))  # told before the folder exists, so that anything left has a name
+            view.open(str(scratch.folder))  # before the folder exists, so that any leftover has a known name
             with inside(scratch):
                 scratch.make()
                 _play(stage)
@@ -46,14 +47,14 @@ def perform(
             view.say("interrupted: ending and removing everything", "bad")
             raise KeyboardInterrupt from None
         finally:
-            interruption.clearing_up = True  # no call stands between this and the end of the try: no signal can come in
+            interruption.clearing_up = True  # no call in between, where a signal could be handled
             _clear_up(stage, keep=keep)
     interruption.check()
     return summarize(stage, str(scratch.folder) if keep else None)
 
 
 def _play(stage: Performance) -> None:
-    """Play act after act; the first that goes wrong is the last."""
+    """Play act after act, until the end or the first failure."""
     for act in ACTS:
         stage.interruption.check()
         stage.view.act(act.title, act.command)

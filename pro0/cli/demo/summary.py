@@ -58,7 +58,7 @@ class Summary(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def summarize(stage: Performance, kept_folder: str | None) -> Summary:
-    """Return how it went, as far as it went."""
+    """Return the summary of a demo, even if it broke off."""
     facts, checks = stage.facts, judge(stage.facts)
     return Summary(
         held=all(check.held for check in checks),
@@ -84,12 +84,12 @@ def show(summary: Summary) -> None:
     verdict = Text(f"{held} of {len(summary.checks)} held", "bold green" if summary.held else "bold red")
     console.print(verdict + Text(f" in {summary.seconds:.0f} s", ""))
     if summary.held:
-        program = "pro0" if which("pro0") else sys.argv[0]  # the name it was called by: it may not be on the PATH yet
+        program = "pro0" if which("pro0") else sys.argv[0]  # the name of this call, if pro0 is not on the PATH yet
         console.print(Text(f"your turn: {program} team start alpha -m w1=shell -m w2=shell", "dim"))
 
 
 def _print(console: Console, part: Table) -> None:
-    """Print a table after an empty line, without the spaces with which it would fill its lines."""
+    """Print a table after an empty line, without trailing spaces."""
     if not part.row_count:
         return
     with console.capture() as captured:

@@ -21,7 +21,7 @@ from pro0.ops.team.status import MemberStatus
 COLOURS = {"good": "green", "bad": "bold red", "warn": "yellow", "mail": "cyan", "act": "bold", "hint": "dim"}
 _STATES = {State.WORKING: "yellow", State.IDLE: "green", State.CRASHED: "bold red", State.STARTING: "yellow"}
 _OUTPUT_LOST = (OSError, ValueError)
-"""A terminal that was closed, or a pipe that nobody reads: the demo still clears up."""
+"""The errors of a closed terminal or an unread pipe. The demo ignores them, and still clears up."""
 
 
 def live_terminal() -> bool:
@@ -30,14 +30,14 @@ def live_terminal() -> bool:
 
 
 def console_for(stream: str) -> Console:
-    """Return the console of `stdout` or `stderr`: nothing in a text means more than it says."""
+    """Return the console of `stdout` or `stderr`, which takes texts literally, without any markup."""
     file = getattr(sys, stream)
     width = None if file.isatty() else 100
     return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 class DemoView:
-    """Says what happens, each line with the seconds since the start; the panel is below the lines."""
+    """Prints what happens, each line with the seconds since the start, and draws the panel below the lines."""
 
     def __init__(self, *, live: bool) -> None:
         self._console = console_for("stderr")
@@ -70,18 +70,18 @@ class DemoView:
         self._print(Text(f"        $ {text}", COLOURS["hint"]))
 
     def say(self, text: str, kind: str = "") -> None:
-        """Say one line at once, cut to the width there is."""
+        """Print one line at once, cut to the width of the terminal."""
         message = Text(f"{self.passed:6.1f}  ", "dim") + Text(line(text), COLOURS.get(kind, ""))
         message.truncate(self._console.width, overflow="ellipsis")
         self._print(message)
 
     def tell(self, event: Event) -> None:
-        """Say what happened, unless the panel shows it."""
+        """Print an event, unless the panel shows it."""
         if not (self._live and event.minor):
             self.say(event.text, event.kind)
 
     def show(self, look: Look) -> None:
-        """Draw the panel anew, where there is one."""
+        """Draw the panel anew, if this view has one."""
         if not self._wanted or self._held is not None:
             return
         with suppress(*_OUTPUT_LOST):
@@ -91,19 +91,19 @@ class DemoView:
             self._live.update(panel(look, self._act, self.passed), refresh=True)
 
     def hide(self) -> None:
-        """Take the panel away; the lines stay."""
+        """Remove the panel; the lines stay."""
         live, self._live = self._live, None
         with suppress(*_OUTPUT_LOST):
             if live:
                 live.stop()
 
     def hold(self) -> None:
-        """Keep every line back while another program has the terminal."""
+        """Hold all lines back while another program uses the terminal."""
         self.hide()
         self._held = []
 
     def release(self) -> None:
-        """Print the messages held back."""
+        """Print the lines held back."""
         held, self._held = self._held or [], None
         for text in held:
             self._print(text)
@@ -120,7 +120,7 @@ class DemoView:
 def panel(look: Look, act: str, passed: float) -> Group:
     """Return the team as one picture: members, and tasks in two columns."""
     head = Text(f"{act} · {look.done()} of {len(look.tasks)} tasks done · {passed:.0f} s", "dim")
-    # The last line is short: the terminal shows ^C there, and must not begin another line for it.
+    # The last line is short: the terminal shows ^C in it, and must not wrap.
     foot = Text("  Ctrl-C ends and removes it all", "dim")
     return Group(Rule(head, align="left", style="dim"), _members(look), _tasks(look.tasks, look.ready), foot)
 

@@ -5,11 +5,11 @@ from pro0.diffs import Difference
 from pro0.rules.patch import summary
 
 NAMED = 5
-"""The commits which are named; the number of the others is said."""
+"""The most commits that are listed; of the others only the number is shown."""
 
 
 def sized(difference: Difference | None, of: str = "") -> dict[str, object] | None:
-    """Return the size of some work as JSON, None for no work of its own; `of` names who has the worktree."""
+    """Return the size of a change as JSON, None for no change; `of` names the member that has the worktree."""
     if difference is None:
         return None
     counts: dict[str, object] = {"commits": len(difference.commits), "files": len(difference.files)}
@@ -18,7 +18,7 @@ def sized(difference: Difference | None, of: str = "") -> dict[str, object] | No
 
 
 def changed(difference: Difference | None, of: str = "") -> list[tuple[str, str]]:
-    """Return the rows of `show` about some work: its size, and its newest commits; `of` names who has the worktree."""
+    """Return the rows of `show` about a change: size and newest commits; `of` names the member with the worktree."""
     if difference is None:
         return []
     commits = [f"{commit.id[:12]} {line(commit.title)}" for commit in difference.commits]

@@ -34,7 +34,7 @@ SHELL = "/bin/sh"
 OLDEST_PYTHON = (3, 11)
 OLDEST_TMUX = (3, 2)
 OLDEST_GIT = (2, 38)
-"""The first that can say what a merge would do without doing it (merge-tree --write-tree)."""
+"""The first version that can predict a merge without doing it (merge-tree --write-tree)."""
 PATIENCE = 10.0
 """Seconds that a program may take to answer."""
 
@@ -58,7 +58,7 @@ class Check(msgspec.Struct, frozen=True):
 
 
 def machine() -> Iterator[Check]:
-    """Check what pro0 runs on."""
+    """Check the programs on this machine that pro0 needs."""
     version = ".".join(map(str, sys.version_info[:3]))
     old = sys.version_info[:2] < OLDEST_PYTHON
     yield Check("python", Health.FAIL if old else Health.OK, version, "install Python 3.11 or newer" if old else "")
@@ -84,7 +84,7 @@ def settings(home: Path, folder: Path) -> Iterator[Check]:
         return
     waiting_text = f"; waiting for `pro0 config trust`: {', '.join(waiting)}" if waiting else ""
     yield Check("settings", Health.OK, f"can be read{waiting_text}")
-    with suppress(Pro0Error):  # the checks of the home name a damaged PIN
+    with suppress(Pro0Error):  # the checks of the home report a damaged PIN
         yield _verdicts(home, config)
     yield from _hooks(home, project.root(folder))
     for name, definition in sorted(config.agents.items()):
@@ -92,12 +92,12 @@ def settings(home: Path, folder: Path) -> Iterator[Check]:
 
 
 def _next_step(error: Pro0Error) -> str:
-    """Return what to do about an error; that of a damaged file sends people to the doctor, who are here."""
+    """Return what to do about an error; a hint to run the doctor is replaced, since this is the doctor."""
     return "see the check of that file below" if error.code in MENDABLE else error.hint or ""
 
 
 def _hooks(home: Path, folder: Path) -> Iterator[Check]:
-    """Check that the programs of the hooks in force are there: a missing one closes its gate."""
+    """Check that the programs of the hooks in force are installed: a missing one keeps its gate closed."""
     for event, commands in hooks.in_force(home, folder).items():
         for command in commands:
             if missing := _missing(command, folder):
@@ -106,7 +106,7 @@ def _hooks(home: Path, folder: Path) -> Iterator[Check]:
 
 
 def _missing(command: str, folder: Path) -> str:
-    """Return a command line's program if it is missing, as far as that can be told without running it."""
+    """Return the program of a command line if it is missing, as far as that is known without running it."""
     try:
         program = shlex.split(command)[:1]
     except ValueError:
@@ -119,7 +119,7 @@ def _missing(command: str, folder: Path) -> str:
 
 
 def _verdicts(home: Path, config: Settings) -> Check:
-    """Tell how a person's verdicts are proved; offer the PIN to a person without one."""
+    """Report how a person's verdicts are proved, and suggest a PIN when none is set."""
     if verdicts.has_pin(home):
         return Check("verdicts", Health.OK, "ask for your PIN, on a terminal")
     givers = "any program of yours gives them" if config.verdicts == "scripts" else "need a terminal"
@@ -143,7 +143,7 @@ def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Ch
 
 
 def _serves(check: Check) -> Check:
-    """Check that a throw-away server, on a socket of its own, starts and ends."""
+    """Check that a temporary tmux server on its own socket starts and ends."""
     try:
         folder = tempfile.mkdtemp(prefix="pro0-doctor-", dir="/tmp")
     except OSError as error:
@@ -163,7 +163,7 @@ def _serves(check: Check) -> Check:
 
 
 def _draws() -> Check:
-    """Check that the screen model of the mode in-process is there, and draws."""
+    """Check that the screen model of the mode in-process is installed and draws."""
     name = "in-process"
     try:
         path = library()
@@ -180,7 +180,7 @@ def _draws() -> Check:
 
 
 def _iterm2() -> Check:
-    """Check the connection to iTerm2; outside iTerm2 a missing one is no fault."""
+    """Check the connection to iTerm2; outside iTerm2 none is needed."""
     try:
         it2.verify(os.environ)
     except EnvironmentMissing as error:
@@ -197,7 +197,7 @@ def _quietly(argv: list[str]) -> None:
 
 
 def _agent(name: str) -> Check:
-    """Check an agent's requirements; an agent that is not installed is no fault."""
+    """Check an agent's requirements; an agent that is not installed counts as ok."""
     adapter = adapter_named(name)
     if adapter.program:
         return _installed(adapter)

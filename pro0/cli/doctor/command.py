@@ -1,4 +1,4 @@
-"""`pro0 doctor`: the state of each check and how to mend it; with --repair it mends all that loses nothing."""
+"""`pro0 doctor`: the result of each check, and how to mend it. With --repair it mends all that loses no data."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pro0.store.teams import Store
 
 QUICK = 1.0
-"""Seconds within which nobody needs to be shown what is looked at."""
+"""Seconds before the current check is shown as progress."""
 _STOP = "stop the team, or end only its lead (TERM to that pid; the members go on), then repair again"
 
 
@@ -125,7 +125,7 @@ def _mended(team: str | None, *, yes: bool) -> "Done":
 
 
 def _patient(show: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a function that shows the present check once it takes long."""
+    """Return a function that shows the current check, but only once the doctor takes long."""
     began = time.monotonic()
 
     def look(text: str) -> None:

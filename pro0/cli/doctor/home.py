@@ -1,4 +1,4 @@
-"""The checks of `pro0 doctor` on the home: owner, modes, disk, locks, and what belongs to no team."""
+"""The checks of `pro0 doctor` on the home: owner, modes, disk, locks, and leftovers without a team."""
 
 import os
 import shlex
@@ -25,17 +25,17 @@ from pro0.store.removal import archive
 from pro0.store.teams import Store
 
 NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afpfs", "webdav", "9p", "fuse.sshfs", "ncpfs"})
-"""File systems whose locks and renames are not to be trusted."""
+"""File systems with unreliable locks and renames."""
 REPAIR = "pro0 doctor --repair"
 DOCUMENTS: dict[str, type[Document]] = {ROLES: Roles, TRUSTED: Consent, PROOFS: Proofs, PIN: Pin}
 LOW = 256 << 20
 TOO_LOW = 4 << 20
-"""Bytes that are free, below which a person is warned, and below which writing will fail."""
+"""Free bytes: the limit below which a person is warned, and the limit below which writing will fail."""
 SHOWN = 3
 
 
 def home(store: Store, team: str | None) -> Iterator[Check]:
-    """Check the home, and, unless only one team is asked for, what belongs to none."""
+    """Check the home; unless only one team is asked for, also look for leftovers without a team."""
     folder = store.home
     if team is None:
         yield from _homeless()
@@ -81,7 +81,7 @@ def _owner(folder: Path) -> Check:
 
 
 def _documents(folder: Path) -> Iterator[Check]:
-    """Name the home's own documents that cannot be used; nothing else tells what was in one, so none is repaired."""
+    """Report unusable documents of the home itself. They are never repaired, since no other file has their content."""
     kinds: dict[Path, type[Document]] = {folder / name: kind for name, kind in DOCUMENTS.items()}
     kinds[web(folder) / DEVICES] = Devices
     for path, kind in kinds.items():
@@ -132,7 +132,7 @@ def _locks(folder: Path, *tops: Path) -> Iterator[Check]:
 
 
 def _held(path: Path) -> Iterator[Check]:
-    """Tell who holds a lock."""
+    """Report the holder of a lock."""
     if (lock := health.held(path)) is None:
         return
     if lock.stopped:
@@ -153,7 +153,7 @@ def _leftovers(store: Store, tops: Iterable[Path], team: str | None) -> Iterator
 
 
 def told(name: str, checks: Iterable[Check]) -> Iterator[Check]:
-    """Yield some checks, and why the rest of them is not known: no other check is hidden by that."""
+    """Yield some checks; an error of the store becomes a failed check, so that it hides no other checks."""
     try:
         yield from checks
     except StoreError as error:
@@ -186,7 +186,7 @@ def _processes(store: Store, team: str | None) -> Iterator[Check]:
 
 def _half_done(name: str, path: Path) -> Check:
     databases, mend = list[str](), REPAIR
-    with suppress(StoreError):  # who tries to finish it is told of a damaged pointer
+    with suppress(StoreError):  # finishing it reports a damaged pointer
         databases = archive.databases(path)
     rows = f", with rows in {' and '.join(databases)}" if databases else ""
     if rows:
@@ -195,7 +195,7 @@ def _half_done(name: str, path: Path) -> Check:
 
 
 def _listed(name: str, texts: list[str], mend: str, fine: str, verdict: Health = Health.WARN) -> Iterator[Check]:
-    """Yield one row for each, a few at most, or one row that all is well."""
+    """Yield one row for each of the first few texts, or one row that all is well."""
     if not texts:
         yield Check(name, Health.OK, fine)
     for text in texts[:SHOWN]:
@@ -205,8 +205,8 @@ def _listed(name: str, texts: list[str], mend: str, fine: str, verdict: Health =
 
 
 def _file_system(folder: Path) -> str:
-    """Return the type of the file system that holds a folder, empty when the system does not tell."""
+    """Return the type of a folder's file system, empty when it is unknown."""
     import psutil  # 9 ms that only the doctor needs
 
-    mounted = {Path(part.mountpoint): part.fstype for part in psutil.disk_partitions(all=True)}  # the last one counts
+    mounted = {Path(part.mountpoint): part.fstype for part in psutil.disk_partitions(all=True)}  # the last mount counts
     return next((mounted[place] for place in (folder, *folder.parents) if place in mounted), "")

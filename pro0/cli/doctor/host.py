@@ -1,4 +1,4 @@
-"""The checks of `pro0 doctor --host`: what another machine says of itself, and what it lacks for members."""
+"""The checks of `pro0 doctor --host`: another machine's own findings, and what it lacks for members."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from pro0.decoding import decode
 from pro0.errors import EnvironmentMissing
 
 MOST = 100
-"""The most checks of its doctor that are shown."""
+"""The most checks shown of the other machine's doctor."""
 PATIENCE = 60.0
-"""Seconds for its doctor, which starts every agent's program there once."""
+"""Seconds for the other machine's doctor, which starts every agent's program once."""
 _ASKED = ("/bin/sh", "-c", "pro0 --version && exec pro0 doctor --json")
 _VERSION = re.compile(r"^pro0 (\S{1,40})", re.M)
 _CONCERNS = re.compile(r"python|git|in-process|agent [a-z0-9-]+")
-"""Its checks that concern members: they work there in terminals of pro0's own, and its teams are its own business."""
+"""The checks there that matter to members: they run in pro0's own terminals, and that machine's teams do not matter."""
 
 
 class _Row(msgspec.Struct):
@@ -32,7 +32,7 @@ class _Told(msgspec.Struct):
 
 
 def host(name: str, command: str) -> Iterator[Check]:
-    """Check that ssh reaches a machine, that it has this very pro0, and what its own doctor finds."""
+    """Check that ssh reaches a machine and that it has this version of pro0; add its own doctor's findings."""
     try:
         answer = ssh.run(command, ssh.host(name), _ASKED, PATIENCE)
     except EnvironmentMissing as error:
@@ -41,7 +41,7 @@ def host(name: str, command: str) -> Iterator[Check]:
     yield Check("ssh", Health.OK, f"{name} answers")
     text = answer.out.decode(errors="replace")
     said, _, rest = text.partition("\n")
-    if not _VERSION.match(text) and _VERSION.search(text):  # which is no pro0 to a link
+    if not _VERSION.match(text) and _VERSION.search(text):  # a link would not recognize this as pro0
         shell = f"its shell prints something before pro0 does: {said[: ssh.WHY]}"
         yield Check("pro0", Health.FAIL, shell, f"let this print nothing there: ssh {name} true")
         return
@@ -51,7 +51,7 @@ def host(name: str, command: str) -> Iterator[Check]:
 
 
 def _pro0(name: str, answer: ssh.Heard, said: str) -> Check:
-    """Check that pro0 is there, in this version: what one version sends another need not understand."""
+    """Check that the machine has this version of pro0: another one may not understand its messages."""
     version = _VERSION.match(said)
     mend = f"install pro0 {__version__} there, until this says so: ssh {name} '~/.local/bin/pro0 --version'"
     if version is None:

@@ -19,14 +19,14 @@ from pro0.store.teams import Store
 
 
 class Done(msgspec.Struct):
-    """The repairs done, and those skipped since a lead is alive, as sentences."""
+    """The repairs done, and those refused because a lead is alive, as sentences."""
 
     repaired: list[str] = []
     refused: list[str] = []
 
 
 def mend(store: Store, caller: Caller, team: str | None, *, yes: bool) -> Done:
-    """Mend what can be mended of all teams or of one; a failed one is told, and never stops the rest."""
+    """Repair all teams or one, as far as possible; a failed repair is reported and does not stop the others."""
     repair_home.permit(caller)
     done = Done()
     if not looking.is_folder(store.home):

@@ -25,7 +25,7 @@ from pro0.store.teams import Store, TeamStore
 
 
 def by_name(store: Store, name: str) -> Iterator[Check]:
-    """Check the team of a name; for a team with no word on its documents, yield only that."""
+    """Check a team by its name; if the place of its documents is unknown, yield only that error."""
     try:
         store_team = store.team(name)
     except Pro0Error as error:
@@ -36,7 +36,7 @@ def by_name(store: Store, name: str) -> Iterator[Check]:
 
 
 def team(team: TeamStore) -> Iterator[Check]:
-    """Check one team: each of its files, their agreement with each other, its sessions."""
+    """Check one team: each of its files, whether they agree with each other, and its sessions."""
     name = f"team {team.name}"
     bad = False
     for verdict, finding in (
@@ -52,7 +52,7 @@ def team(team: TeamStore) -> Iterator[Check]:
 
 
 def _known(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield findings, and why the rest of them is not known."""
+    """Yield findings; an error of the store becomes the last one."""
     try:
         yield from findings
     except StoreError as error:
@@ -60,7 +60,7 @@ def _known(findings: Iterator[Finding]) -> Iterator[Finding]:
 
 
 def _unreadable(team: TeamStore) -> Iterator[Finding]:
-    """Yield why each file cannot be used that cannot; of a database out of reach, only that."""
+    """Yield the error of each unusable file; when the database is out of reach, yield only that."""
     paths, documents = team.paths, team.documents
     try:
         for place in (documents.tasks, documents.mailboxes, Folder(paths.sessions), Folder(paths.logs)):
@@ -127,7 +127,7 @@ def _unsound(team: TeamStore) -> Iterator[Finding]:
 
 
 def _without_lead(team: TeamStore, desired: Wanted, runtime: Runtime) -> Iterator[Finding]:
-    """Yield what no lead is there to put right."""
+    """Yield the faults that a lead would correct, but this team has none at work."""
     if desired.wish is Wish.RUN:
         yield Finding("its lead is gone", f"pro0 team resume -t {team.name}")
     elif runtime.phase is not Phase.STOPPED:
@@ -150,7 +150,7 @@ def _remarked(team: TeamStore) -> Iterator[str]:
 
 
 def _addresses(team: TeamStore) -> list[str]:
-    """Return whose mailboxes there are, or should be."""
+    """Return the names of those that have a mailbox, or should have one."""
     names = {*team.documents.mailboxes.folders()}
     desired = readable(team.wanted)
     names |= {ids.LEAD, ids.HUMAN, *(seat.agent_id for seat in desired.seats)} if desired else set()

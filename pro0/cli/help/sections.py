@@ -1,4 +1,4 @@
-"""Help that shows the options of a command in sections, where there are too many for one list."""
+"""Help with options in sections, for commands with too many options for one list."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 import click
 
 WIDEST = 30
-"""The widest first column of click's lists; what is wider has its text below."""
+"""The greatest width of the first column in click's lists; a wider entry has its text on the next line."""
 
 
 class SectionedCommand(click.Command):
-    """A command whose help has its options in sections: a title → their names; all others stand at the end."""
+    """A command with its options in sections in the help: title → names. The other options follow at the end."""
 
     def __init__(self, *words: Any, sections: Mapping[str, str], **attributes: Any) -> None:
         super().__init__(*words, **attributes)
         self.sections = {title: names.split() for title, names in sections.items()}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections, then what is in none."""
+        """Write the sections, then the options without a section."""
         options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
         help_records = {option.opts[-1]: record for option in options if (record := option.get_help_record(ctx))}
         width = min(WIDEST, max(len(spelt) for spelt, _ in help_records.values()))

@@ -1,1 +1,1 @@
-"""Proving an agent program: a scripted model, a team of one in a folder of its own, and what holds of it."""
+"""Proving an agent program: it runs in a team of one, in a folder of its own, with a scripted model."""

@@ -21,26 +21,26 @@ OVER = (State.IDLE, State.ERROR)
 
 
 def ready(stage: ProofStage) -> None:
-    """It starts, takes its first prompt, and is seen to be idle."""
+    """Check that the agent starts, takes its first prompt, and is then seen as idle."""
     stage.begin()
     stage.until(lambda: stage.model.last or stage.state() in ENDED, "its model was asked nothing", STARTING)
     stage.becomes(State.IDLE)
 
 
 def idle_mail(stage: ProofStage) -> None:
-    """A letter to an idle agent is read once."""
+    """Check that an idle agent reads a letter once."""
     _read(stage, stage.letter())
 
 
 def working(stage: ProofStage) -> None:
-    """A turn that goes on is seen."""
+    """Check that a running turn is seen as working."""
     with _at_work(stage):
         stage.becomes(State.WORKING)
     stage.becomes(State.IDLE)
 
 
 def working_mail(stage: ProofStage) -> None:
-    """A letter in the middle of a turn is read once."""
+    """Check that a letter in the middle of a turn is read once, after the turn."""
     with _at_work(stage):
         text = stage.letter()
         stage.never(lambda: text in stage.model.heard, "its model has heard of mail before it could")
@@ -48,7 +48,7 @@ def working_mail(stage: ProofStage) -> None:
 
 
 def draft(stage: ProofStage) -> None:
-    """What somebody types is seen in the input, and as a draft."""
+    """Check that typed text is found in the input, and seen as a draft."""
     with _typed(stage):
         stage.until(lambda: stage.pane().holds(DRAFT), "what is typed is not found in its input")
         stage.becomes(State.DRAFT)
@@ -56,7 +56,7 @@ def draft(stage: ProofStage) -> None:
 
 
 def draft_mail(stage: ProofStage) -> None:
-    """A letter leaves a draft where it is, and is read once."""
+    """Check that a letter leaves a draft as it is, and is read once."""
     with _typed(stage):
         stage.until(lambda: stage.pane().shows(DRAFT), "what is typed does not show")
         text = stage.letter()
@@ -73,14 +73,14 @@ def draft_mail(stage: ProofStage) -> None:
 
 
 def permission(stage: ProofStage) -> None:
-    """A question for its person is seen."""
+    """Check that a permission question is seen."""
     with _asking(stage):
         pass
     stage.becomes(*OVER)
 
 
 def permission_mail(stage: ProofStage) -> None:
-    """A letter answers no question, and is read once when it is answered."""
+    """Check that a letter does not answer an open question, and is read once after the answer."""
     with _asking(stage) as made:
         text = stage.letter()
         stage.never(lambda: looking.exists(made) or text in stage.model.heard, "mail went into an open question")
@@ -91,7 +91,7 @@ def permission_mail(stage: ProofStage) -> None:
 
 
 def channel(stage: ProofStage) -> None:
-    """No line about mail went by keys."""
+    """Check that all lines about mail went through the agent's own channel, none by typed keys."""
     if (carriers := stage.carriers()) != {stage.adapter.channel}:
         raise NotHeld(
             f"mail went by {' and '.join(sorted(carriers)) or 'nothing'}, not by its {stage.adapter.channel} alone"
@@ -99,7 +99,7 @@ def channel(stage: ProofStage) -> None:
 
 
 def answer(stage: ProofStage) -> None:
-    """A permission is given from elsewhere, and another one is refused."""
+    """Check that `pro0 member answer` can allow one permission request, and deny another."""
     for choice in ("allow", "deny"):
         with _asking(stage) as made:
             stage.until(lambda: _request(stage), "its request is not known")
@@ -113,7 +113,7 @@ def answer(stage: ProofStage) -> None:
 
 
 def usage(stage: ProofStage) -> None:
-    """pro0 counts the same tokens as the model."""
+    """Check that pro0 counts the same tokens as the model."""
 
     def counted() -> bool:
         rows = json.loads(stage.pro0("team", "cost", "--json"))["members"]
@@ -129,11 +129,11 @@ def usage(stage: ProofStage) -> None:
 
 
 def resume(stage: ProofStage) -> None:
-    """It is killed, and goes on in the same conversation."""
+    """Check that a killed agent continues the same conversation after a restart."""
     before, agent = stage.seat(), stage.seat().agent
     if agent is None or not before.session:
         raise NotHeld("its session is not known")
-    processes.signal_process(agent, signal.SIGKILL)  # when it is gone, its number may be another's
+    processes.signal_process(agent, signal.SIGKILL)  # not by its pid alone, which may be reused
     stage.becomes(State.CRASHED, State.EXITED)
     stage.pro0("member", "restart", MEMBER)
     stage.becomes(State.IDLE)
@@ -144,7 +144,7 @@ def resume(stage: ProofStage) -> None:
 
 
 def end(stage: ProofStage) -> None:
-    """It is asked to leave, and leaves with all that it started."""
+    """Check that the agent shuts down when asked, with all processes that it started."""
     stage.pro0("team", "stop", TEAM)
     stage.until(lambda: stage.state() is State.SHUTDOWN, f"it is {stage.state()}, not shutdown")
     stage.until(lambda: not stage.session_processes(), "something of it runs on")
@@ -165,12 +165,12 @@ CHECKS: dict[ProofCheck, Callable[[ProofStage], None]] = {
     ProofCheck.RESUME: resume,
     ProofCheck.END: end,
 }
-"""Each check with what it does, in order."""
+"""Each check and its function, in order."""
 
 
 @contextmanager
 def _at_work(stage: ProofStage) -> Iterator[None]:
-    """Let the model think until the end of the block."""
+    """Keep the model busy with a turn until the end of the block."""
     goes_on = Event()
     number = stage.next_number()
     try:
@@ -183,7 +183,7 @@ def _at_work(stage: ProofStage) -> Iterator[None]:
 
 @contextmanager
 def _typed(stage: ProofStage) -> Iterator[None]:
-    """Let a draft stand in the input until the end of the block."""
+    """Type a draft into the input, and erase it at the end of the block."""
     stage.becomes(*OVER)
     stage.pane().type(DRAFT)
     try:
@@ -203,7 +203,7 @@ def _erase(stage: ProofStage) -> None:
 
 @contextmanager
 def _asking(stage: ProofStage) -> Iterator[Path]:
-    """Let the agent ask whether it may make a file until the end of the block, then refuse; yield the file."""
+    """Make the agent ask for permission to make a file; yield the file, and refuse at the end of the block."""
     number = stage.next_number()
     made = stage.project / f"asked-{number}"
     stage.letter(stage.model.plan(number, shell(f"touch {made.name}", outside=True)))

@@ -1,4 +1,4 @@
-"""The scripted model of a proof: it reads its mail, takes the steps that letters name, and leaves when asked to."""
+"""The scripted model of a proof: it reads its mail, takes the steps named in letters, and shuts down when asked."""
 
 import re
 from collections.abc import Iterable
@@ -7,30 +7,30 @@ from pro0.scripted_model.request import ModelRequest, Utterance
 from pro0.scripted_model.turns import ModelTurn, say, use
 
 MARKER = "You are w1, a teammate"
-"""What the first prompt of the only member begins with."""
+"""The beginning of the only member's first prompt."""
 _STEP = re.compile(r"take step (\d+)\.")
 _MAIL = re.compile(r"You have \d+ unread message")
 _ASKED_TO_LEAVE = "Please shut down"
 
 
 class ProofModel:
-    """Takes each planned step once, as soon as a letter has named it."""
+    """A model that takes each planned step once, as soon as a letter has named it."""
 
     def __init__(self) -> None:
         self.taken: set[int] = set()
         self.heard = ""
-        """All that its tools answered."""
+        """All answers of its tools."""
         self.last: ModelRequest | None = None
         self._turns: dict[int, ModelTurn] = {}
         self._named: set[int] = set()
 
     def plan(self, number: int, turn: ModelTurn) -> str:
-        """Give the model this turn for that step; return the words that name the step."""
+        """Plan the turn to return for a step; return the text that asks the model for this step."""
         self._turns[number] = turn
         return f"Please take step {number}."
 
     def told(self) -> str:
-        """Return all that others than the model have said in its conversation, as it was told last."""
+        """Return all texts in the model's last conversation, except its own."""
         return _said(self.last.entries) if self.last else ""
 
     def __call__(self, request: ModelRequest) -> ModelTurn:

@@ -1,4 +1,4 @@
-"""One proof of one agent program, in one or two rounds, and the end of all that it has started."""
+"""One proof of one agent program, in one or two rounds, and the end of all processes that it started."""
 
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ from pro0.scripted_model.server import Provider
 
 
 class ProofRun(msgspec.Struct, frozen=True):
-    """How a proof is run: the seconds for one step, and the listeners to the beginning and end of each check."""
+    """The options of a proof: the seconds for one step, and the callbacks at the beginning and end of each check."""
 
     patience: float
     interruption: Interruption
@@ -34,14 +34,14 @@ class ProofRun(msgspec.Struct, frozen=True):
 
 
 def prove(agent: str, run: ProofRun) -> tuple[Proof, tuple[str, ...]]:
-    """Return the proof of an installed agent, and the other machines that it asked for in vain."""
+    """Return the proof of an installed agent, and the other machines that it tried to reach and could not."""
     adapter = adapter_named(agent)
     version = _version(adapter, run.patience)
     has = acts_of(adapter)
     results, refused = _round(adapter, version, (), proving.checks(has), run)
     off = proving.switched_off(results, has)
     if AgentAct.CHANNEL in off and results[0].held:
-        # Typing takes its place, so that is proved without it.
+        # Typing replaces the channel, so typing is proved in a second round without the channel.
         fewer = has - {AgentAct.CHANNEL}
         second, refused_again = _round(adapter, version, (AgentAct.CHANNEL,), proving.checks(fewer), run)
         off = (*proving.switched_off(second, fewer), AgentAct.CHANNEL)
@@ -52,7 +52,7 @@ def prove(agent: str, run: ProofRun) -> tuple[Proof, tuple[str, ...]]:
 
 
 def acts_of(adapter: Adapter) -> frozenset[AgentAct]:
-    """Return the acts that pro0 has for an agent."""
+    """Return the acts that pro0 can do with an agent."""
     has = {
         AgentAct.TYPING: adapter.delivery == "line",
         AgentAct.STATES: adapter.look is not None or adapter.screens is not None,
@@ -75,10 +75,10 @@ def _version(adapter: Adapter, patience: float) -> str:
 
 
 def _require_same(program: str, version: str, stage: ProofStage) -> None:
-    """Raise EnvironmentMissing when the program is another in the home of a proof than in the person's own."""
+    """Raise EnvironmentMissing when the proof's home leads to another version of the program than the person's."""
     version_there, why = ask_version(program, stage.patience, environment=stage.environment, folder=stage.project)
     if version_there != version:
-        # A shim chooses by settings in HOME: the verdict would be that of another program, or of none.
+        # A shim chooses the program by settings in HOME: another program would be proved, or none.
         reason = why or f"there it says that it is {version_there}, not {version}"
         raise EnvironmentMissing(
             f"{program} cannot be tried out in a home of its own: {reason}",
@@ -89,7 +89,7 @@ def _require_same(program: str, version: str, stage: ProofStage) -> None:
 def _round(
     adapter: Adapter, version: str, off: tuple[AgentAct, ...], checks: Iterable[ProofCheck], run: ProofRun
 ) -> tuple[tuple[CheckResult, ...], set[str]]:
-    """Try the checks one by one, with acts switched off as they would be later."""
+    """Run the checks one by one, with the acts in `off` switched off as in a real session."""
     scratch = Scratch(kind="proof")
     with Provider().serving() as provider:
         try:
@@ -102,10 +102,10 @@ def _round(
             try:
                 results = tuple(_tried(stage, checks, run))
             finally:
-                with suppress(NotHeld, EnvironmentMissing, OSError):  # the end below does without it
+                with suppress(NotHeld, EnvironmentMissing, OSError):  # scratch.end() below ends everything anyway
                     stage.pro0("team", "cleanup", TEAM, "--force")
         finally:
-            run.interruption.clearing_up = True  # a signal that comes in now is heard when nothing is left
+            run.interruption.clearing_up = True  # a signal takes effect only after the clean-up
             scratch.end()
             scratch.remove()
             run.interruption.clearing_up = False
@@ -129,7 +129,7 @@ def _tried(stage: ProofStage, checks: Iterable[ProofCheck], run: ProofRun) -> It
 
 @contextmanager
 def _of_the_machine() -> Iterator[None]:
-    """Let no error of the machine be one of the agent, within."""
+    """Turn an error of this machine in the block into one that does not count against the agent."""
     try:
         yield
     except (OSError, StoreError) as error:
@@ -152,7 +152,7 @@ def _result(stage: ProofStage, check: ProofCheck) -> CheckResult:
 
 
 def _of_channel(results: Iterable[CheckResult]) -> CheckResult:
-    """Return the reason that the first round gave against the channel."""
+    """Return the failure of the first round for which the channel is switched off."""
     behind = proving.NEEDS[AgentAct.CHANNEL]
     first = next(result for result in results if result.check in behind and not result.held)
     return replace(first, check=ProofCheck.CHANNEL)

@@ -1,4 +1,4 @@
-"""Where a proof takes place: a home of its own, a team of one, its model, and the program as a person uses it."""
+"""The stage of a proof: a home of its own, a team of one, its model, and pro0 as a person calls it."""
 
 import json
 import os
@@ -26,18 +26,18 @@ MEMBER = "w1"
 PAUSE = 0.1
 """Seconds between two looks."""
 STARTING = 3
-"""How many times as long as any other step a start may take."""
+"""A start may take this many times as long as any other step."""
 SHORT = 3.0
-"""Seconds in which something that must not happen would."""
+"""Seconds to watch for something that must not happen."""
 ROOM = 1 << 20
-"""Bytes for which a disk has room that is not full."""
+"""Bytes that must fit on a disk, which is full otherwise."""
 _OF_THE_MACHINE = (StoreError.exit_code, EnvironmentMissing.exit_code)
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "SHELL", "USER", "LOGNAME", "TZ")
-"""The person's variables that a proof sees: no key, no address, no setting."""
+"""The variables of the person that a proof gets: none with a key, an address or a setting."""
 
 
 def broken_off(why: str) -> EnvironmentMissing:
-    """Return the error of a proof that the machine has broken off."""
+    """Return the error of a proof that this machine cut short."""
     return EnvironmentMissing(f"the proof broke off: {why}", hint="pro0 doctor, then prove it again")
 
 
@@ -61,9 +61,9 @@ class ProofStage:
         self.pro0("team", "start", TEAM, *words, "-m", f"{MEMBER}={self.adapter.name}")
 
     def pro0(self, *words: str) -> str:
-        """Run a command as a person does, and return what it prints; raises NotHeld when it fails.
+        """Run a pro0 command as a person does, and return its output; raises NotHeld when it fails.
 
-        Raises EnvironmentMissing when it fails by the machine: that says nothing about the agent.
+        Raises EnvironmentMissing when this machine is the cause: such a failure says nothing about the agent.
         """
         argv = [sys.executable, "-I", "-m", "pro0", *words]
         try:
@@ -87,7 +87,7 @@ class ProofStage:
         return done.stdout
 
     def letter(self, text: str = "") -> str:
-        """Send the member a letter, and return what stands in it alone."""
+        """Send the member a letter, and return its text, by default one that no other letter has."""
         self._letters += 1
         words = text or f"Letter {self._letters} of this proof."
         self.pro0("send", MEMBER, words)
@@ -99,7 +99,7 @@ class ProofStage:
         return self._letters
 
     def seat(self) -> SeatState:
-        """Return what the lead has recorded of the member's session."""
+        """Return the lead's record of the member's session."""
         self.until(lambda: self._team.runtime.read().seats, "it has no session")
         return self._team.runtime.read().seats[0]
 
@@ -128,7 +128,7 @@ class ProofStage:
             ) from error
 
     def until(self, met: Callable[[], object], otherwise: str, times: int = 1) -> None:
-        """Wait until something is true; raises NotHeld with these words after a while."""
+        """Wait until a condition is true; raises NotHeld with the text `otherwise` when that takes too long."""
         deadline = time.monotonic() + times * self.patience
         while not met():
             if time.monotonic() > deadline:
@@ -136,7 +136,7 @@ class ProofStage:
             time.sleep(PAUSE)
 
     def never(self, met: Callable[[], object], otherwise: str) -> None:
-        """Watch for a while that something does not become true; raises NotHeld with these words when it does."""
+        """Watch that a condition stays false for a while; raises NotHeld with the text `otherwise` if it does not."""
         deadline = time.monotonic() + SHORT
         while time.monotonic() < deadline:
             if met():
@@ -144,7 +144,7 @@ class ProofStage:
             time.sleep(PAUSE)
 
     def require_room(self) -> None:
-        """Raise EnvironmentMissing when the disk is full: whatever was missed then is no fault of the agent."""
+        """Raise EnvironmentMissing when the disk is full: a failed check is then no fault of the agent."""
         probe = self.project.parent / "room"
         try:
             probe.write_bytes(bytes(ROOM))
@@ -153,12 +153,12 @@ class ProofStage:
             raise broken_off(f"{probe.parent} takes no more: {error.strerror}") from error
 
     def require_understood(self) -> None:
-        """Raise EnvironmentMissing when the scripted model could not read a request: whatever was missed may be its."""
+        """Raise EnvironmentMissing when the scripted model could not read a request: the failure may be the model's."""
         if self.provider.faults:
             raise broken_off(f"the scripted model does not understand {self.adapter.name}: {self.provider.faults[0]}")
 
     def carriers(self) -> set[str]:
-        """Return what has carried lines about mail to the member: its own channel, or keys."""
+        """Return the ways in which the member was told of mail: its own channel, or typed keys."""
         log = self._team.paths.logs / LEAD_LOG
         events = map(json.loads, log.read_text(encoding="utf-8").splitlines()) if looking.exists(log) else ()
         return {str(event["by"]) for event in events if event["event"] == "nudged" and not event["queued"]}
@@ -176,7 +176,7 @@ class ProofStage:
 
 
 def make(scratch: Scratch, agent: str, provider: Provider) -> None:
-    """Make the folder of a proof: the project, the home of a person who uses this agent, and their settings."""
+    """Make the folder of a proof: the project, and the home and settings of a person who uses this agent."""
     scratch.make()
     scratch.project.mkdir()
     scratch.home.mkdir(mode=0o700)
@@ -186,7 +186,7 @@ def make(scratch: Scratch, agent: str, provider: Provider) -> None:
 
 
 def _environment(agent: str, scratch: Scratch, provider: Provider) -> Mapping[str, str]:
-    """Return what everything in a proof sees: dummy keys, one address on this machine, and a proxy to nowhere else."""
+    """Return the environment of a proof: dummy keys, one address on this machine, and a proxy that leads nowhere."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     local = "127.0.0.1,localhost"
     nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), provider.url)

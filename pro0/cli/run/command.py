@@ -181,7 +181,7 @@ def run(
 
 
 def _epic(context: Context, id: str) -> str:
-    """Return the id of the epic that is meant; raises BadInput for a task, naming the epic it is part of."""
+    """Return the id of an epic; raises BadInput for a task, and names the task's epic."""
     task = tasks.show(context, id)
     if task.type is Kind.EPIC:
         return task.id
@@ -191,7 +191,7 @@ def _epic(context: Context, id: str) -> str:
 
 
 def _usual() -> str:
-    """Return the default agent; raises EnvironmentMissing when it is not installed, and names another one that is."""
+    """Return the default agent; raises EnvironmentMissing when only other agents are installed, and names one."""
     installed = first_installed()
     if installed not in (None, USUAL[0]):
         text = f"{USUAL[0]}, which pro0 run takes where no agent is named, is not installed"

@@ -1,4 +1,4 @@
-"""Follow a run: its events as lines or as a view, until it is over and nothing of it is left."""
+"""Follow a run, with its events as lines or as a view, until it is over and all its processes have ended."""
 
 import sys
 import time
@@ -20,9 +20,9 @@ from pro0.ops.team import members
 from pro0.store.journal import Journal
 
 LOOK = 0.1
-"""Seconds between two looks at what a run tells."""
+"""Seconds between two looks at a run's events."""
 ENDING = 30.0
-"""Seconds that a run may take to end, beyond which whoever waits for it goes on."""
+"""Seconds to wait for the end of a run at most."""
 _EVENT = decoder(RunEvent)
 
 
@@ -30,14 +30,14 @@ class Shown(Protocol):
     """The display of a run."""
 
     def event(self, event: RunEvent) -> None:
-        """Show one thing that it has told."""
+        """Show one event of the run."""
 
     def look(self) -> None:
-        """Show how things are now."""
+        """Show the present state of the run."""
 
 
 class Lines:
-    """Shows a run in lines: the time, the task, what happened; or as JSON."""
+    """Shows a run in lines with time, task and event, or as JSON."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
@@ -51,7 +51,7 @@ class Lines:
         sys.stdout.flush()
 
     def look(self) -> None:
-        """Print nothing: lines tell what happens."""
+        """Print nothing: the lines of events are enough."""
 
 
 def as_line(event: RunEvent) -> str:
@@ -85,7 +85,7 @@ def follow(context: Context, state: SeatState, display: Shown) -> int:
 
 
 def until(is_over: Callable[[], bool]) -> None:
-    """Wait until something is over, for a while, since nothing else depends on it."""
+    """Wait until something is over, but at most ENDING seconds, since nothing depends on it."""
     deadline = time.monotonic() + ENDING
     while time.monotonic() < deadline and not is_over():
         time.sleep(LOOK / 4)
@@ -102,11 +102,11 @@ def _fresh(journal: Journal, state: SeatState) -> Iterable[RunEvent]:
 
 
 def _interrupt(context: Context, state: SeatState) -> None:
-    """End a run that nobody wants any more, and wait for its end."""
+    """Ask for the end of an interrupted run by force, and wait for its end."""
     try:
         members.shutdown(context, state.agent_id, reason="interrupted", timeout=0, force=True)
     except Refused:
-        return  # it has ended by itself
+        return  # it has ended already
     until(lambda: _unless_unreadable(lambda: _is_recorded(context, state)))
 
 
@@ -117,7 +117,7 @@ def _is_over(context: Context, state: SeatState) -> bool:
 
 
 def _unless_unreadable(look: Callable[[], bool]) -> bool:
-    """Return the answer of a look, False while the files cannot be read: a run left alone ends."""
+    """Return the result of a look, False while the files are unreadable: an error would end this client and its run."""
     try:
         return look()
     except NotFound:  # the team is gone

@@ -21,9 +21,9 @@ from pro0.rules.tasks.board import Board
 from pro0.rules.tasks.gates import wait_in_words
 
 LAST = 8
-"""How many of the last events are shown."""
+"""The number of last events that are shown."""
 AGAIN = 0.5
-"""Seconds after which it is drawn anew, since tasks change by others too."""
+"""Seconds after which the view is drawn anew, since others change tasks too."""
 
 
 class RunView:
@@ -55,7 +55,7 @@ class RunView:
         self._due = 0.0
 
     def look(self) -> None:
-        """Draw the view anew, when something was told, or from time to time."""
+        """Draw the view anew after an event, and every AGAIN seconds."""
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + AGAIN
@@ -64,7 +64,7 @@ class RunView:
         self._live.update(drawn(self._board, self._options, cost, self._events, trouble), refresh=True)
 
     def _read(self) -> str:
-        """Read the board, and return why it is unreadable now: the run waits for it, and so does its view."""
+        """Read the board; if it is unreadable now, return the reason: the run waits for it, and so does the view."""
         try:
             self._board = tasks.board(self._context)
         except NotFound:  # the team is gone

@@ -1,4 +1,4 @@
-"""The list of removed teams that are kept."""
+"""The list of removed teams with an archive."""
 
 from pro0.cli.context import human_only, store
 from pro0.cli.output import say, table, write, write_json
@@ -7,7 +7,7 @@ from pro0.ops.team.status import completed
 
 
 def print_archives(*, as_json: bool, output: str | None) -> None:
-    """Print the teams that are removed and kept, by name and end."""
+    """Print the removed teams with an archive, by name and time of their end."""
     human_only("read archives")
     kept_archives = store().archives()
     if output == "name":

@@ -13,7 +13,7 @@ from pro0.store.paths import LAYOUT_SUFFIXES
 
 
 def layout_named(name: str, project: Path, home: Path) -> Layout:
-    """Return the layout of a file, or of that name; raises NotFound naming those there are, BadInput for a bad one."""
+    """Return a layout by its file or name; raises BadInput for a bad one, NotFound, with the names, for none."""
     if "/" in name or name == "-" or Path(name).suffix in LAYOUT_SUFFIXES:
         return _read(name, data_of(name))
     for place in trust.layout_places(project, home):
@@ -28,7 +28,7 @@ def layout_named(name: str, project: Path, home: Path) -> Layout:
 
 
 def drafts_of(layout: Layout) -> list[SeatDraft]:
-    """Return the members of a layout as they are asked for, each with what its role tells it."""
+    """Return a layout's members as drafts of seats, each with its role's prompt before its own."""
     roles = {role.name: role.prompt for role in layout.roles}
     return [_draft(member, roles.get(member.role, "")) for member in layout.members]
 

@@ -1,1 +1,1 @@
-"""The warm process beside a lead: it does short commands in processes that have everything loaded."""
+"""The warm process of a lead. It carries out short commands in processes that have all modules loaded."""

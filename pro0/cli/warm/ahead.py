@@ -1,4 +1,4 @@
-"""A process that the warm one has forked ahead: it does one command after the other, and is the same after each."""
+"""A process forked ahead by the warm process. It carries out command after command, each from the same state."""
 
 import os
 import select
@@ -12,17 +12,17 @@ from pro0.cli.warm.work import Work, use_nowhere
 from pro0.processes import alike
 
 BUSY, WAITS = b"b", b"w"
-"""What the warm process is told."""
+"""The reports to the warm process."""
 COMMANDS = 500
-"""The most of them that one process does: another one begins anew, whatever they left in its memory."""
+"""The most commands that one process carries out. A fresh one then takes over, without leftovers in memory."""
 PAUSE = 1.0
-"""Seconds until the next try when this system has no room for another connection."""
+"""Seconds to wait before leaving when the system cannot accept another connection."""
 REHEARSED = ("task list", "needs", "inbox --sent", "task claim --help", "send --help")
-"""Commands that change nothing."""
+"""Commands for the rehearsal, which change nothing."""
 
 
 class Ahead:
-    """This process, with the listening socket of a team and its end of the pair with the warm process."""
+    """This process, with the listening socket of a team and a socket to the warm process."""
 
     def __init__(self, team: str, listener: socket.socket, warm: socket.socket) -> None:
         self._team = team
@@ -30,7 +30,7 @@ class Ahead:
         self._warm = warm
 
     def work(self) -> None:
-        """Do commands until the warm process wants no more of them, or one left something behind."""
+        """Carry out commands until the warm process ends this one, or a command leaves something behind."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._warm.setblocking(False)
         use_nowhere()
@@ -38,13 +38,13 @@ class Ahead:
         os.chdir("/")
         with select.epoll() as ready:
             ready.register(self._warm, select.EPOLLIN)
-            ready.register(self._listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)  # one of those that wait wakes up
+            ready.register(self._listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)  # wakes only one process
             for _ in range(COMMANDS):
                 if not self._next_is_done(ready):
                     return
 
     def _next_is_done(self, ready: select.epoll) -> bool:
-        """Do the next command; return whether another may follow here."""
+        """Carry out the next command; return True when this process may carry out another."""
         self._tell(WAITS)
         while True:
             if any(descriptor == self._warm.fileno() for descriptor, _ in ready.poll()):
@@ -52,7 +52,7 @@ class Ahead:
             try:
                 connection, _ = self._listener.accept()
             except BlockingIOError:
-                continue  # another one was quicker
+                continue  # another process was quicker
             except OSError:
                 time.sleep(PAUSE)
                 return False
@@ -64,7 +64,7 @@ class Ahead:
             self._warm.send(news)
 
     def _rehearse(self) -> None:
-        """Use what commands use, until one is asked for: a page of memory is copied at its first use after a fork."""
+        """Run harmless commands until a real one comes: memory pages are copied at their first use after a fork."""
         alike.alike(os.getpid())
         for arguments in REHEARSED:
             if select.select([self._listener], [], [], 0)[0]:

@@ -1,7 +1,7 @@
-"""A short command, done by a warm process: the same program in a process that has everything loaded.
+"""Let a warm process carry out a short command: the same program in a process that has all modules loaded.
 
-It gets this process's streams, folder, environment and identity, so nobody sees a difference. Whatever stands in the
-way, before the work has begun, leaves the work to this process.
+It gets this process's streams, folder, environment and identity, so nobody sees a difference. If anything fails before
+the work has begun, this process does the work itself.
 """
 
 import os
@@ -12,18 +12,18 @@ import pro0
 from pro0 import __version__
 
 SOCKET = "warm.sock"
-"""In the folder of a team."""
+"""The name of the socket in the folder of a team."""
 DIRECT = "PRO0_DIRECT"
-"""The variable with which a command does its work itself, whoever else could do it."""
+"""The variable that makes a command do its work itself, without a warm process."""
 READY, GO = b"+", b"g"
-"""The work is prepared; the command agrees to it. Before both, nothing is done."""
+"""The warm process is ready; the command agrees. No work begins before both."""
 DONE, YOURS = b"d", b"y"
-"""The end: with the exit code; or nothing was done, since only the command's own process can do it."""
+"""The answers: done, followed by the exit code; or nothing done, since only the command's own process can do it."""
 SIZE = 4
-"""Bytes of a number."""
+"""The bytes of a number on the socket."""
 STREAMS = 3
 PATIENCE = 2.0
-"""Seconds until the work is prepared; a process that cannot prepare it in this time never begins it."""
+"""Seconds until the warm process must be ready; if it is not by then, it never begins the work."""
 CUT_OFF = """pro0: the process that did this was killed: it is done, or nothing of it
 hint: look before you do it again
 """
@@ -32,7 +32,7 @@ _CREDENTIALS = 12
 
 
 def call(arguments: list[str]) -> int | None:
-    """Let a warm process do a command, and return its exit code; None when nothing was done."""
+    """Let a warm process carry out a command, and return its exit code, or None when nothing was done."""
     try:
         home = os.environ.get("PRO0_HOME") or os.environ["HOME"] + "/.pro0"
         if os.environ.get(DIRECT) or sys.warnoptions or sys.flags.dev_mode or not _plain():
@@ -51,12 +51,12 @@ def call(arguments: list[str]) -> int | None:
 
 
 def stamp() -> bytes:
-    """Return what tells this installation from another: version, place and time of the installation."""
+    """Return the identity of this installation: its version, path and time of installation."""
     return f"{__version__} {pro0.__file__} {os.stat(pro0.__file__).st_mtime_ns}".encode(errors="surrogateescape")
 
 
 def _plain() -> bool:
-    """Return whether this process reads and writes as every process does where UTF-8 is spoken."""
+    """Return True when all three streams are open, and they and the file system use UTF-8."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return sys.getfilesystemencoding() == "utf-8" and all(one and one.encoding.lower() == "utf-8" for one in streams)
 
@@ -89,7 +89,7 @@ def _done_by(server: socket, arguments: list[str]) -> int | None:
         server.settimeout(None)
         _let_go_on(server)
     except OSError:
-        return None  # what was not agreed to never begins
+        return None  # without agreement no work begins
     try:
         answer = server.recv(2)
     except OSError:
@@ -115,7 +115,7 @@ def _wish(arguments: list[str]) -> bytes:
 
 
 def _let_go_on(server: socket) -> None:
-    """Hand over the streams and the folder: not before, since what nobody takes would keep a pipe open."""
+    """Agree, and hand over the streams and the folder: not earlier, as streams never taken would keep a pipe open."""
     here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         descriptors = b"".join(number.to_bytes(SIZE, sys.byteorder) for number in (*range(STREAMS), here))

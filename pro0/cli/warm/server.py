@@ -1,4 +1,4 @@
-"""The warm process: forked by a lead, it loads what short commands need, and forks the processes that do them."""
+"""The warm process. A lead forks it; it loads the modules of short commands, and forks processes to carry them out."""
 
 import gc
 import importlib
@@ -15,12 +15,12 @@ from pro0.rpc.place import listening
 from pro0.store.teams import TeamStore
 
 LINGERING = 5.0
-"""Seconds without any command until a process that waits beside another one leaves."""
+"""Seconds without a command after which all waiting processes but one leave, one after the other."""
 MOMENT = 0.05
-"""Seconds that a command waits for one of the processes that are at work."""
+"""Seconds that a command waits for a busy process to get free."""
 ENOUGH = max(2, os.cpu_count() or 1)
 NEWS = 64
-"""Bytes of a process's news that are read at once."""
+"""The most bytes of a process's reports to read at once."""
 MODULES = (
     "filelock",
     "pro0.cli.call",
@@ -40,9 +40,9 @@ MODULES = (
 
 @contextmanager
 def warm() -> Iterator[Callable[[TeamStore], None]]:
-    """Fork the warm process, which ends with this one; yield what lets it serve a team.
+    """Fork the warm process, which ends with this one; yield a function that makes it serve a team.
 
-    To be called early: it inherits what is open, and must never hold what belongs to a lead.
+    Call this early: the fork inherits all open descriptors, and must never hold one of a lead's.
     """
     lifeline, ours = os.pipe()
     pid = os.fork()
@@ -64,7 +64,7 @@ def warm() -> Iterator[Callable[[TeamStore], None]]:
         yield serve
     finally:
         os.close(ours)
-        os.kill(pid, signal.SIGKILL)  # our child, which nobody else reaps; it holds nothing
+        os.kill(pid, signal.SIGKILL)  # our child, not yet reaped, so the pid is still its own; it holds nothing
         os.waitpid(pid, 0)
         for place in sockets:
             with suppress(OSError):
@@ -72,9 +72,9 @@ def warm() -> Iterator[Callable[[TeamStore], None]]:
 
 
 def _serve(lifeline: int) -> None:
-    """Serve commands until the lead is gone. The first one only makes it load what they need, and is refused.
+    """Serve commands until the lead is gone. The first command only starts the loading of modules, and is refused.
 
-    So a team to which nobody speaks costs nothing, and nobody waits for the loading: there is no socket meanwhile.
+    So a team without commands costs nothing. No command waits for the loading, since there is no socket meanwhile.
     """
     place = os.fsdecode(os.read(lifeline, 65536))
     if not place:
@@ -84,7 +84,7 @@ def _serve(lifeline: int) -> None:
             return
     for name in MODULES:
         importlib.import_module(name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps those that have done their work
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the processes
     gc.collect()
     gc.freeze()
     with listening(Path(place)) as listener:
@@ -92,15 +92,15 @@ def _serve(lifeline: int) -> None:
 
 
 def _keep_some_waiting(team: str, listener: socket.socket, lifeline: int) -> None:
-    """Have a process waiting for a command at any time, until the lead is gone; those that nobody needs leave.
+    """Keep a process waiting for the next command, until the lead is gone; end those that are not needed.
 
-    Where each processor has one, the next command waits a moment for one of these. More of them would only wait for
-    each other's locks.
+    When there are as many processes as processors, the next command waits a moment for one of them. More processes
+    would only wait for each other's locks.
     """
     from pro0.cli.warm.ahead import WAITS
 
     waits: dict[int, bool] = {}
-    """Our end of the pair of each process, and whether it has nothing to do."""
+    """By our descriptor to each process: whether that process waits for a command."""
     while True:
         idle = [one for one in waits if waits[one]]
         patience = (MOMENT if len(waits) >= ENOUGH else 0) if not idle else LINGERING if idle[1:] else None
@@ -114,14 +114,14 @@ def _keep_some_waiting(team: str, listener: socket.socket, lifeline: int) -> Non
                 os.close(one)
                 del waits[one]
         if not heard and idle:
-            os.close(idle[0])  # it leaves
+            os.close(idle[0])  # this makes the process leave
             del waits[idle[0]]
         elif not heard:
             waits[_forked(team, listener, [lifeline, *waits])] = True
 
 
 def _forked(team: str, listener: socket.socket, ours: list[int]) -> int:
-    """Fork a process that waits for commands, and return our end of the pair with it."""
+    """Fork a process that waits for commands, and return our end of the socket pair."""
     from pro0.cli.warm.ahead import Ahead
 
     end, its = socket.socketpair()

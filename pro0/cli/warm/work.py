@@ -1,7 +1,7 @@
-"""One command, done here for another process: with its streams, folder, environment, limits and identity.
+"""Carry out a command for its own process, with the streams, folder, environment, limits and identity of that process.
 
-What only that process can do itself, such as asking on its terminal or starting programs that are its own, is left to
-it, as long as nothing was done. Afterwards nothing of it is left here, or this process does no other.
+Some acts only the command's own process can do, such as asking on its terminal or starting its own programs. They are
+left to it as long as nothing was done. If anything of the command stays behind, this process carries out no other.
 """
 
 import _thread
@@ -23,9 +23,9 @@ from pro0.store.places.folder import CHANGED_AT_SERVER
 from pro0.terminals import address, asking
 
 PATIENCE = 5.0
-"""Seconds for a command that has connected to say what it wants."""
+"""Seconds for a connected command to send its request."""
 LARGEST = 8 << 20
-"""Bytes of arguments and environment; the system allows fewer."""
+"""The most bytes of arguments and environment; the system allows fewer."""
 GONE = 129
 _CHANGES = frozenset({"os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "os.truncate", CHANGED_AT_SERVER})
 _SURROUNDS = frozenset({"os.putenv", "os.unsetenv"})
@@ -33,7 +33,7 @@ _STARTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spaw
 
 
 class OnlyThere(BaseException):
-    """Only the process of the command itself can do this, and nothing was done so far."""
+    """Only the command's own process can do this, and nothing was done so far."""
 
 
 class Work:
@@ -45,14 +45,14 @@ class Work:
         self._begun = False
         """Whether a file was changed, or a stream read or written."""
         self._writes = False
-        """Whether it writes to a stream now, whose reader may be slow."""
+        """Whether it is writing to a stream now; the reader may be slow."""
         self._is_over = False
-        """Whether the command has ended in the middle of that, or had mail to show; that is put back first."""
+        """Whether the command's process ended during a write, or while showing mail, which is then taken back first."""
         self._limits: dict[int, int] = {}
-        """The limits of this process that are those of the command meanwhile."""
+        """This process's own limits, while it has those of the command."""
 
     def do(self) -> bool:
-        """Do the other end's command; return True when nothing of it is left here, so another may follow."""
+        """Carry out the command of the other end; return True when nothing of it stays, so that another may follow."""
         with self._connection:
             self._connection.settimeout(PATIENCE)
             if address.peer(self._connection) != os.geteuid() or (arguments := self._prepared()) is None:
@@ -72,7 +72,7 @@ class Work:
             return is_clean
 
     def _prepared(self) -> list[str] | None:
-        """Become what the command's process is; return its arguments, None when that is not possible."""
+        """Take on the attributes of the command's process; return its arguments, None when that is impossible."""
         command = table.entry(address.peer_process(self._connection))
         version, errors, count, *words = self._read(int.from_bytes(self._read(SIZE), "big")).split(b"\0")
         if command is None or version != stamp() or not alike.alike(command.pid) or alike.is_timed(command.pid):
@@ -86,7 +86,7 @@ class Work:
         return [os.fsdecode(argument) for argument in arguments]
 
     def _done(self, arguments: list[str], descriptors: list[int]) -> bytes:
-        """Do the command in its folder, with its streams; raises OnlyThere."""
+        """Carry out the command in its folder, with its streams, and return the answer; raises OnlyThere."""
         if len(descriptors) != STREAMS + 1:
             raise OnlyThere
         os.fchdir(descriptors[STREAMS])
@@ -115,24 +115,24 @@ class Work:
         return text
 
     def _end_with_the_command(self) -> None:
-        """From now on the end of the command's process ends this one, as it would end there."""
+        """From now on, end the command here when its own process ends."""
         signal.signal(signal.SIGIO, self._look)
         self._connection.setblocking(False)
         fcntl.fcntl(self._connection, fcntl.F_SETOWN, os.getpid())
         flags = fcntl.fcntl(self._connection, fcntl.F_GETFL)
         fcntl.fcntl(self._connection, fcntl.F_SETFL, flags | os.O_ASYNC)
-        self._look(0, None)  # it may have ended before
+        self._look(0, None)  # it may have ended already
 
     def _end_with_the_work(self) -> bool:
-        """Let go of all that is the command's; return True when nothing of it goes on."""
+        """Give up the streams, folder and limits of the command; return True when nothing of it stays."""
         if self._is_over:
             os._exit(GONE)
         try:
             for stream in (sys.stdout, sys.stderr):
                 stream.flush()
         except OSError:
-            return False  # what is left in it would come out later, elsewhere
-        signal.signal(signal.SIGIO, signal.SIG_IGN)  # it ends as soon as it has the answer
+            return False  # the rest of it would be printed later, for another command
+        signal.signal(signal.SIGIO, signal.SIG_IGN)  # the command's process ends once it has the answer
         _watch(None)
         use_nowhere()
         os.chdir("/")
@@ -157,7 +157,7 @@ class Work:
         interruption.hear(number, frame)
 
     def write(self, write: Callable[[], int | None]) -> int | None:
-        """Write to a stream of the command, whose end interrupts it; nothing more is written after that."""
+        """Write to a stream of the command; if the command's process ends, this is interrupted and nothing follows."""
         self.touch()
         self._writes = True
         try:
@@ -168,11 +168,11 @@ class Work:
             self._writes = False
 
     def touch(self) -> None:
-        """Note that this process has begun to act: from now on it must go on."""
+        """Record that this process has begun to act, and can no longer leave the work to the command's own process."""
         self._begun = True
 
     def report(self, event: str, arguments: tuple[object, ...]) -> None:
-        """Take in what the interpreter is about to do; raises OnlyThere for what it must not do here."""
+        """Handle an audit event of the interpreter; raises OnlyThere for an act that must not happen here."""
         if self._begun:
             return
         if event in _STARTS or (event == "open" and arguments[0] == asking.TERMINAL):
@@ -182,7 +182,7 @@ class Work:
 
 
 class _Stream(io.FileIO):
-    """A stream of the command, whose use is noted."""
+    """A stream of the command, which records its first use."""
 
     def __init__(self, work: Work, number: int, mode: str) -> None:
         super().__init__(number, mode, closefd=False)
@@ -202,12 +202,12 @@ class _Stream(io.FileIO):
 
 _at_work: list[Work] = []
 _surroundings: list[list[bytes]] = []
-"""The environment that was taken last, until a command changes it."""
+"""The environment set last; empty once a command has changed it."""
 _hooks: list[Callable[[str, tuple[object, ...]], None]] = []
 
 
 def use_nowhere() -> None:
-    """Let this process read and write nothing."""
+    """Connect all standard streams of this process to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in range(STREAMS):
         os.dup2(nowhere, number)
@@ -215,7 +215,7 @@ def use_nowhere() -> None:
 
 
 def _surround(variables: list[bytes]) -> None:
-    """Make these the environment; most often they are what they were."""
+    """Set the environment, unless it is the one set last, as it mostly is."""
     if _surroundings == [variables]:
         return
     _surroundings[:] = [variables]
@@ -225,7 +225,7 @@ def _surround(variables: list[bytes]) -> None:
 
 
 def _watch(work: Work | None) -> None:
-    """Let this work hear what the interpreter does from now on, or none; its hooks are for good."""
+    """Report the interpreter's audit events to this work, or to none. An audit hook can never be removed."""
     _at_work[:] = [work] if work else []
     if not _hooks:
         _hooks.append(_hook)
@@ -240,5 +240,5 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def _going_on() -> tuple[int, int]:
-    """Return how many descriptors are open, and how many threads were started and have not ended."""
+    """Return the numbers of open descriptors and of running threads."""
     return len(os.listdir("/proc/self/fd")), _thread._count()
