@@ -151,8 +151,8 @@ def trust(show: bool) -> None:
 
     Whoever can write these files could run commands as you, or let agents do more than you allow. So these settings
     take effect only after this command, and only until they change: commands to run (hooks, layouts, agents, worktree,
-    notify, ssh), data to hand out (passEnvironment, store), rights beyond yours (permissionMode, planApproval,
-    verdicts), and limits above yours (such as maxWorkers). Settings in PRO0_HOME are yours and need no trust.
+    notify, ssh), data to hand out (passEnvironment, store), rights beyond your own settings (permissionMode,
+    planApproval, verdicts), and limits above yours (such as maxWorkers). Settings in PRO0_HOME need no trust.
 
     \b
     Examples:
