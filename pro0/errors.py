@@ -174,7 +174,7 @@ class KeepsNoTeam(StoreError):
 
 
 class EnvironmentMissing(Pro0Error):
-    """An outside thing needed for the act is missing or unsafe."""
+    """Something outside pro0 that the act needs, such as a program or a machine, is missing or unsafe."""
 
     exit_code = 6
     code = ErrorCode.ENVIRONMENT

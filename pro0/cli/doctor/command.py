@@ -63,8 +63,7 @@ def doctor(
     With --host only another machine is checked. `ssh HOST` must reach it without asking anything, and it needs pro0 in
     the same version.
 
-    --json prints {checks: [{name, state, what, mend, team}], repaired: [what was done]}, the state being ok, warn or
-    fail.
+    --json prints {checks: [{name, state, what, mend, team}], repaired: [what was done]}; a state is ok, warn or fail.
 
     \b
     Examples:

@@ -125,8 +125,8 @@ def run(
     """Run an agent on one task after the other, and never wait for a person.
 
     It takes the next ready task, runs the agent on it, reads the signal at the end of the agent's last message, and
-    goes on. Tasks handed to you wait while others are done; approve or reject them in a second terminal. Without EPIC
-    it works through all epics. It ends when no task is ready, or with --auto when no task is left. It skips tasks that
+    goes on. Tasks handed to you wait while others are done; approve and reject in a second terminal. Without EPIC it
+    works through all epics. It ends when no task is ready, or with --auto when no task is left. It skips tasks that
     wait for you, are blocked, are claimed by others or are settled. A PROGRAM gets the prompt on stdin; the agent
     `shell` runs the command of each task. Interrupting the run releases its task.
 
