@@ -73,7 +73,7 @@ def answer_plan(context: Context, plan: str, text: str) -> str:
 
 
 def allow(context: Context, request: str, text: str) -> str:
-    """Grant an agent's permission request, if the person has confirmed with y."""
+    """Allow an agent's permission request, if the person has confirmed with y."""
     if not _yes(text):
         return "the request waits on"
     return _answered(context, request, Choice.ALLOW, "")

@@ -1,4 +1,4 @@
-"""The demo's own folder, the environment that confines everything to it, and the removal of both in any case."""
+"""The demo's own folder, the environment that confines everything to it, and the clean-up, which always happens."""
 
 import os
 import secrets
