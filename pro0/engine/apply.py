@@ -96,7 +96,7 @@ class Applier:
             self._label(runtime)
         self._mark(runtime, decision.needs)
         self._keep(snapshot, decision.announced)
-        if snapshot.person is not None and snapshot.tasks is not None:  # what cannot be seen is not gone
+        if snapshot.person is not None and snapshot.tasks is not None:  # a need that cannot be seen is not gone
             self._services.announcer.forget(decision.needs)
         for action in decision.actions:
             self._touch(runtime, action)
@@ -128,7 +128,7 @@ class Applier:
                 self._log.write("turn ended", agent=seat.agent_id, **details)
 
     def _keep(self, snapshot: Snapshot, announced: tuple[str, ...] | None) -> None:
-        """Record what this lead announced, for the leads after it; what those of other machines did stays."""
+        """Record what this lead announced, for later leads. What leads of other machines announced stays."""
         if announced is None:
             return
         try:
@@ -157,7 +157,7 @@ class Applier:
             checkouts.clear_unused(trees_of(self._team.paths.home, self._team.name, self._uid), self._place.project)
         with suppress(OSError), atomic.folder(self._team.paths.sessions) as folder:
             for name in os.listdir(folder):
-                if name.endswith(HOSTED):  # nobody knows yet that it is over there
+                if name.endswith(HOSTED):  # its machine has not said yet that it is over
                     continue
                 with suppress(OSError):
                     os.unlink(name, dir_fd=folder)
@@ -177,7 +177,7 @@ class Applier:
         return runtime
 
     def _tell_or_owe(self, action: Action) -> bool:
-        """Carry one file change out, or owe it while the disk takes nothing."""
+        """Carry out one file change. While the disk takes no writes, note the error and return False."""
         try:
             return self._tell(action)
         except Unwritable as error:
@@ -185,7 +185,7 @@ class Applier:
             return False
 
     def _tell(self, action: Action) -> bool:
-        """Carry one file change out; return True when it is done."""
+        """Carry out one file change; return True when it is done."""
         match action:
             case Tell(id=id, to=to, content=content, type=kind):
                 return self._deliver(Notice(id=id, from_=LEAD, to=to, content=content, type=kind))
@@ -246,7 +246,7 @@ class Applier:
         if incarnation in self._ending:
             return
         launch = self._team.paths.sessions / self._team.paths.launch(incarnation)
-        with suppress(OSError):  # a disk that takes nothing keeps no process alive
+        with suppress(OSError):  # a disk that takes no writes must keep no process alive
             launch.unlink(missing_ok=True)
 
         def find() -> list[Process]:
@@ -261,7 +261,7 @@ class Applier:
                 self._log.write("trouble", why=error.message)
             finally:
                 self._ending.discard(incarnation)
-                if not os.path.lexists(launch):  # else the next round begins this anew, and may come later
+                if not os.path.lexists(launch):  # else the next round repeats this, and is not urgent
                     self._woken()
 
         with marked(self._ending, incarnation):

@@ -33,9 +33,10 @@ LEAD_GRACE = 2.0
 
 
 def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = True) -> str | None:
-    """Remove a stopped team and return a report, None for nothing to clean; `keep` an archive of its documents.
+    """Remove a stopped team and return a report, None when there was nothing to remove.
 
-    Raises Refused for a live session, and Kept for branches or worktrees left on purpose.
+    With `keep`, an archive of its documents is made. Raises Refused for a live session, and Kept for branches or
+    worktrees left on purpose.
     """
     team = store.team(name)
     refuse_if_joined(team)
@@ -61,7 +62,7 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
 
 @contextmanager
 def or_without_database(store: Store, team: TeamStore) -> Iterator[None]:
-    """Say in an error how the team is removed when its database is what is in the way."""
+    """Add a hint to an error caused by the team's database: how to remove the team without it."""
     try:
         yield
     except (StoreError, NotFound) as error:
@@ -71,7 +72,7 @@ def or_without_database(store: Store, team: TeamStore) -> Iterator[None]:
 
 
 def unreached(team: TeamStore) -> str:
-    """Return why the database of a team does not show it; "" when it does, and for a team in files."""
+    """Return why a team cannot be read from its database, "" when it can, and for a team in files."""
     if team.documents.database is None:
         return ""
     place = team.documents.team
@@ -87,8 +88,8 @@ def remove(
 ) -> list[str]:
     """Remove a team under the caller's lease; return the unmerged branches and unsavable worktrees it keeps.
 
-    Raises Refused while a process of the team lives, unless `force` ends it. Worktrees go before the team. So a repeat
-    after a crash still knows their owner. Without `save` a worktree that holds work stays as it is.
+    Raises Refused while a process of the team lives, unless `force` ends it. Worktrees are removed before the team, so
+    that a repeat after a crash still knows whose they are. Without `save`, a worktree that holds work is left alone.
     """
     if not force:
         refuse_if_shared(team)
@@ -113,7 +114,7 @@ def remove(
 
 
 def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Show, keep: bool) -> None:
-    """Remove the team's folders; report the losses and the archive. By force, an archive is not a must."""
+    """Remove the team's folders; report lost work and the archive. With `force`, the archive may fail."""
     unfinished_work, archive_notice = needs.unfinished(team), ""
     if keep and not archives.holds_work(team):
         archive_notice = f"nothing of {team.name} is kept: it had no task and no message"
@@ -135,7 +136,7 @@ def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Sho
 
 @contextmanager
 def _or_keep_none(team: TeamStore) -> Iterator[None]:
-    """Say in an error that a cleanup without an archive is possible, while the team is there."""
+    """While the team still exists, add to an error's hint that a cleanup can do without an archive."""
     try:
         yield
     except Pro0Error as error:
@@ -183,7 +184,7 @@ def refuse_if_shared(team: TeamStore) -> None:
 
 
 def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
-    """Take the lease by stopping the team; a starting lead is waited for.
+    """Stop the team and take its lease; wait for a lead that is just starting.
 
     With `force` an unresponsive lead is ended. This needs no write to the disk.
     """
@@ -262,7 +263,7 @@ def end_the_rest(team: TeamStore, *, force: bool, show: Show) -> None:
 
 
 def living_processes(team: TeamStore, uid: str, guards: Sequence[Process]) -> list[Process]:
-    """Return the living ones of these guards, and the processes that carry the team's tag."""
+    """Return the guards that are alive, and all processes that carry the team's tag."""
     alive = {guard.pid: guard for guard in guards if processes.alive(guard)}
     return [*(alive | {process.pid: process for process in ownership.of_team(team, uid)}).values()]
 
@@ -273,7 +274,7 @@ def end_grace(team: TeamStore) -> float:
 
 
 def end_processes(find: Callable[[], Iterable[Process]], grace: float) -> None:
-    """End all processes that `find` returns; raise Refused for those that stay."""
+    """End all processes that `find` returns; raise Refused when some cannot be ended."""
     if stubborn := processes.end(find, grace):
         pids = ", ".join(str(process.pid) for process in stubborn)
         raise Refused(f"cannot end {pids}", code=ErrorCode.LIVE_SESSIONS, hint="pro0 doctor")

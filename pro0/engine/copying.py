@@ -18,9 +18,9 @@ FILES = "files"
 
 
 def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: bool, force: bool = False) -> list[str]:
-    """Move a team to `files` or into the database behind a URL, and say where it is and what is left.
+    """Move a team to `files` or into the database behind a URL; return lines that say where it is and what is left.
 
-    With `force`, a source that is a database out of reach is forgotten instead of removed.
+    With `force`, a source database that is out of reach is forgotten, and its rows are not removed.
 
     Raises Refused for a team that runs, and for a database that has another team of its name.
     """
@@ -57,7 +57,7 @@ def _running(name: str, why: str) -> Refused:
 
 
 def _report(store: Store, name: str, to: str, *, moved: bool) -> list[str]:
-    """Return where a team is, and in a second line what is kept of it elsewhere."""
+    """Return a line that says where a team is, and a second line when data of it is kept elsewhere."""
     paths = store.team(name).paths
     pointer = pointer_in(paths.team)
     place = (pointer.url if pointer else "") or FILES

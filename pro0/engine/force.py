@@ -33,7 +33,7 @@ def end_member(context: Context, name: str, why: Unwritable, show: Show) -> Seat
     """End a member without a written request, then try to write one; return its seat.
 
     The seat has no shutdown request when the lead has recorded the end. Raises Unwritable, naming the ended member,
-    when there is still no room. Of one on another machine only its lead there knows its guard: raises `why`.
+    when there is still no room. Raises `why` for a member of another machine: only the lead there knows its guard.
     """
     team_roster = roster(context.team)
     seat = team_roster.find(name)
@@ -99,7 +99,7 @@ def end_guards(guards: Sequence[Process], grace: float) -> None:
     """
     for guard in guards:
         for number in (signal.SIGTERM, signal.SIGCONT):
-            with suppress(Pro0Error, OSError):  # who could not be signalled is found among the rest
+            with suppress(Pro0Error, OSError):  # a guard that gets no signal is found among the leftovers
                 processes.signal_process(guard, number)
     deadline = time.monotonic() + grace + FIRM + 1
     while any(map(processes.may_live, guards)) and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""What other machines run for sessions: its end is proven by that machine's own word, never by a silence."""
+"""What other machines run for sessions. Only a machine's own answer proves that it has ended, never its silence."""
 
 import json
 import threading
@@ -14,11 +14,11 @@ from pro0.model.runtime import ENDED, Hosted, Runtime, SeatState
 from pro0.store.teams import TeamStore
 
 SLACK = 20.0
-"""Seconds beyond the grace for KILL, and for the machine's own look: it may take `link.remote.COMING_UP` to be sure."""
+"""Seconds beyond the grace, for KILL and for the machine to be sure, which may take `link.remote.COMING_UP`."""
 AGAIN = 2.0
 """Seconds between two tries."""
 LATE = 5.0
-"""Seconds beyond its grace for another machine to say that a session there is over."""
+"""Seconds beyond the grace for another machine to say that a session on it is over."""
 
 
 def end(hosted: Hosted) -> None:
@@ -36,7 +36,7 @@ def end(hosted: Hosted) -> None:
 
 
 class Attempts:
-    """Does one thing after the other, whatever fails, and tells the first error at the end."""
+    """Runs steps one after the other even when some fail, and raises the first error at the end."""
 
     def __init__(self) -> None:
         self._first: Pro0Error | OSError | None = None
@@ -58,7 +58,7 @@ class Attempts:
 def end_all(team: TeamStore) -> None:
     """End what machines still run for dead sessions.
 
-    Raises the first error once all are asked: Refused for a machine that does not say it is over.
+    Raises the first error after all machines were asked: Refused for one that does not say that it is over.
     """
     attempts = Attempts()
     for incarnation in team.elsewhere():
@@ -84,12 +84,12 @@ def unreached(hosted: Hosted, why: str = "") -> Refused:
 
 
 def has_not_begun(state: SeatState) -> bool:
-    """Return True for a session that has ended without its machine having begun it, as far as anybody knows."""
+    """Return True when a session has ended and, as far as is known, its machine never began it."""
     return state.exit is not None and state.exit.code in (ssh.NOT_BEGUN, ssh.LOST)
 
 
 class HeldStarts:
-    """Says, once each, which starts wait until another machine has ended the session before."""
+    """Says once for each member that its start waits until another machine has ended its last session."""
 
     def __init__(self, team: TeamStore, show: Callable[[str], None]) -> None:
         self._team = team
@@ -97,7 +97,7 @@ class HeldStarts:
         self._said: set[str] = set()
 
     def look(self, runtime: Runtime, agents: Collection[str]) -> None:
-        """Look at starts on other machines that have not happened yet."""
+        """Report the starts that wait; `agents` are members on other machines that have not started yet."""
         for hosted in self._team.all_hosted() if set(agents) - self._said else ():
             agent_id, state = hosted.agent_id, runtime.session(hosted.incarnation)
             if agent_id in agents and agent_id not in self._said and state and state.state in ENDED:
@@ -107,14 +107,14 @@ class HeldStarts:
 
 
 class OtherEnds:
-    """Reports what only another machine keeps from ending, instead of waiting for that machine."""
+    """Raises an error when only another machine keeps a team from stopping, instead of waiting for it."""
 
     def __init__(self, team: TeamStore) -> None:
         self._team = team
         self._since: float | None = None
 
     def look(self, runtime: Runtime) -> None:
-        """Raise Refused when all is over here, and a machine has not said in time that it is over there."""
+        """Raise Refused when all sessions here have ended, but a machine did not say in time that its own have."""
         if any(state.state not in ENDED for state in runtime.seats) or not (left := self._team.all_hosted()):
             self._since = None
             return
@@ -125,7 +125,7 @@ class OtherEnds:
 
 
 class HostSweep:
-    """Knows the sessions that may still run elsewhere. It calls `woken` when one is over there."""
+    """Knows the sessions that may still run elsewhere. It calls `woken` after each try to end one."""
 
     def __init__(self, team: TeamStore, log: Log, woken: Callable[[], None]) -> None:
         self._team = team

@@ -44,7 +44,7 @@ class Jumps:
     ) -> dict[datetime, datetime]:
         """Return the corrected value of each stamp made before a jump, and remember new stamps.
 
-        Without tasks, those of the last look count: a look that cannot read them must not forget their claims.
+        When `tasks` is None, the tasks of the last look count: a failed read must not forget the stamps of claims.
         """
         self._tasks = self._tasks if tasks is None else tasks
         stamps = (*_stamps(wanted, runtime, self._tasks), *(look.since for look in looks))

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def reason(error: Exception) -> str:
-    """Return what an error says; one that is not ours is named too."""
+    """Return an error's message, with the type's name for an error that is not pro0's."""
     return error.message if isinstance(error, Pro0Error) else f"{type(error).__name__}: {error}"
 
 
@@ -41,14 +41,14 @@ class Log:
 
 
 class SessionNet:
-    """Catches what the files of one session make fail, so that the others are looked at; it logs each error once."""
+    """Catches the errors of looking at one session, so that the lead still looks at the others. Logs each once."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
         self._known: dict[str, str] = {}
 
     def look(self, state: SeatState, look: Callable[[], T]) -> T | None:
-        """Return what a look at one session finds, None when it fails."""
+        """Return the result of a look at one session, None when the look fails."""
         try:
             result = look()
         except Exception as error:  # noqa: BLE001 - an agent writes its files itself, and must not stop the team

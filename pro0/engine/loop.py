@@ -37,14 +37,14 @@ RESCAN = 2.0
 """Seconds until the lead looks without an event: network file systems can miss changes."""
 
 Beside = Callable[[TeamStore], AbstractContextManager[object]]
-"""What else this process does for a team while it leads it."""
+"""Opens the context of other work that this process does while it leads a team."""
 
 
 def run(team: TeamStore, *, revived: bool = False, beside: Beside = nullcontext) -> int:
-    """Lead one team until it is stopped or this process is asked to end; raises Refused beside a living lead.
+    """Lead one team until it is stopped or this process is asked to end; raises Refused when it has a lead already.
 
-    A lead `revived` by a guard ends silently when another lead exists, or when none is wanted. `beside` is open while
-    it leads.
+    A lead `revived` by a guard ends silently when another lead exists, or when none is wanted. The context
+    of `beside` is open while it leads.
     """
     if team.machine and machines.is_gone(team):
         machines.end_all(team)

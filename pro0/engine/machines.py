@@ -43,16 +43,16 @@ from pro0.store.removal.trees import entries
 from pro0.store.teams import Store, TeamStore
 
 APART = 5.0
-"""Seconds by which a machine's clock may differ from the database's: a lead reads moments that others have written."""
+"""Seconds by which a machine's clock may differ from the database's: a lead reads times that other machines wrote."""
 _PAUSE = 0.05
 
 
 def join(
     store: Store, url: str, name: str, machine: str, project: Path, settings: Settings, *, terminal: bool
 ) -> TeamStore:
-    """Let this machine take part in a team of a database, the only one there for an empty `name`.
+    """Join this machine to a team in a database; an empty `name` stands for the only team there.
 
-    Raises NotFound for no such team, Refused for a name that is taken, EnvironmentMissing for a wrong clock.
+    Raises NotFound when there is no such team, Refused when a name is taken, EnvironmentMissing for a wrong clock.
     """
     checked(url)
     name = name or _only_team(store, url)
@@ -64,10 +64,10 @@ def join(
 
 
 def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force: bool) -> list[str]:
-    """Take this machine and its members out of a team, and return what it keeps: branches that are not merged.
+    """Take this machine and its members out of a team; return the unmerged branches that it keeps.
 
-    Raises Refused while a member lives, which `force` ends, BadInput on the machine that made the team, StoreError
-    while the database is out of reach; with `force` the machine leaves all the same, and its record stays there.
+    Raises Refused while a member lives, unless `force` ends it, and BadInput on the machine that made the team. Raises
+    StoreError while the database is out of reach; with `force` the machine leaves even then, but its record stays.
     """
     if not team.machine:
         raise BadInput(f"{team.name} was made here", hint=f"pro0 team cleanup {team.name} removes it")
@@ -87,7 +87,7 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
 
 
 def _counts_as_gone(team: TeamStore, show: Show, *, force: bool) -> bool:
-    """Return True for a team that is gone, and with `force` for one whose database is out of reach."""
+    """Return True when a team is gone, and with `force` also when its database is out of reach."""
     try:
         return is_gone(team)
     except (Unwritable, KeepsNoTeam) as error:
@@ -99,7 +99,7 @@ def _counts_as_gone(team: TeamStore, show: Show, *, force: bool) -> bool:
 
 
 def _sign_off(team: TeamStore, context: Context, show: Show, *, force: bool) -> None:
-    """Take this machine's record out of the database; with `force` it may stay where this role may only read."""
+    """Remove this machine's record from the database. With `force`, a role without write access leaves it there."""
     try:
         machines.give_up(context, team.machine)
     except KeepsNoTeam as error:
@@ -114,9 +114,9 @@ def _tell_that_it_stays(team: TeamStore, show: Show, error: StoreError) -> None:
 
 
 def cleanup_without_database(store: Store, name: str, show: Show, *, keep: bool) -> str | None:
-    """Remove a team by force, also when its database is gone for good: what it has there stays, and is named.
+    """Remove a team by force, even when its database is gone for good; say which rows may be left there.
 
-    Returns and raises what `cleanup` does. Without the database there is no archive, and worktrees stay.
+    Returns and raises the same as `cleanup`. Without the database no archive is made, and worktrees stay.
     """
     team, removed = store.team(name), f"{name} is removed"
     try:
@@ -149,7 +149,7 @@ def is_gone(team: TeamStore) -> bool:
         return True
     try:
         team.record.read()
-    except NotFound:  # it was given up, and another machine has its name by now
+    except NotFound:  # this machine was given up, and another one has taken its name
         return True
     return False
 
@@ -165,9 +165,9 @@ def require_clock(team: TeamStore) -> None:
 def end_all(team: TeamStore) -> None:
     """End every session of this machine, when the team is gone or this machine has been given up.
 
-    The documents may be gone too, so the sessions are those that files of this machine name. One whose report is
-    damaged has its tag on its processes. Whatever cannot be read, all that can be ended is, and then the first error is
-    raised.
+    The team's documents may be gone too, so sessions are found by the reports on this machine. A session with a
+    damaged report is found by the tag on its processes. An error does not keep the others from being ended: the first
+    one is raised at the end.
     """
     attempts, guards, grace = hosts.Attempts(), list[Process](), float(Settings().end_grace_seconds)
     with attempts.going_on():
@@ -210,7 +210,7 @@ def _refuse_if_live(team: TeamStore) -> None:
 
 
 def _take_over(team: TeamStore) -> Lease:
-    """End the lead of this machine, and return its lease, which keeps others from beginning."""
+    """End this machine's lead; return its lease, which keeps another lead from starting."""
     lease, deadline = Lease(team.paths.team), time.monotonic() + PATIENCE
     while not lease.take("leave"):
         if time.monotonic() > deadline:
@@ -231,7 +231,7 @@ def _put_code_away(store: Store, team: TeamStore, show: Show, *, force: bool) ->
 
 
 def _living(team: TeamStore) -> list[Report]:
-    """Return the reports of this machine's sessions whose guards live; raises StoreError for a damaged report."""
+    """Return the reports of this machine's sessions with a living guard; raises StoreError for a damaged report."""
     names = [path.name.removesuffix(DOCUMENT) for path in entries(team.paths.sessions) if path.suffix == DOCUMENT]
     reports = [report for name in names if ids.is_incarnation(name) and (report := team.report(name))]
     return [report for report in reports if _lives(team, report)]

@@ -60,7 +60,7 @@ class Observer:
         team, services, self.trouble, now = self._team, self._services, [], self._jumps.look()
         runtime = self._recorded()
         reports, alive, unopened = self._looks(runtime)
-        # After the looks, so that what a session wrote before its end is known once its end is.
+        # Read after the looks: whoever knows that a session has ended then also knows what it wrote before.
         wanted, tasks = team.wanted.read(), self._unless_it_fails(team.tasks.read, None)
         adapters = [adapter_named(name) for name in {seat.agent for seat in wanted.seats} & AGENTS.keys()]
         seen = self._seen(wanted, runtime, reports)
@@ -99,10 +99,10 @@ class Observer:
         )
 
     def _recorded(self) -> Runtime:
-        """Return the record, and forget all other sessions.
+        """Return the record, and forget all sessions that are not in it.
 
-        One that is not recorded is never decided about again. A failed start records the session before it again, but
-        within one round: no look falls between.
+        The lead never decides about such a session again. A failed start puts the previous session back into the
+        record, but within the same round, so no look comes in between.
         """
         runtime = self._record.read()
         incarnations = frozenset(state.incarnation for state in runtime.seats)
@@ -117,7 +117,7 @@ class Observer:
         return self._unless_it_fails(lambda: self._services.nudger.agent_states.look(wanted, runtime, reports), {})
 
     def _spent(self, wanted: Wanted) -> float | None:
-        """Return the cost as it was known last, if it cannot be read or written down now."""
+        """Return the total cost, or the last known one when usage cannot be read or written now."""
         watched = self._services.nudger.agent_states.all()
         spent = self._unless_it_fails(lambda: self._ledger.look(watched, wanted.max_cost), None)
         return self._ledger.last_known() if spent is None else spent
@@ -149,10 +149,10 @@ class Observer:
         return reports, alive, unopened
 
     def _unopened(self, looks: dict[str, tuple[Report | None, bool]], runtime: Runtime) -> dict[str, bool]:
-        """Return sessions a dead lead left without a guard; True for an existing launch file.
+        """Return the sessions that a dead lead left without a guard; True when the launch file exists.
 
-        No guard has their launch file, or will get it. The order matters. A guard removes its launch file, then
-        reports, and stays alive until then. A report seen meanwhile goes into `looks`.
+        No guard has taken the launch file of such a session, or will. The order of checks matters: a guard removes its
+        launch file, then reports, and is alive in between. A report found meanwhile goes into `looks`.
         """
         paths = self._team.paths
         doubtful = {s.incarnation: s for s in runtime.seats if _is_doubtful(s) and not looks[s.incarnation][0]}
@@ -183,7 +183,7 @@ class Observer:
         return self._looked[seat.incarnation] <= LOOKS
 
     def _look(self, seat: SeatState) -> tuple[Report | None, bool]:
-        """Return a session's report and the liveness of its guard. For a dead guard it is the last report."""
+        """Return a session's report, the last one if its guard is dead, and True if the guard is alive."""
         report = self._report(seat)
         if self._lives(report, seat):
             return report, True
@@ -226,7 +226,7 @@ class Observer:
     def _late(self, runtime: Runtime, reports: Mapping[str, Report]) -> frozenset[str]:
         """Return ended sessions that never came up, but have a guard or may still get one.
 
-        The lead that gave such a session up may have died before it ended it.
+        A lead may give up such a session, and then die before it has ended the guard.
         """
         paths = self._team.paths
         files = {

@@ -32,7 +32,7 @@ LEAD_PAUSE = 2.0
 START_PATIENCE = 60.0
 """Seconds for sessions to come up, even seven of iTerm2 on a busy machine. Failures are told at once."""
 READY_PATIENCE = 5.0
-"""Seconds for a program that runs to show a state. Not every program ever shows one, so it is said, not waited for."""
+"""Seconds for a running program to show a state. Some never do, so the client then says that and waits no longer."""
 ENDING_PATIENCE = 30.0
 """Seconds for ending beyond the request's time-out: TERM, KILL, and the lead's own sweep."""
 
@@ -75,14 +75,14 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
 
 
 class _Running:
-    """Tells which programs have run for long enough without a state; agents of pro0's own always show one."""
+    """Tells which programs have run long enough without showing a state. pro0's own agents always show one."""
 
     def __init__(self, seats: Iterable[Seat]) -> None:
         self._patient = {s.agent_id: READY_PATIENCE if adapter_of(s).program and not s.host else inf for s in seats}
         self._since: dict[str, float] = {}
 
     def long_enough(self, state: SeatState) -> bool:
-        """Note a program that runs; return True when its state is not waited for any longer."""
+        """Note a running program; return True when it has had enough time to show a state."""
         if not state.agent or state.agent_id not in self._patient:
             return False
         now = time.monotonic()
@@ -114,7 +114,7 @@ def looked_at(team: TeamStore) -> None:
 
 
 def lives(state: SeatState) -> bool:
-    """Return True while a session's guard lives, as far as anybody knows it."""
+    """Return False only when a session's guard is known to be dead."""
     return state.guard is None or processes.may_live(state.guard)
 
 
@@ -137,9 +137,10 @@ def begun(team: TeamStore, wished: Task, show: Show) -> Task:
 
 
 def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None = None) -> SeatState | None:
-    """Wait until a member has ended, None for one whose seat is gone too; raises Refused with its reason when it stays.
+    """Wait until a member has ended; return its state, None when its seat is gone too.
 
-    Raises TimedOut after `patience` seconds, at the latest `ENDING_PATIENCE` after the request's own time-out.
+    Raises Refused with the member's reason when it stays. Raises TimedOut after `patience` seconds, at the latest
+    `ENDING_PATIENCE` after the request's own time-out.
     """
     wish = seat.shutdown
     if wish is None:
@@ -263,7 +264,7 @@ def _slow(team: TeamStore, runtime: Runtime, waiting: dict[str, int]) -> Environ
 
 
 def _not_ended(subject: str, runtime: Runtime, hint: str, agent_id: str | None = None) -> TimedOut:
-    """Return the error for an end that did not come in time, of one member or of a whole team."""
+    """Return the error for a member or a whole team that did not end in time."""
     for state in runtime.seats:
         if state.state is State.UNREACHABLE and agent_id in (None, state.agent_id):
             return TimedOut(f"{state.agent_id} has not ended: {state.note}", hint="pro0 needs")

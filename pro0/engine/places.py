@@ -92,7 +92,7 @@ def place_of(team: TeamStore, config: TeamConfig) -> Place:
 
 
 def last_shown(team: TeamStore, state: SeatState, lines: int) -> str | None:
-    """Return the last lines of a session, None for one that is shown nowhere; of an ended one also without its pane."""
+    """Return a session's last lines, None when it is shown nowhere; without its pane, those recorded at its end."""
     if (handle := shown_at(team, state)) is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The lead's record: runtime.json, or the lead's own memory while the disk takes nothing.
+"""The lead's record: runtime.json, or the lead's memory while the disk takes no writes.
 
 Only the lease holder writes runtime.json. So an unwritten record is still true. The lead goes on from it and writes it
 once there is room.
@@ -18,14 +18,14 @@ class Record:
         self._team = team
         self._owed: Runtime | None = None
         self.trouble: Unwritable | None = None
-        """The write error while the disk is owed a record, else None."""
+        """The error of the last write while the record is only in memory, else None."""
 
     def read(self) -> Runtime:
         """Return the current record of this machine's sessions, written or not."""
         return self._owed or self._team.record.read()
 
     def write(self, runtime: Runtime, why: str) -> None:
-        """Write the record, or keep it in memory and owe it."""
+        """Write the record; keep it in memory while the disk takes no writes."""
         try:
             with self._team.record.change(why) as change:
                 change.value = replace(runtime, revision=change.value.revision)

@@ -1,4 +1,4 @@
-"""A full disk, for whoever waits for an end: the session is over, but its end is not recorded."""
+"""Waiting for the end of a session on a full disk: it is over, but its end cannot be recorded."""
 
 import time
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ class Room:
                 raise unrecorded(subject, error) from error
 
     def _lives(self, state: SeatState) -> bool:
-        """Return True unless a session is known to be dead; of one on another machine, only its lead knows that."""
+        """Return True unless a session is known to be dead. For one on another machine, only the lead there knows."""
         if self._team.record.read().session(state.incarnation) is None:
             return state.state not in ENDED
         report = self._team.report(state.incarnation)

@@ -21,7 +21,7 @@ from pro0.signals import held_back
 
 HEADS = "refs/heads/"
 PASSING = tuple(map(os.strerror, (ENOSPC, EDQUOT, EMFILE, ENFILE, EAGAIN, ENOMEM)))
-"""How lines of git, and our errors, end when the system lacks room, files or processes: that passes by itself."""
+"""The ends of git's lines, and of our errors, when disk space, open files or processes run out: a passing lack."""
 LOCKED = ".lock': File exists."
 FATAL = 128
 """The exit code of git for an unreadable file or name."""
@@ -62,7 +62,7 @@ class Git:
         return self.attempt(*words)[0] == 0
 
     def answers(self, *words: str) -> bool:
-        """Return git's yes or no, its exit codes 0 and 1; raises EnvironmentMissing for any other, also a signal."""
+        """Return True for git's exit code 0, False for 1; raises EnvironmentMissing for any other, also a signal."""
         code, text = self.attempt(*words)
         if code not in {0, 1}:
             raise self._failure(words, code, text)
@@ -96,7 +96,7 @@ class Git:
         """Yield git on the folder's files, in a scratch repository with only the real one's objects and plain settings.
 
         With `index` it uses the folder's index, else an empty one; `head` is its commit. New objects go into the real
-        repository, or away with the scratch one when they are not `lasting`. Raises Unwritable without room for it.
+        repository if they are `lasting`, else they vanish with the scratch one. Raises Unwritable without disk space.
         """
         git_dir, common = self._places
         plain = self._plain
@@ -114,14 +114,14 @@ class Git:
 
     @contextmanager
     def present(self) -> Iterator[tuple[Self, str, str]]:
-        """Yield git, the tree of the folder's files, except ignored ones, and the unreadable ones; nothing of it lasts.
+        """Yield git, the tree of the folder's files without ignored ones, and why some could not be read, "" for none.
 
-        It begins with a copy of the folder's index, which knows the files that have not changed.
+        No object of it lasts. It begins with a copy of the folder's index, which knows the unchanged files.
         """
         with self.apart(lasting=False) as apart:
             copied_index = Path(apart._variables["GIT_INDEX_FILE"])
             with suppress(OSError):
-                shutil.copy2(self.private() / "index", copied_index)  # its time tells git what may have changed since
+                shutil.copy2(self.private() / "index", copied_index)  # its time tells git what may have changed
             if apart.attempt("update-index", "-q", "--really-refresh")[0] == FATAL:
                 copied_index.unlink(missing_ok=True)
             code, why = apart.attempt("add", "--all", "--ignore-errors", "--", ":/")
@@ -168,7 +168,7 @@ class Git:
 
     @contextmanager
     def _started(self, words: tuple[str, ...], errors: int | IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-        """Yield git at work, ended with us; it has no terminal: a filter of the person's settings gives no verdicts."""
+        """Yield a running git, which ends with us. It has no terminal: a person's filter must give no verdicts."""
         argv, variables = self.command(*words)
         with ExitStack() as stack:
             stack.enter_context(held_back())
@@ -186,7 +186,7 @@ class Git:
                 raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
             with process:
                 try:
-                    stack.close()  # what came meanwhile is heard here
+                    stack.close()  # a signal that came meanwhile is handled here
                     yield process
                 except BaseException:  # keys in our terminal do not reach it
                     process.terminate()
@@ -195,13 +195,13 @@ class Git:
 
 
 def last_line(text: str) -> str:
-    """Return the last line of git's output, usually why it failed; one before it about a lack or a lock says more."""
+    """Return the line of git's output that says why it failed: one about a lack or a lock, else the last."""
     lines = ["", *text.splitlines()]
     return next((line for line in lines if line.endswith((*PASSING, LOCKED))), lines[-1])
 
 
 def top(folder: Path) -> Path:
-    """Return the nearest folder with a repository, whatever the settings of that say about its files' place."""
+    """Return the nearest folder upwards with a repository, else `folder`; a `core.worktree` setting is ignored."""
     return next((place for place in (folder, *folder.parents) if looking.exists(place / ".git")), folder)
 
 

@@ -54,7 +54,7 @@ _OF_HOOKS = frozenset(
 
 
 def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without the variables of git's own hooks: they lead git into the hook's checkout."""
+    """Return an environment without the variables of git's own hooks, which lead git into the hook's checkout."""
     return {name: value for name, value in environment.items() if name not in _OF_HOOKS}
 
 

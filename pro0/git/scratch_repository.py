@@ -33,7 +33,7 @@ def make(target: Path, git_dir: Path, common: Path, head: str, plain: Mapping[st
 
 
 def borrowed(target: Path, common: Path) -> Path:
-    """Return a scratch folder of objects, with those of the repository to read."""
+    """Return a scratch folder for new objects, from which git can also read those of the repository."""
     objects = target / "objects"
     (objects / "info").mkdir(parents=True, exist_ok=True)
     (objects / "info" / "alternates").write_bytes(os.fsencode(common / "objects") + b"\n")
@@ -41,7 +41,7 @@ def borrowed(target: Path, common: Path) -> Path:
 
 
 def _form(plain: Mapping[str, str]) -> str:
-    """Return the config only a repository itself can hold: its object format, and the sign of missing objects."""
+    """Return settings that only a repository's own config can hold: its object format, and if objects are missing."""
     lines = ["[core]", "repositoryformatversion = 1", "[extensions]"]
     if plain.get("extensions.objectformat", "").lower() == "sha256":
         lines.append("objectformat = sha256")
@@ -51,8 +51,8 @@ def _form(plain: Mapping[str, str]) -> str:
 
 
 def _take(source: Path, target: Path) -> None:
-    """Add a list to another, if it is a regular file."""
-    # By its opener: `open` leaves a descriptor that it is given open when that is a folder's.
+    """Append one list to another, if it is a regular file."""
+    # Through `opener`, since `open` does not close a descriptor passed to it when it refuses a folder's.
     with (
         suppress(OSError),
         open(source, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as stream,

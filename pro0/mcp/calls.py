@@ -1,4 +1,4 @@
-"""Calls of tools in threads: short ones one after the other, as they came; a waiting call has its own thread."""
+"""Calls of tools in threads: short ones one after the other, in order; a call that may wait has its own thread."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Calls:
-    """Runs the calls of one client; `done` is told each outcome, in the thread that has it.
+    """Runs the calls of one client; `done` gets each outcome, in the thread of the call.
 
-    `elsewhere` does them instead of this process.
+    If `elsewhere` is given, it performs them on another machine.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Calls:
         self.later(lambda: self._run(call))
 
     def later(self, act: Callable[[], None]) -> None:
-        """Do something after all that came before it."""
+        """Run an action after everything that was submitted before it."""
         self._given += 1
         self._queue.put(act)
 
@@ -57,7 +57,7 @@ class Calls:
             act = self._queue.get()
             try:
                 act()
-            except Exception:  # noqa: BLE001 - the calls after this one are none the worse for it
+            except Exception:  # noqa: BLE001 - the calls after this one must still run
                 _show()
             self._finished += 1
 
@@ -92,7 +92,7 @@ class Calls:
 
 
 def perform_one(name: str, arguments: dict[str, object]) -> dict[str, JSON]:
-    """Do one call for the caller that the environment names, and return its result."""
+    """Perform one call for the caller that the environment names, and return its result."""
     from pro0.mcp.tool_context import ToolContext
     from pro0.mcp.tools.table import TOOLS, failed, perform
 

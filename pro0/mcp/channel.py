@@ -11,17 +11,17 @@ from contextlib import suppress
 
 CHUNK = 65536
 PIECE = 4096
-"""Bytes that a pipe takes at once when it is writable at all: a write of no more never blocks."""
+"""Bytes that a writable pipe always takes at once, so that a write of no more never blocks."""
 FULL = 8 * 1024 * 1024
-"""Bytes that wait for a client that does not read; with more, nothing further is read from it."""
+"""Bytes waiting for a client that does not read; from then on nothing is read from it."""
 CROSSING = 0.05
-"""Seconds after which what was written counts as read where the system cannot tell."""
+"""Seconds after which written output counts as read, where the system cannot tell."""
 LOOK = 1.0
 """Seconds between two looks at the parent where the system cannot tell of its end."""
 
 
 class Channel:
-    """Reads from the client and writes to it, without ever blocking; from now on standard output is standard error."""
+    """Reads from the client and writes to it without ever blocking. It turns standard output into standard error."""
 
     def __init__(self) -> None:
         self._in, self._out = _take_streams()
@@ -32,11 +32,11 @@ class Channel:
         os.set_blocking(self._bell, False)
         os.set_blocking(self._rope, False)
         self.ended = False
-        """Nothing comes any more: the client closed its side, or is gone."""
+        """True when no more input comes: the client closed its side, or is gone."""
         self.broken = False
-        """Nothing is taken any more."""
+        """True when the client takes no more output."""
         self.alone = False
-        """The parent is gone."""
+        """True when the parent is gone."""
 
     @property
     def idle(self) -> bool:
@@ -52,7 +52,7 @@ class Channel:
         return time.monotonic() > self._written_at + CROSSING if waiting is None else not waiting
 
     def send(self, line: str) -> None:
-        """Write a line when there is room for it."""
+        """Queue a line, to be written when there is room for it."""
         self._waiting += line.encode("ascii") + b"\n"
 
     def ring(self) -> None:
@@ -122,18 +122,18 @@ def _open_process(pid: int) -> int:
 
 
 def unread(descriptor: int) -> int | None:
-    """Return how much waits in a pipe or a socket for its reader, in no unit; None where the system cannot tell."""
+    """Return how much is unread in a pipe or a socket, in no fixed unit; None where the system cannot tell."""
     form = os.fstat(descriptor).st_mode
     if sys.platform != "linux" or not (stat.S_ISFIFO(form) or stat.S_ISSOCK(form)):
         return None
     question = termios.FIONREAD if stat.S_ISFIFO(form) else termios.TIOCOUTQ
-    with suppress(OSError):  # what stands in for Linux in some containers knows less
+    with suppress(OSError):  # some containers imitate Linux, and do not know this
         return int.from_bytes(fcntl.ioctl(descriptor, question, bytes(4)), sys.byteorder)
     return None
 
 
 def _take_streams() -> tuple[int, int]:
-    """Return copies of stdin and stdout, and leave in their places what nobody can spoil the protocol with."""
+    """Return copies of stdin and stdout; replace both, so that nothing else can spoil the protocol."""
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     while nothing <= 2:  # one of the three was closed: now it is not
         os.set_inheritable(nothing, True)

@@ -14,7 +14,7 @@ LEAD_AGENT, MEMBER, ONE_TASK, OUTSIDE = KINDS = "lead_agent", "member", "one_tas
 
 
 def kind_of_caller() -> str:
-    """Return who this process speaks for: the lead agent, a member, perhaps for one task, or an agent outside.
+    """Return the kind of caller: the lead agent, a member, a member's session for one task, or an agent outside teams.
 
     Raises Refused for an environment that names somebody without a proof.
     """
@@ -27,7 +27,7 @@ def kind_of_caller() -> str:
 
 
 def listing(kind: str, only: Collection[str] = ()) -> Listing:
-    """Return the instructions and the tools for a caller of this kind, all of them or these."""
+    """Return the instructions and the tools for a kind of caller: all of them, or those in `only`."""
     with open(file(kind), "rb") as stream:
         document = json.load(stream)
     tools = [tool for tool in document["tools"] if not only or tool["name"] in only]
@@ -35,5 +35,5 @@ def listing(kind: str, only: Collection[str] = ()) -> Listing:
 
 
 def file(kind: str) -> str:
-    """Return where the list of one kind of caller is."""
+    """Return the path of the list for one kind of caller."""
     return f"{FOLDER}{os.sep}{kind}{os.extsep}json"

@@ -65,19 +65,19 @@ class Call:
         self.stateless = stateless
         self.cancelled = False
         self.if_lost: Callable[[], object] | None = None
-        """What is to be done when the client does not take the result in; set by whoever runs the call."""
+        """The action for when the client never reads the result; set by the function that runs the call."""
 
     def lost(self) -> None:
-        """Do that, once."""
+        """Run `if_lost`, once."""
         act, self.if_lost = self.if_lost, None
         if act:
             act()
 
 
 class Conversation:
-    """Takes in lines in order; `send` takes the responses, `start` the calls, which come back through `finish`.
+    """Takes in lines in order; `send` gets the responses, `start` the calls, which come back through `finish`.
 
-    `later` does something after the calls that were started before.
+    `later` runs an action after the calls that were started before.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Conversation:
         """Whether the client has asked for the tools."""
         self._calls: dict[Key, Call] = {}
         self._sent: dict[Key, Call] = {}
-        """Calls that are answered, whose results the client may not have taken in yet."""
+        """Answered calls whose results the client may not have read yet."""
 
     def receive(self, line: bytes | None) -> None:
         """Take in one line; None stands for a line that was too long."""
@@ -130,14 +130,14 @@ class Conversation:
         return bool(self._sent)
 
     def taken(self) -> None:
-        """Take notice that the client has read every result so far, and had cancelled none when it did.
+        """Note that the client has read every result so far, and had cancelled none of the calls when it did.
 
-        Who cancels later has taken the result in: OpenCode cancels every call of a turn when the turn ends.
+        A client that cancels later has the result: OpenCode cancels every call of a turn when the turn ends.
         """
         self._sent.clear()
 
     def lost(self) -> None:
-        """Take notice that the client will read nothing more."""
+        """Note that the client will read nothing more."""
         for call in self._sent.values():
             self._later(call.lost)
         self._sent.clear()

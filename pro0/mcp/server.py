@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from pro0.mcp.calls import Calls
 
 LAST = 5.0
-"""Seconds at most for the answers to what came before the end of input; who waits for a lead is not waited for."""
+"""The most seconds to answer what came before the end of input. A call that waits for a lead is not waited for."""
 HURRY = 0.5
 """The same when a signal asks this process to end."""
 SOON, LATER = 0.001, 0.05
-"""Seconds between two looks whether the client has taken a result in, at first and when it takes its time."""
+"""Seconds between two looks at whether the client has read a result: at first, and when it is slow."""
 
 Outcome = dict[str, JSON] | Fault
 
 
 Elsewhere = Callable[[Call], dict[str, JSON]]
-"""Does a call on another machine; one for a tool that is not there is refused."""
+"""Performs a call on another machine; refuses a tool that does not exist there."""
 
 
 def serve(elsewhere: Elsewhere | None = None, tools: Collection[str] = (), tells: str = "") -> int:
     """Serve the client at stdin and stdout until it goes, and end this process.
 
     With `elsewhere` it serves a member of a team on another machine, with these `tools` alone. `tells` is the file to
-    make once the client has been sent them.
+    make once the tools have been sent to the client.
     """
     if os.isatty(0):
         sys.stderr.write("pro0: an agent is to speak to this, in lines of JSON; pro0 mcp --help says how to add it\n")
@@ -63,10 +63,10 @@ class Server:
         self._finished: deque[tuple[Call, Outcome]] = deque()
         self._running: Calls | None = None
         self._asked = False
-        """Whether a signal asks this process to end."""
+        """True once a signal has asked this process to end."""
         self._pause = 0.0
         self._tells = tells
-        """The file to make once the client has been sent the tools, empty for none."""
+        """The file to make once the tools have been sent to the client, empty for none."""
 
     def run(self) -> None:
         """Run until the client has gone, and a little longer for its earlier calls."""
@@ -97,25 +97,25 @@ class Server:
             self._conversation.finish(*self._finished.popleft())
 
     def _tell(self) -> None:
-        """Make the file on which a hook of the client's waits."""
+        """Make the file that a hook of the client waits for."""
         flags = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW
         with suppress(OSError):
             os.close(os.open(self._tells, flags, 0o600))
         self._tells = ""
 
     def _patient(self, seconds: float | None, *, taken: bool) -> float | None:
-        """Return how long to wait: less while it is to be seen whether the client takes a result in."""
+        """Return how long to wait: less while it is not known whether the client has read a result."""
         if not self._conversation.unsure:
             return seconds
         self._pause = 0.0 if taken else min(2 * self._pause or SOON, LATER)
         return self._pause if seconds is None else min(self._pause, seconds)
 
     def _settled(self) -> bool:
-        # In this order: who has nothing left to do has put down everything that is finished.
+        # The order matters: when no call is left, all outcomes are among the finished ones.
         return (self._running is None or self._running.idle) and not self._finished and self._channel.idle
 
     def _take_back(self) -> None:
-        """Let what the client never took in count as not given."""
+        """Take back the results that the client never read, such as messages."""
         self._conversation.lost()
         deadline = time.monotonic() + LAST
         while self._running and not self._running.idle and time.monotonic() < deadline:
@@ -141,7 +141,7 @@ class Server:
         return self._running
 
     def _done(self, call: Call, outcome: Outcome) -> None:
-        """Take the outcome of a call, in its thread."""
+        """Hand over the outcome of a call; called in the call's thread."""
         self._finished.append((call, outcome))
         self._channel.ring()
 

@@ -14,11 +14,11 @@ from pro0.ops.withheld import veil
 from pro0.store.teams import Store
 
 POCKODE = ("POCKODE_TASK_ID", "POCKODE_TICKET_ID")
-"""What other programs call the same."""
+"""The names of the same variable in other programs."""
 
 
 class ToolContext:
-    """The caller that one server speaks for; an agent outside every team may make one."""
+    """The caller that one server speaks for. An agent outside any team may make a team."""
 
     def __init__(self, environment: Mapping[str, str], home: Path) -> None:
         self.environment = dict(environment)
@@ -29,11 +29,11 @@ class ToolContext:
         """Kept from call to call: its files are decoded again only when somebody has changed them."""
         self._leads: Context | None = None
         self.leading = Lock()
-        """Held while this agent comes to lead a team, of which it leads one at a time."""
+        """Held while this agent takes the lead of a team; it leads only one team at a time."""
 
     @property
     def context(self) -> Context:
-        """Return the caller at its team; raises Refused for an agent that has none."""
+        """Return the context of the caller at its team; raises Refused for an agent without a team."""
         if self._leads:
             return self._leads
         if self.caller.who is Who.OUTSIDE:
@@ -51,7 +51,7 @@ class ToolContext:
         return veil(Context(team, self.caller, vouch=nobody)) if team else str
 
     def lead(self, context: Context | None) -> None:
-        """Let this agent lead a team from now on, or none any more."""
+        """Let this agent lead a team from now on; None ends its lead."""
         self._leads = context
 
     @property
@@ -66,7 +66,7 @@ class ToolContext:
         return next((self.environment[name] for name in names if self.environment.get(name)), None)
 
     def own_task(self, task_id: str | None) -> str:
-        """Return the task that is meant: the named one, that of this session, or the only one it has claimed."""
+        """Return the task that a call means: the named one, that of this session, or the only one it has claimed."""
         if chosen := task_id or self.task:
             return chosen
         mine = self.context.caller.incarnation

@@ -1,4 +1,4 @@
-"""The answers of tools. They are small, since a model reads all of it; only the requested item has its long texts."""
+"""The answers of tools. They are small, since a model reads all of them: only the requested item has its long texts."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -17,7 +17,7 @@ from pro0.rules.tasks.board import Board, why_not_ready
 
 
 class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """An answer; what is not said is at its default."""
+    """An answer. A field that is left out has its default."""
 
 
 class TaskLine(ToolAnswer, frozen=True, kw_only=True):
@@ -33,14 +33,14 @@ class TaskLine(ToolAnswer, frozen=True, kw_only=True):
 
 
 class TaskPage(ToolAnswer, frozen=True, kw_only=True):
-    """Tasks, the first of them; `left_out` is how many more there are."""
+    """The first tasks of a list; `left_out` is the number of further ones."""
 
     tasks: list[TaskLine]
     left_out: int = 0
 
 
 class TaskDetail(TaskLine, frozen=True, kw_only=True):
-    """All of a task that its work needs; `answers` are a person's that came before the present claim."""
+    """Everything that work on a task needs; `answers` are a person's, from before the present claim."""
 
     description: str = ""
     acceptance: str = ""
@@ -56,7 +56,7 @@ class TaskDetail(TaskLine, frozen=True, kw_only=True):
 
 
 class WorkerLine(ToolAnswer, frozen=True, kw_only=True):
-    """A delegated task in one line; `place` is its place in line, `branch` what is not merged."""
+    """A delegated task in one line; `place` is its place in line, `branch` its unmerged branch."""
 
     task: str
     title: str
@@ -74,7 +74,7 @@ class WorkersView(ToolAnswer, frozen=True, kw_only=True):
 
 
 class RoleView(ToolAnswer, frozen=True, kw_only=True):
-    """One role; its prompt is for whoever has it."""
+    """One role, without its prompt, which is only for a session with that role."""
 
     id: str
     name: str
@@ -88,7 +88,7 @@ class RolesView(ToolAnswer, frozen=True, kw_only=True):
 
 
 class Said(ToolAnswer, frozen=True, kw_only=True):
-    """One remark on a task; `act` is what it came with, if it came with an act."""
+    """One remark on a task; `act` is the act that it came with, if any."""
 
     at: datetime
     author: str
@@ -107,7 +107,7 @@ class CommentsView(ToolAnswer, frozen=True, kw_only=True):
 
 
 class MessageView(ToolAnswer, frozen=True, kw_only=True):
-    """A message; the sender is who really sent it. `again` when an earlier session was given it too."""
+    """A message with its proven sender. `again` is true when an earlier session got it too."""
 
     id: str
     sender: str = msgspec.field(name="from")
@@ -125,11 +125,11 @@ class InboxView(ToolAnswer, frozen=True, kw_only=True):
 
 
 class Sent(ToolAnswer, frozen=True, kw_only=True):
-    """Into whose mailboxes a message was put."""
+    """The members whose mailboxes got a message."""
 
     sent_to: list[str]
     waits: str = ""
-    """Why nobody reads it before a restart of its reader."""
+    """Why the recipient may read it late, when the sender should know that."""
 
 
 class MemberView(ToolAnswer, frozen=True, kw_only=True):
@@ -173,7 +173,7 @@ class Needs(ToolAnswer, frozen=True, kw_only=True):
 
 
 class TeamView(ToolAnswer, frozen=True, kw_only=True):
-    """A team: whose project it is, where it is shown and why there, and whether it runs."""
+    """A team: its project, where it is shown and for what reason, and whether it runs."""
 
     name: str
     project: str
@@ -188,7 +188,7 @@ class Answered(ToolAnswer, frozen=True, kw_only=True):
 
 
 def task_line(board: Board, task: Task, status: Callable[[Task], str] | None = None) -> TaskLine:
-    """Return a task in one line, its status in the words of `status`, else in those that are stored."""
+    """Return a task in one line, with its status in the words of `status`, else as it is stored."""
     why = why_not_ready(board, task)
     status_text = f"is {task.status.words}"
     return TaskLine(
@@ -209,7 +209,7 @@ def task_page(board: Board, tasks: list[Task], limit: int, status: Callable[[Tas
 
 
 def task_detail(board: Board, task: Task, status: Callable[[Task], str] | None = None) -> TaskDetail:
-    """Return all of a task that its work needs."""
+    """Return everything that work on a task needs."""
     line = task_line(board, task, status)
     return TaskDetail(
         **{name: getattr(line, name) for name in line.__struct_fields__},

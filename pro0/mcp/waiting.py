@@ -1,6 +1,6 @@
-"""Waiting for what the lead makes of a wish, for a while: clients give up on a tool that takes too long.
+"""Waiting for the lead to act on a request, for a limited time: clients give up on a tool that takes too long.
 
-The engine is imported only when somebody waits: most agents never do.
+The engine is imported only when a call waits, and most agents make no such call.
 """
 
 from contextlib import suppress
@@ -30,7 +30,7 @@ def started(context: Context, seat: Seat) -> None:
 
 
 def ended(context: Context, seat: Seat) -> None:
-    """Return once a member has ended, or has only been asked to; raises Refused for a member that stays."""
+    """Return once a member has ended, or after `PATIENCE`; raises Refused for a member that stays."""
     from pro0.engine import outcomes
 
     led(context)
@@ -39,7 +39,7 @@ def ended(context: Context, seat: Seat) -> None:
 
 
 def stopped(context: Context, wish: ShutdownWish | None) -> None:
-    """Return once the team has stopped, or was only asked to: a caller with a session in it is a part of it."""
+    """Return once the team has stopped, or after `PATIENCE`; at once for a caller with a seat in the team."""
     from pro0.engine import outcomes
 
     led(context)
@@ -50,4 +50,4 @@ def stopped(context: Context, wish: ShutdownWish | None) -> None:
 
 
 def quietly(_text: str) -> None:
-    """Show nothing: who waits is a program."""
+    """Show nothing, since a program waits and no person."""

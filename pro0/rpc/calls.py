@@ -1,4 +1,4 @@
-"""A call of a method: its parameters checked, the operation done, what comes of it as JSON."""
+"""A call of a method: check its parameters, perform the operation, and return the result as JSON."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ CODES = {BadInput.exit_code: INVALID_PARAMS, TimedOut.exit_code: TIMED_OUT}
 def perform(client: RpcClient, request: RpcRequest, say: Callable[[JSON], None] = lambda _: None) -> JSON | Fault:
     """Carry out a request; return its result as JSON, or a fault.
 
-    `say` takes what is told meanwhile of one that takes long.
+    `say` receives the progress notifications of a long call.
     """
     if request.cancelled:
         return Fault(CANCELLED, "the request was cancelled before it began")
@@ -58,7 +58,7 @@ def methods_of(client: RpcClient) -> Mapping[str, Method]:
 
 
 def call(client: RpcClient, name: str, params: object) -> object:
-    """Do one call and return its result; raises Pro0Error."""
+    """Perform one call and return its result; raises Pro0Error."""
     if name == DISCOVER:
         return document()
     if (method := methods_of(client).get(name)) is None:
@@ -70,8 +70,8 @@ def call(client: RpcClient, name: str, params: object) -> object:
 
 
 def news(client: RpcClient) -> list[JSON]:
-    """Return what a client's subscriptions have to tell now."""
-    veil = client.veil()  # first: what fails after the changes are taken would lose them
+    """Return the notifications that a client's subscriptions owe it now."""
+    veil = client.veil()  # first: a failure after the changes are taken would lose them
     changes = client.subscriptions.changes()
     return [_told(methods_of(client)[f"{topic}.subscribe"], topic, change, veil) for topic, change in changes]
 
@@ -106,7 +106,7 @@ def _told(method: Method, topic: str, change: object, veil: Callable[[str], str]
 
 
 def _harmless(value: object, veil: Callable[[str], str]) -> object:
-    """Return a value whose texts have no control characters and direction marks, since others wrote them; veiled."""
+    """Return a value with its texts veiled, and without control characters and direction marks: others wrote them."""
     if isinstance(value, str):
         return veil(visible(value))
     if isinstance(value, list):

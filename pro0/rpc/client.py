@@ -1,4 +1,4 @@
-"""One caller at one team; nobody says by a parameter who they are (behaviour 5.6)."""
+"""One caller at one team. No parameter says who the caller is (behaviour 5.6)."""
 
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -15,7 +15,7 @@ from pro0.store.teams import Store
 
 
 def by_program(home: Path, project: Callable[[], Path], act: str) -> None:
-    """Refuse a verdict, unless the person lets every program of theirs give some (behaviour 5.3, 5.4)."""
+    """Refuse a verdict, unless the person lets all their programs give verdicts (behaviour 5.3, 5.4)."""
     verdicts.by_program(home, project, act)
 
 
@@ -28,11 +28,11 @@ class RpcClient:
         self.store = Store(context.team.paths.home)
         self.subscriptions = Subscriptions()
         self.show: Callable[[str], None] = lambda _: None
-        """Takes how far a call is that takes long."""
+        """Receives the progress of a long call."""
 
     @property
     def methods(self) -> Mapping[str, Method] | None:
-        """Return the methods that are served to it, None for all of `pro0.rpc.table`."""
+        """Return the methods served to this client, None for all of `pro0.rpc.table`."""
         return None
 
     def prepared(self, method: Method, params: object) -> tuple["RpcClient", object]:  # noqa: ARG002 - for others
@@ -46,21 +46,21 @@ class RpcClient:
 
     @property
     def context(self) -> Context:
-        """Return the caller at the team; raises NotFound when that is gone."""
+        """Return the context of the caller at its team; raises NotFound when the team is gone."""
         self.store.check()
         self._context.team.require()
         return self._context
 
     def showing(self, show: Callable[[str], None]) -> "RpcClient":
-        """Return this client for one call, which shows how far it is."""
+        """Return a copy of this client for one call, whose progress goes to `show`."""
         client = copy(self)
         client.show = show
         return client
 
     def subscribe(self, topic: str, source: Callable[[], Source], id: str, seq: int, of: str = "") -> Subscription:
-        """Return a new subscription, or a lost one that goes on; raises Refused for one too many.
+        """Return a new subscription, or resume one after a lost connection; raises Refused above the limit.
 
-        `of` says which list, where a topic has several.
+        `of` names the list, for a topic that has several.
         """
         name = TASKS if topic == TICKETS else f"{topic} {of}"
         subscription = Subscription(topic, self._lists.get(name, self.caller, source), id, seq)
@@ -68,5 +68,5 @@ class RpcClient:
         return subscription
 
     def veil(self) -> Callable[[str], str]:
-        """Return what takes the incarnations of others out of a text for this caller."""
+        """Return the function that removes the incarnations of others from a text for this caller."""
         return veil(self._context)

@@ -9,9 +9,9 @@ from pro0.rpc.protocol import RpcConversation, RpcRequest
 from pro0.wire import JSON, Fault, LineSplitter
 
 CALL_LIMIT = 64
-"""Requests under way at which no more are read."""
+"""The number of requests under way at which no more are read."""
 OUT_LIMIT = 256 * 1024
-"""Bytes that the client has not read at which no more of its requests are read, done or told of."""
+"""Unread bytes at which no more of the client's requests are read or performed, and no progress is sent."""
 PIECE = 64 * 1024
 
 
@@ -24,7 +24,7 @@ class RpcConnection:
         self.client = client
         self.requests: deque[RpcRequest] = deque()
         self.busy = False
-        """True while a request of it is done, or its news are gathered."""
+        """True while one of its requests is performed, or its news are gathered."""
         self.due = False
         """True when there may be news for its subscriptions."""
         self._conversation = RpcConversation(self.say, self.requests.append)
@@ -33,7 +33,7 @@ class RpcConnection:
         self._ended = self._broken = False
 
     def say(self, message: JSON) -> None:
-        """Put a message where it waits to be sent."""
+        """Queue a message to be sent."""
         self._out += message.encode() + b"\n"
 
     def mention(self, message: JSON) -> None:
@@ -46,7 +46,7 @@ class RpcConnection:
         self._conversation.finish(request, outcome)
 
     def read(self) -> None:
-        """Take in what the client sent; the last line may lack its end."""
+        """Read what the client sent. Its last line may lack a line break."""
         try:
             data = self.socket.recv(PIECE)
         except BlockingIOError:
@@ -59,11 +59,11 @@ class RpcConnection:
             self._conversation.receive(line)
 
     def end(self) -> None:
-        """Take nothing more; it is over once all is answered and sent."""
+        """Read no more. The connection is over once all requests are answered and the answers are sent."""
         self._ended = True
 
     def cut(self) -> None:
-        """Be over, with no answer: what was done for it failed in a way that nobody foresaw."""
+        """End the connection without an answer, after an unforeseen failure of a job for it."""
         self.busy, self._broken = False, True
 
     def write(self) -> None:
@@ -78,7 +78,7 @@ class RpcConnection:
 
     @property
     def interest(self) -> int:
-        """Return for which events this waits; 0 for none but its end."""
+        """Return the events that this connection waits for; 0 for none."""
         hungry = not self._ended and self._conversation.under_way < CALL_LIMIT and not self.clogged
         return (selectors.EVENT_READ if hungry else 0) | (selectors.EVENT_WRITE if self._out else 0)
 
@@ -89,17 +89,17 @@ class RpcConnection:
 
     @property
     def next(self) -> RpcRequest | None:
-        """Return the next request to be done, None for none now."""
+        """Return the next request to perform, None when there is none now."""
         return self.requests.popleft() if self.requests and not self.busy and not self.clogged else None
 
     @property
     def tellable(self) -> bool:
-        """Return True when its news may be gathered now: late ones are fewer, so a slow client costs no memory."""
+        """Return True when its news may be gathered now. Late news are fewer, so a slow client costs no memory."""
         idle = not self.busy and not self.requests and not self._out
         subscriptions = self.client.subscriptions
         return idle and (self.due or subscriptions.owing) and bool(subscriptions)
 
     @property
     def over(self) -> bool:
-        """Return True when nothing more comes of it."""
+        """Return True when nothing more will happen on this connection."""
         return self._broken or (self._ended and not self._conversation.under_way and not self._out)

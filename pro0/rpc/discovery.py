@@ -1,4 +1,4 @@
-"""The description of the protocol by itself: an OpenRPC document, made from the table of methods."""
+"""The protocol's description of itself: an OpenRPC document, made from the table of methods."""
 
 from collections.abc import Callable
 from functools import cache
@@ -88,7 +88,7 @@ def _progress(schemas: dict[str, Schema]) -> dict[str, object]:
 
 
 def _schema(kind: Any, method: Method, schemas: dict[str, Schema]) -> Schema:
-    """Return the schema of a type as methods show it; what it refers to goes into `schemas`."""
+    """Return the schema of a type as methods show it; add the schemas it refers to to `schemas`."""
     schema, components = schema_of(kind, _TEMPLATE)
     for stored, (view, _) in SHOWN.items():
         if stored.__name__ in components:
@@ -102,7 +102,7 @@ def _schema(kind: Any, method: Method, schemas: dict[str, Schema]) -> Schema:
 
 
 def _name(name: str, components: dict[str, Schema], worded: Worded) -> str:
-    """Return the name of a component; one whose words differ between the families has a name in each."""
+    """Return the name of a component. One whose words differ between the families has a name in each of them."""
     plain, same = name.removesuffix("View"), {key: key for key in components}
     whole = {name, *_reached(components[name], components)}
     if all(_shown(components[key], worded, same) == _shown(components[key], str, same) for key in whole):
@@ -129,7 +129,7 @@ def _references(schema: object) -> list[str]:
 
 
 def _shown(schema: Any, worded: Worded, names: dict[str, str]) -> Any:
-    """Return a schema with keys and words as the results have them."""
+    """Return a schema with its keys and words as they are in the results."""
     if isinstance(schema, list):
         return [_shown(part, worded, names) for part in schema]
     if not isinstance(schema, dict):

@@ -13,11 +13,11 @@ from pro0.ops.context import new_id
 
 Version = Callable[[], int]
 Change = tuple[Literal["create", "update", "delete"], str, object]
-"""What was done to which item, and what it is now."""
+"""The operation, the id of the item, and the item as it is now."""
 KEPT = 10_000
 """Changed items that one list remembers for clients that come back."""
 SPANS = 16
-"""Times that one item came or went, at most, that a list remembers."""
+"""The most creations and deletions of one item that a list remembers."""
 LISTS = 32
 """Lists without a reader that are kept for clients that come back."""
 
@@ -28,7 +28,7 @@ TRANSCRIPTS = 1.0
 
 
 class Source(Protocol):
-    """Where a list comes from."""
+    """The source of a list."""
 
     @property
     def now(self) -> Mapping[str, object]:
@@ -39,29 +39,29 @@ class Source(Protocol):
 
     @property
     def sign(self) -> object:
-        """Return what is another when files elsewhere have changed; None for a list of the store's files alone."""
+        """Return a value that changes when files outside the store change; None for a list from the store alone."""
 
     @property
     def behind(self) -> bool:
-        """Return True when the last look could not read all of it."""
+        """Return True when the last look could not read the whole list."""
 
 
 class Reader:
-    """Somebody who was told a list up to the change `seq`."""
+    """A reader who was told a list up to the change `seq`."""
 
     def __init__(self, seq: int) -> None:
         self.seq = seq
 
 
 class _Item(NamedTuple):
-    """One item's last change, and at which changes it came and went, in turn."""
+    """One item's last change, and the numbers of the changes that created and deleted it, in turn."""
 
     seq: int
     spans: tuple[int, ...]
     value: object
 
     def change(self, key: str, since: int) -> Change | None:
-        """Return the change for a reader of the list as it was at `since`, None when nothing is another for it."""
+        """Return the change for a reader who knows the list as of `since`, None when nothing changed for it."""
         existed = bisect_right(self.spans, since) % 2 == 1
         if self.value is None:
             return ("delete", key, None) if existed else None
@@ -69,9 +69,9 @@ class _Item(NamedTuple):
 
 
 class NumberedList:
-    """One list for all its readers: of each item only the last change is kept.
+    """One list for all its readers. Only the last change of each item is kept.
 
-    `version` is another number when there may be something new, so that many readers cost one look.
+    `version` returns a new number when something may have changed, so that many readers cost one look.
     """
 
     def __init__(self, source: Source, version: Version | None = None) -> None:
@@ -86,7 +86,7 @@ class NumberedList:
 
     @property
     def is_read(self) -> bool:
-        """Return True while somebody reads it."""
+        """Return True while the list has a reader."""
         return bool(self._readers)
 
     @property
@@ -96,7 +96,7 @@ class NumberedList:
 
     @property
     def behind(self) -> bool:
-        """Return True when its source could not read all of it."""
+        """Return True when its source could not read the whole list."""
         return self._source.behind
 
     def snapshot(self, reader: Reader) -> Mapping[str, object]:
@@ -108,7 +108,7 @@ class NumberedList:
             return dict(self._source.now)
 
     def go_on(self, reader: Reader) -> bool:
-        """Return True if all missed changes are there for an earlier reader, which then goes on with them."""
+        """Resume an earlier reader; return False when some changes that it missed are not kept any more."""
         with self._lock:
             if can := self._oldest <= reader.seq <= self._seq:
                 self._readers.add(reader)
@@ -116,7 +116,7 @@ class NumberedList:
             return can
 
     def news(self, reader: Reader) -> list[tuple[int, Change]]:
-        """Return what a reader was not told, in order, each with its number."""
+        """Return the changes that a reader was not told yet, in order, each with its number."""
         with self._lock:
             if self._version() != self._looked_at:
                 self._look()
@@ -147,12 +147,12 @@ class NumberedList:
 
     @property
     def _told(self) -> int:
-        """Return up to which change every reader has been told all."""
+        """Return the number of the last change that every reader has been told."""
         return min((reader.seq for reader in self._readers), default=self._seq)
 
 
 class Lists:
-    """The lists of one team, one for each caller: a member is not shown all that the person is."""
+    """The lists of one team, separate for each caller, since a member may not see all that the person sees."""
 
     def __init__(self, version: Version | None = None) -> None:
         self._version = version
@@ -160,7 +160,7 @@ class Lists:
         self._lists: dict[tuple[str, Caller], NumberedList] = {}
 
     def get(self, name: str, caller: Caller, source: Callable[[], Source]) -> NumberedList:
-        """Return a list, made when nobody has read it yet."""
+        """Return a list; make it when nobody has read it yet."""
         with self._lock:
             listed = self._lists.pop((name, caller), None) or NumberedList(source(), self._version)
             idle = [key for key, numbered in self._lists.items() if not numbered.is_read]
@@ -170,15 +170,15 @@ class Lists:
             return listed
 
     def signs(self) -> list[object]:
-        """Return the signs of the lists with readers that come from files elsewhere."""
+        """Return the signs of the lists that have readers and come from files outside the store."""
         with self._lock:
             return [listed.sign for listed in self._lists.values() if listed.is_read and listed.sign is not None]
 
 
 class Rescan:
-    """Looks from time to time whether anything subscribed to has changed; it reads no document.
+    """Checks from time to time whether a subscribed list may have changed, without reading a document.
 
-    Network file systems miss changes, and transcripts lie elsewhere.
+    Network file systems miss changes, and transcripts are not in the watched folders.
     """
 
     def __init__(self, signs: Callable[[], Iterable[object]], lists: Lists) -> None:
@@ -190,20 +190,20 @@ class Rescan:
 
     @property
     def seconds(self) -> float:
-        """Return how long to wait at most until the next look."""
+        """Return the most seconds to wait until the next look."""
         return max(0.0, self._due - time.monotonic())
 
     def reset(self) -> None:
-        """Take what is there now for seen."""
+        """Count the present state as seen."""
         self._seen = self._look()
         self._due = time.monotonic() + self._pause
 
     def forget(self) -> None:
-        """Take everything for new at the next look."""
+        """Count everything as new at the next look."""
         self._seen = None
 
     def changed(self) -> bool:
-        """Return True when it was time for a look, and something is another."""
+        """Return True when a look was due and found a change."""
         if time.monotonic() < self._due:
             return False
         before = self._seen
@@ -211,7 +211,7 @@ class Rescan:
         return before != self._seen
 
     def _look(self) -> object:
-        """Return what is another for every change of a list, and at each look while one of the signs fails."""
+        """Return a value that differs after every change of a list, and at each look while a sign cannot be read."""
         try:
             elsewhere = self._lists.signs()
             self._pause = TRANSCRIPTS if elsewhere else RESCAN

@@ -24,22 +24,22 @@ class Method(msgspec.Struct, frozen=True):
     waits: bool = False
     """True when it may take longer than a change of the store does."""
     by: frozenset[Who] | None = None
-    """Who may call it, where that are fewer than the operation says."""
+    """The callers allowed, when they are fewer than the operation allows."""
 
     @property
     def about(self) -> str:
-        """Return what it does, in the words of its family."""
+        """Return its description, in the words of its family."""
         return self.worded(" ".join((getdoc(self.function) or "").split()))
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Return the names of its parameters, each with the name that the function has for it."""
+        """Return its parameters: the public name of each, and the function's own name for it."""
         names = arguments_of(self.function).__struct_fields__
         about_tasks = self.direct and self.operation.startswith("task.")
         return {self.worded("task_id" if about_tasks and name == "id" else name): name for name in names}
 
     def worded(self, text: str) -> str:
-        """Return a text or a key in the words of the method's family; an id is that of a task in both."""
+        """Return a text or a key in the words of the method's family; an id such as task-7 is the same in both."""
         if not self.name.startswith("ticket."):
             return text
         return re.sub(r"(?<![a-z])task(?!-\d)(?=s?\b|Id\b|_)", "ticket", text)
@@ -52,7 +52,7 @@ METHODS: dict[str, Method] = {}
 def method(
     operation: str, *names: str, waits: bool = False, by: frozenset[Who] | None = None
 ) -> Callable[[Function], Function]:
-    """Enter a function of a client into the table under these names, as the way to an operation that exists."""
+    """Enter a function of a client into the table under these names; `operation` must be in `OPERATIONS`."""
     if operation not in OPERATIONS:
         raise KeyError(operation)
 

@@ -1,4 +1,4 @@
-"""The client at the other end of a socket: who its process is, proven as for every process (behaviour 5.1)."""
+"""The client at the other end of a socket. Its process is proven like every other (behaviour 5.1)."""
 
 import os
 import socket
@@ -15,14 +15,14 @@ from pro0.terminals import address
 
 
 def client_at(connection: socket.socket, team: TeamStore, lists: Lists) -> RpcClient:
-    """Return the client of a connection; raises Refused for another user's, and for one that cannot be seen."""
+    """Return the client of a connection; raises Refused when its process is another user's or cannot be seen."""
     if address.peer(connection) != os.geteuid():
         raise Refused("this socket is another user's", code=ErrorCode.NOT_ALLOWED)
     process = table.entry(address.peer_process(connection))
     if process is None:
         raise _unseen()
     caller, caller_team = caller_of(table.variables(process, IDENTITY), team.paths.home, process.pid)
-    if not table.alive(process):  # nothing that was seen of it is sure: its ancestors, its mark, its environment
+    if not table.alive(process):  # then nothing seen of it is certain: its ancestors, its mark, its environment
         raise _unseen()
     if caller.who is not Who.HUMAN and caller_team != team.name:
         raise Refused(f"{caller.agent_id} is not a member of {team.name}", code=ErrorCode.NOT_MEMBER)

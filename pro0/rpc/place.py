@@ -7,7 +7,7 @@ from pathlib import Path
 from pro0.terminals import address
 
 CONNECTIONS = 64
-"""Clients at once, at most."""
+"""The most clients at once."""
 
 
 def listening(path: Path) -> socket.socket:

@@ -15,13 +15,13 @@ from pro0.wire import JSON, encode
 
 PROGRESS = "$/progress"
 TOKEN = "workDoneToken"
-"""The parameter by which a client asks to be told; every method has it, and none of its own by that name."""
+"""The parameter by which a client asks for progress. Every method takes it, and uses that name for nothing else."""
 Token = int | Annotated[str, Meta(max_length=ID_LIMIT)]
 Show = Callable[[str], None]
 
 
 class CallStep(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step of a call: its begin, a report or its end."""
+    """One step of a call: its beginning, a report or its end."""
 
     kind: Literal["begin", "report", "end"]
     title: str = ""
@@ -29,7 +29,7 @@ class CallStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CallProgress(msgspec.Struct, frozen=True):
-    """What is told: the token of the call, and the step."""
+    """A progress notification: the token of the call, and the step."""
 
     token: Token
     value: CallStep

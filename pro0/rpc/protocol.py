@@ -8,9 +8,9 @@ CANCELLED = -32800
 """The code that the Language Server Protocol gives a request that its client has cancelled."""
 CANCEL = "$/cancelRequest"
 BATCH_LIMIT = 100
-"""Messages in one array, at most."""
+"""The most messages in one array."""
 ID_LIMIT = 1024
-"""Letters of a request's id, at most: it is repeated in the answer."""
+"""The most letters in a request's id, which the answer repeats."""
 
 Key = str | int | float | None
 """The id of a request: a text, a number or null."""
@@ -19,7 +19,7 @@ Answer = Callable[[JSON | None], None]
 
 
 class RpcRequest:
-    """One call under way; `key` is its id, and a notification, which has none, is not `wanted` back."""
+    """One call under way. `key` is its id. A notification has none, and no answer to it is `wanted`."""
 
     def __init__(self, method: str, params: object, answer: Answer, *, key: Key = None, wanted: bool = True) -> None:
         self.method = method
@@ -40,7 +40,7 @@ class RpcRequest:
 
 
 class RpcConversation:
-    """Takes in the messages of one client in order; `send` takes responses, `start` the requests to be done."""
+    """Takes in the messages of one client in order; `send` gets the responses, `start` the requests to perform."""
 
     def __init__(self, send: Callable[[JSON], None], start: Callable[[RpcRequest], None]) -> None:
         self._send = send
@@ -49,11 +49,11 @@ class RpcConversation:
 
     @property
     def under_way(self) -> int:
-        """Return how many requests wait for their end."""
+        """Return the number of requests that are not finished."""
         return len(self._open)
 
     def receive(self, line: bytes | None) -> None:
-        """Take in one message, None for one that was too long; an empty line is none."""
+        """Take in one message, None for one that was too long; ignore an empty line."""
         if line is not None and not line.strip():
             return
         try:
@@ -95,7 +95,7 @@ class RpcConversation:
         if method.startswith("$/") and not request.wanted:
             if method == CANCEL:
                 self._cancel(params)
-            answer(None)  # what else a client may tell in passing is passed over
+            answer(None)  # any other notification of the protocol is ignored
         else:
             self._open.append(request)
             self._start(request)
@@ -112,7 +112,7 @@ def notice(method: str, params: JSON) -> JSON:
 
 
 def is_notice(line: bytes) -> bool:
-    """Return True for a line that `notice` has made, which answers nothing."""
+    """Return True for a line made by `notice`, which is not an answer."""
     return line.startswith(_NOTICE)
 
 
@@ -131,7 +131,7 @@ def _parts(message: object) -> tuple[str, object]:
 
 
 def _key(message: object) -> Key:
-    """Return the id of a message, None for one without an id that may be repeated."""
+    """Return the id of a message, None when it has no id that an answer may repeat."""
     key = message.get("id") if isinstance(message, dict) else None
     return key if _is_key(key) else None
 
@@ -143,4 +143,4 @@ def _is_key(value: object) -> bool:
 
 
 _NOTICE = notice("", "{}").partition('""')[0].encode()
-"""What a notification begins with, and no answer."""
+"""The beginning of every notification, and of no answer."""

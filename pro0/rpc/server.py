@@ -1,4 +1,4 @@
-"""The socket of a team's lead: one thread reads and writes and never blocks, a few others do what is asked for.
+"""The socket of a team's lead: one thread reads and writes and never blocks, a few others perform requests.
 
 The lead's own rounds go on beside it; a slow or hostile client costs its own connection.
 """
@@ -28,12 +28,12 @@ from pro0.wire import JSON, Fault, failed
 
 WORKERS = 4
 LAST = 2.0
-"""Seconds at most for what is under way when the lead ends."""
+"""The most seconds for requests under way when the lead ends."""
 
 
 @contextmanager
 def serving(team: TeamStore) -> Iterator[None]:
-    """Serve a team's socket while its lead works; a lead without one leads all the same."""
+    """Serve a team's socket while its lead works. A lead whose socket cannot be made leads without it."""
     path = team.paths.team / SOCKET
     try:
         server = RpcServer(TeamStore(team.paths.home, team.name), listening(path))
@@ -51,7 +51,7 @@ def serving(team: TeamStore) -> Iterator[None]:
 
 
 class RpcServer:
-    """All connections of one socket, and those that another surface brings."""
+    """Serves the connections of one socket, and those that another surface brings."""
 
     def __init__(self, team: TeamStore, listener: socket.socket | None = None) -> None:
         self._team = team
@@ -134,13 +134,13 @@ class RpcServer:
         self._watch_if_wanted()
 
     def _is_gone(self) -> bool:
-        """Return True when what is spoken about is there no more."""
+        """Return True when the served team is gone."""
         with suppress(Pro0Error):  # unknown is not gone
             return not self._team.exists()
         return False
 
     def _signs(self) -> Iterable[object]:
-        """Return a value to look at from time to time, which differs after each change that a list shows."""
+        """Return signs to check from time to time, which differ after each change that a list shows."""
         return self._looks.look(self._team)
 
     @property
@@ -182,7 +182,7 @@ class RpcServer:
             self._turn_away(connection, failed(None, fault(refusal)))
 
     def _turn_away(self, connection: socket.socket, response: JSON) -> None:
-        """Tell a client why it is not served, and let it go by itself: what it sends now would undo the telling."""
+        """Tell a client why it is not served, and wait for it to close: closing first could discard the message."""
         try:
             connection.setblocking(False)
             connection.send(response.encode() + b"\n")
@@ -211,7 +211,7 @@ class RpcServer:
         connection.close()
 
     def _go_on(self, connection: RpcConnection) -> None:
-        """Do the next step of a connection, and wait for its next event."""
+        """Take the next step of a connection, and wait for its next event."""
         if request := connection.next:
             self._hand_over(connection, lambda: self._perform(connection, request))
         elif connection.tellable:
@@ -232,7 +232,7 @@ class RpcServer:
         self._workers.do(job, lambda: self._finish(connection.cut))
 
     def _perform(self, connection: RpcConnection, request: RpcRequest) -> None:
-        """Do a request, in a thread for it alone when it waits for the lead: the client may go on meanwhile."""
+        """Perform a request, in its own thread when it waits for the lead, so that the client may go on meanwhile."""
         from pro0.rpc.calls import methods_of, perform
 
         def do() -> None:
@@ -286,7 +286,7 @@ class RpcServer:
             return
         documents = self._team.documents
         places = [documents.team, documents.tasks, documents.mailboxes]
-        with suppress(OSError):  # no descriptor is left: the next round tries again, and until then the rescan tells
+        with suppress(OSError):  # no descriptor is left: the next round tries again; until then the rescan does it
             self._watch = documents.watch(places, CONCERNS_A_SUBSCRIBER)
             self._selector.register(self._watch, selectors.EVENT_READ)
             self._rescan.reset()

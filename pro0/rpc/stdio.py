@@ -17,18 +17,18 @@ from pro0.wire import LINE_LIMIT, LineSplitter
 
 HEADER = b"Content-Length"
 DIGITS = 18
-"""Digits of a length, at most: what is longer than a message may be is told so by the lead, and never read whole."""
+"""The most digits of a length. The lead refuses a message that is too long, which is never read whole."""
 PIECE = 64 * 1024
 _HEADER_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*:")
-"""How a header begins, and no value of JSON."""
+"""The beginning of a header, and of no JSON value."""
 
 
 def bridge(team: TeamStore, source: int, sink: IO[bytes]) -> None:
     """Carry messages both ways until either side ends.
 
-    Raises EnvironmentMissing when the lead goes first, BadInput when the input cannot be read or a message does not say
-    how long it is.
-    Who speaks at the socket is then this process, which is whoever's its ancestors say.
+    Raises NotFound when the lead serves no socket, EnvironmentMissing when the lead ends first, and BadInput when the
+    input cannot be read or a message lacks its length. The lead sees this process as its client, and its ancestors tell
+    whose it is.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
@@ -49,10 +49,10 @@ def bridge(team: TeamStore, source: int, sink: IO[bytes]) -> None:
 
 
 class _Carried:
-    """The messages of a client, each on its way to the socket as one line."""
+    """The messages of a client, each sent to the socket as one line."""
 
     def __init__(self, source: int) -> None:
-        # Closed by the thread that reads alone: it may wait when this process ends, and closing would wait for it.
+        # Only the reading thread closes it. That thread may still wait when this process ends, and a close would too.
         try:
             self._source = os.fdopen(source, "rb")
         except OSError as error:  # it is a folder
@@ -68,7 +68,7 @@ class _Carried:
         """Why no more is read."""
 
     def to(self, connection: socket.socket) -> None:
-        """Send all of them, then end this half of the connection."""
+        """Send all messages, then shut down this half of the connection."""
         try:
             for piece in self._messages():
                 self._count(piece)
@@ -76,7 +76,7 @@ class _Carried:
             self._count(b"\n")  # the last line may lack its end
             self.ended = True
         except ConnectionError:
-            pass  # the lead has gone, which the other half tells
+            pass  # the lead has gone, which the other half reports
         except OSError as error:
             self.ended, self.fault = True, unread(error)
         finally:
@@ -85,7 +85,7 @@ class _Carried:
                 connection.shutdown(socket.SHUT_WR)
 
     def _count(self, piece: bytes) -> None:
-        """Count the answers that the lead will give, by what the messages mean to it too."""
+        """Count the answers that the lead will give, by reading the messages as the lead does."""
         for line in self._sent.feed(piece):
             self._conversation.receive(line)
 
@@ -103,7 +103,7 @@ class _Carried:
             yield piece
 
     def _bodies(self, line: bytes) -> Iterator[bytes]:
-        """Yield the messages behind headers, of which the first line is this one."""
+        """Yield the messages that have headers; `line` is the first line of the first header."""
         while line:
             headed, size = False, b""
             while line.strip():
@@ -121,7 +121,7 @@ class _Carried:
             line = self._source.readline(PIECE)
 
     def _body(self, size: int) -> Iterator[bytes]:
-        """Yield one message in pieces: outside of a text, where none may stand, the end of a line is a space."""
+        """Yield one message in pieces, with its line breaks as spaces: JSON has none of them inside a string."""
         while size > 0 and (piece := self._source.read(min(size, PIECE))):
             size -= len(piece)
             yield piece.replace(b"\n", b" ").replace(b"\r", b" ")
@@ -129,7 +129,7 @@ class _Carried:
 
 
 def _lines(connection: socket.socket) -> Iterator[bytes]:
-    """Yield what the lead says, message by message, until it has nothing more to say."""
+    """Yield the lead's messages one by one, until it closes the connection."""
     rest = b""
     with suppress(ConnectionError):
         while data := connection.recv(PIECE):

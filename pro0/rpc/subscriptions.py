@@ -23,11 +23,11 @@ from pro0.rpc.views import RpcView, TaskView, task_view
 V = TypeVar("V")
 
 LATEST = 1000
-"""Items of a list that only grows, at most, in its snapshot: the newest."""
+"""The most items in the snapshot of a list that only grows: the newest ones."""
 LIMIT = 16
-"""Subscriptions of one client, at most."""
+"""The most subscriptions of one client."""
 _BEGAN = re.compile(r"([0-9a-f-]{36})\.([0-9]{1,18})\.[0-9a-f]{8}")
-"""An id: the name of the list, the change after which it began, something of its own."""
+"""The id of a subscription: the name of its list, the number of the change after which it began, and a random part."""
 LostId = Annotated[str, Meta(description="The id of a subscription whose connection was lost, to go on with it.")]
 LastSeq = Annotated[int, Meta(ge=0, le=2**53, description="The last seq heard of it.")]
 TASKS, TICKETS, MEMBERS, NEEDS = "task.list", "ticket.list", "member.list", "need.list"
@@ -43,46 +43,46 @@ class ListChange(RpcView, frozen=True, kw_only=True):
 
 
 class TaskChange(ListChange, frozen=True, kw_only=True):
-    """One change of the list: the task as it is now, of a deleted one its id."""
+    """One change of the list: the task as it is now, or the id of a deleted task."""
 
     task: TaskView | None = None
     deleted: str | None = msgspec.field(name="taskId", default=None)
 
 
 class MemberChange(ListChange, frozen=True, kw_only=True):
-    """One change of the list: the member as it is now, of one that is gone its id."""
+    """One change of the list: the member as it is now, or the id of a member that is gone."""
 
     member: MemberStatus | None = None
     deleted: str | None = msgspec.field(name="memberId", default=None)
 
 
 class NeedChange(ListChange, frozen=True, kw_only=True):
-    """One change of the list: the need as it is now, of one that is over its id."""
+    """One change of the list: the need as it is now, or the id of a need that is over."""
 
     need: Need | None = None
     deleted: str | None = msgspec.field(name="needId", default=None)
 
 
 class MessageChange(ListChange, frozen=True, kw_only=True):
-    """A new message, or one that was read meanwhile; none is ever deleted."""
+    """A new message, or one that has been read since. No message is ever deleted."""
 
     message: ListedMessage | None = None
 
 
 class EventChange(ListChange, frozen=True, kw_only=True):
-    """Something new that happened; nothing of it ever changes."""
+    """A new event. An event never changes."""
 
     event: TeamEvent | None = None
 
 
 class CostChange(ListChange, frozen=True, kw_only=True):
-    """What a member, or `all`, has used by now."""
+    """The usage of a member, or of `all`, so far."""
 
     cost: Cost | None = None
 
 
 class ChatChange(ListChange, frozen=True, kw_only=True):
-    """A new item of a session's chat, or one that is another now: a tool that has ended, an answer that grew."""
+    """A new item of a session's chat, or one that has changed: a tool call that ended, an answer that grew."""
 
     item: ChatItem | None = None
 
@@ -97,16 +97,16 @@ CHANGES: dict[str, tuple[type[ListChange], str]] = {
     COSTS: (CostChange, "cost"),
     CHAT: (ChatChange, "item"),
 }
-"""Topic → how a change is told, and in which field."""
+"""Topic → the type of its changes, and their field for the item."""
 TOPICS = tuple(CHANGES)
-"""What can be subscribed to: TOPIC.subscribe, TOPIC.unsubscribe, TOPIC.changed."""
+"""The topics to subscribe to: TOPIC.subscribe, TOPIC.unsubscribe, TOPIC.changed."""
 
 
 class Subscription(Reader):
-    """One subscription to a list; its news are the differences to the last state that it sent.
+    """One subscription to a list. Its news are the differences from the state that it sent last.
 
-    So one that is told late is told less, and misses nothing. Its id says where it began, so a client whose connection
-    was lost goes on with it on another.
+    So a client that is told late is told less, and misses nothing. The id says where the subscription began, so that a
+    client whose connection was lost can resume it on another.
     """
 
     def __init__(self, topic: str, listed: NumberedList, id: str = "", seq: int = 0) -> None:
@@ -164,7 +164,7 @@ class Tasks:
 
 
 class Values(Generic[V]):
-    """A list that is read anew each time; `look` returns its items by id, `unread` says which could not be read."""
+    """A list that is read again each time; `look` returns its items by id, `unread` says which could not be read."""
 
     sign = None
 
@@ -201,7 +201,7 @@ class Latest(Generic[V]):
 
     @property
     def sign(self) -> object:
-        """Return what is another when files elsewhere have changed."""
+        """Return a value that changes when files outside the store change."""
         return self._sign()
 
     def changes(self) -> Iterator[Change]:
@@ -221,7 +221,7 @@ class Subscriptions:
     def __init__(self) -> None:
         self._by_id: dict[str, Subscription] = {}
         self.owing = False
-        """True when one has begun that may have missed something."""
+        """True when a subscription has begun that may have missed something."""
         self.behind = False
         """True when a list could not be read at the last look, or not all of it."""
 
@@ -229,7 +229,7 @@ class Subscriptions:
         return bool(self._by_id)
 
     def add(self, subscription: Subscription) -> str:
-        """Go on telling this one and return its id; raises Refused for one too many."""
+        """Add a subscription and return its id; raises Refused above the limit."""
         if len(self._by_id) >= LIMIT and subscription.id not in self._by_id:
             error_text = f"this client has {LIMIT} subscriptions"
             raise Refused(error_text, code=ErrorCode.TOO_MANY, hint="unsubscribe one of them")
@@ -244,9 +244,9 @@ class Subscriptions:
         del self._by_id[id]
 
     def changes(self) -> list[tuple[str, ListChange]]:
-        """Return what is to be told now, each with its topic; a list that cannot be read now is told later.
+        """Return the changes to tell now, each with its topic. A list that cannot be read now is told later.
 
-        Needs are looked at first and told last, so that a client knows the task of a need as the need speaks of it.
+        Needs are read first and told last, so that a client already knows the task as the need describes it.
         """
         self.behind = False
         changes: list[tuple[str, ListChange]] = []
@@ -254,6 +254,6 @@ class Subscriptions:
             try:
                 changes += [(subscription.topic, change) for change in subscription.changes()]
                 self.behind |= subscription.behind
-            except Exception:  # noqa: BLE001 - the news of the others are taken already, and told only here
+            except Exception:  # noqa: BLE001 - the news of the others are taken already, and told only now
                 self.behind = True
         return sorted(changes, key=lambda each: each[0] == NEEDS)

@@ -1,4 +1,4 @@
-"""All methods: the documents' own, and every other operation under its own name, from its signature."""
+"""All methods: those with their own functions, and every other operation by its own name and signature."""
 
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
@@ -26,13 +26,13 @@ NOT_SERVED = {
     "team.resume": "it is for a team that nobody leads: pro0 team resume",
     "worker.delegate": "it reads settings: pro0 worker delegate",
 }
-"""The operations that are no methods under their own names, and why."""
+"""The operations that are not served under their own names, and why."""
 
 __all__ = ["FAMILIES", "METHODS", "NOT_SERVED"]
 
 
 def _enter_operations() -> None:
-    """Enter each operation that has no method of its name yet; those about tasks in both families."""
+    """Enter each operation that has no method of its name yet; operations on tasks in both families."""
     for name, operation in OPERATIONS.items():
         if name in METHODS or name in NOT_SERVED or operation.by <= {Who.LEAD}:
             continue

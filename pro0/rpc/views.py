@@ -21,11 +21,11 @@ WORDS: tuple[Status, ...] = get_args(Status)
 
 
 class RpcView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An answer of fields."""
+    """A result with fields."""
 
 
 class TaskView(RpcView, frozen=True, kw_only=True):
-    """A task: first what the documents name, then the rest."""
+    """A task: first the fields that the specification names, then the rest."""
 
     id: str
     title: str
@@ -57,11 +57,11 @@ class TaskView(RpcView, frozen=True, kw_only=True):
     created_by: str = ""
     closed_reason: str = ""
     digest: str = ""
-    """Of all that a person judges: a verdict on the page names the one that was shown."""
+    """A digest of all that a person judges. A verdict on the page names the digest that was shown."""
 
 
 class CommentView(RpcView, frozen=True, kw_only=True):
-    """A remark on a task; `act` is what it came with, if it came with an act."""
+    """A remark on a task; `act` is the act that it came with, if any."""
 
     id: str
     task_id: str
@@ -84,7 +84,7 @@ class AgentRole(RpcView, frozen=True, kw_only=True):
 
 
 class SeatView(RpcView, frozen=True, kw_only=True):
-    """A member as it is wanted."""
+    """A member as it was asked for."""
 
     agent_id: str
     name: str
@@ -96,7 +96,7 @@ class SeatView(RpcView, frozen=True, kw_only=True):
 
 
 class WantedView(RpcView, frozen=True, kw_only=True):
-    """What is wanted of a team; `max_cost` in US dollars, 0 for no limit."""
+    """What the person wants of a team; `max_cost` is in US dollars, 0 for no limit."""
 
     wish: Wish
     paused: bool
@@ -113,7 +113,7 @@ class GrantView(RpcView, frozen=True, kw_only=True):
 
 
 class Nothing(RpcView, frozen=True, kw_only=True):
-    """No more than that it was done."""
+    """An empty result: it was done."""
 
 
 def task_view(task: Task) -> TaskView:
@@ -134,7 +134,7 @@ def task_view(task: Task) -> TaskView:
 
 
 def comment_view(task: str, remark: Remark, title: Callable[[str], str]) -> CommentView:
-    """Return a remark as methods show it; `title` names a role, or nobody, by its id."""
+    """Return a remark as methods show it; `title` returns the name of a role by its id, "" for no role."""
     return CommentView(
         id=remark.id or str(uuid5(NAMESPACE_OID, f"{task} {iso(remark.at)} {remark.author} {remark.act}")),
         task_id=task,
@@ -153,7 +153,7 @@ def role_view(role: Role) -> AgentRole:
 
 
 def plain(value: object, worded: Callable[[str], str] = str) -> object:
-    """Return a result as JSON has it: keys in snake_case and in the words of a family, values as `SHOWN` says."""
+    """Return a result as JSON values: keys in snake_case and in the words of a family, views as in `SHOWN`."""
     if type(value) in SHOWN:
         value = SHOWN[type(value)][1](value)
     if isinstance(value, msgspec.Struct):
@@ -167,7 +167,7 @@ def plain(value: object, worded: Callable[[str], str] = str) -> object:
 
 
 def snake(name: str) -> str:
-    """Return a camelCase name in snake_case; the documents' own `taskId` stays."""
+    """Return a camelCase name in snake_case, except the names in `_KEPT`."""
     return name if name in _KEPT else "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
@@ -186,7 +186,7 @@ SHOWN: dict[type, tuple[type[RpcView], Callable[[Any], RpcView]]] = {
     Wanted: (WantedView, partial(_same, WantedView)),
     Grant: (GrantView, partial(_same, GrantView)),
 }
-"""Stored values that are shown as views: keys of other programs, hashes and histories stay in the store."""
+"""Stored values that are shown as views, so that other programs' keys, hashes and histories stay in the store."""
 _fields = cache(fields)
 _KEPT = ("taskId", "ticketId", "memberId", "needId")
 _SAME = [

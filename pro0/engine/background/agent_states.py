@@ -77,7 +77,7 @@ class AgentStates:
         return tuple(self._watched.values())
 
     def now(self, watched: WatchedSession) -> tuple[Reading | None, Screen | None]:
-        """Return one session's state and screen from a fresh look, without memory; nothing of one out of reach."""
+        """Return one session's state and screen from a fresh look, without memory; None for both when out of reach."""
         report = self._team.report(watched.state.incarnation)
         if report and report.state is State.UNREACHABLE:  # its screen here is an old one
             return None, None
@@ -120,7 +120,7 @@ class AgentStates:
             return
         self._differences.note(watched.state, sources, reading)
         before = self._seen.get(incarnation)
-        if all(source.source in DRAWN for source in sources):  # an agent's own word counts its prompt in
+        if all(source.source in DRAWN for source in sources):  # an agent's own word takes its prompt into account
             reading = _until_begun(watched, reading, before, screen)
         words = last_words(watched.adapter, watched.session_view, watched.memory, reading, before, screen)
         running = self._left_running(watched, reading, before)

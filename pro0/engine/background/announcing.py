@@ -24,14 +24,14 @@ from pro0.store.teams import TeamStore
 
 
 class _Asked:
-    """An announcement that was asked for, as long as its need lasts."""
+    """A requested announcement, kept as long as its need lasts."""
 
     def __init__(self, action: Announce) -> None:
         self.action = action
         self.is_made = False
         """True also after a failure: it is not made again."""
         self.is_owed = False
-        """The settings were emptied while it waited, perhaps for a moment, or nothing could be run."""
+        """True when the settings were emptied while it waited, perhaps for a moment, or when nothing could be run."""
 
 
 class Announcer:
@@ -52,7 +52,7 @@ class Announcer:
         self._backlogs = {surface: Backlog(self._announce, self._failed) for surface in Surface}
 
     def surfaces(self) -> frozenset[Surface]:
-        """Return the surfaces that are in use: as the settings and the hooks say now."""
+        """Return the surfaces in use, according to the present settings and hooks."""
         settings = self._settings.look(self._read)
         used = {
             Surface.BELL: settings.bell,
@@ -93,7 +93,7 @@ class Announcer:
             return  # its need has gone
         asked.is_made = self._make(action.surface, action.need)
         asked.is_owed = not asked.is_made
-        if asked.is_made:  # what is owed waits for the next round as it comes: it may stay so for long
+        if asked.is_made:  # an owed one waits for the next ordinary round: it may be owed for long
             self._woken()
 
     def _failed(self, asked: _Asked, error: Exception) -> None:
@@ -106,7 +106,7 @@ class Announcer:
         self._woken()
 
     def _make(self, surface: Surface, need: Need) -> bool:
-        """Announce a need; return False for an unused surface, or without a run."""
+        """Announce a need; return False when the surface is not in use, or nothing could be run."""
         match surface:
             case Surface.BELL:
                 self._backend.ring(self._handles(need.member), f"pro0 {self._name}", need.sentence)
@@ -140,6 +140,6 @@ class Announcer:
 
 
 def about(need: Need) -> dict[str, object]:
-    """Return what a hook is told of a need; one of a task also by the names of the task's own events."""
+    """Return the data about a need for a hook. A need about a task also has the fields of the task's own events."""
     task = {"task_id": need.subject, "awaiting": need.awaiting, "since": need.since} if need.awaiting else {}
     return {"need": msgspec.to_builtins(need), **task}

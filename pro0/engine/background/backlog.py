@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 @contextmanager
 def marked(marks: set[T], name: T) -> Iterator[None]:
-    """Mark a job as begun, while its thread is started; without a thread it is not, so that a later round begins it."""
+    """Mark a job as begun while its thread starts. If no thread starts, unmark it, so that a later round begins it."""
     marks.add(name)
     try:
         yield

@@ -25,7 +25,7 @@ from pro0.rules.words.asked import asked
 from pro0.rules.words.prompts import is_fixed_line
 
 TASKS = 5
-"""Tasks of one session whose remarks are shown, at most: the newest."""
+"""The most tasks of one session whose remarks are shown; the newest ones are."""
 SEARCH = 2.0
 """Seconds between two searches for a transcript that is not there yet."""
 KEPT = 5000
@@ -36,7 +36,7 @@ _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class ChatItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing in the chat of a session; its `id` stays, and it belongs at `at`."""
+    """One item in the chat of a session. Its `id` never changes, and `at` is its place in time."""
 
     id: str
     type: Literal["first", "prompt", "said", "tool", "message", "review", "remark"]
@@ -44,13 +44,13 @@ class ChatItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     author: str = ""
     """Who said it; "" for a prompt, which a person may have typed."""
     text: str = ""
-    """What was said; of a tool its title, of what it was told first the part that is for this session alone."""
+    """What was said; the title of a tool call; of the first prompt, the part that is for this session alone."""
     to: str = ""
-    """Whom a message was sent to."""
+    """The recipient of a message."""
     state: Literal["", "running", "done", "failed"] = ""
-    """How far a tool is; `failed` also for an answer that is an error."""
+    """How far a tool call is; an answer that is an error is `failed` too."""
     act: str = ""
-    """What a remark came with: approve, reject, fail…; "" for a comment."""
+    """The act that a remark came with: approve, reject, fail…; "" for a comment."""
     task_id: str = ""
     """The task that a remark is about."""
     cut: bool = False
@@ -72,7 +72,7 @@ class ChatFeed:
         self._waiting: list[ChatItem] = []
 
     def news(self) -> list[ChatItem]:
-        """Return the items that are new or another since the last call, by time; first the newest of all."""
+        """Return the items that are new or changed since the last call, by time; at the first call, the newest ones."""
         state = _state(self._context, self._session)
         if state and (self._reader is None or state.session != self._session_of_agent):
             self._session_of_agent = state.session
@@ -84,7 +84,7 @@ class ChatFeed:
 
     @property
     def sign(self) -> object:
-        """Return what is another when the transcript may have more to say; one not found yet is looked for again."""
+        """Return a value that changes when the transcript may have more. One not found yet is searched for again."""
         sign = self._reader.sign if self._reader else ()
         return sign if sign is not None else int(time.monotonic() / SEARCH)
 
@@ -117,12 +117,12 @@ class ChatFeed:
                 yield from self._new(item)
 
     def _is_first(self, prompt: str) -> bool:
-        """Return True for what the session was told first: agents wrap it as they like, and readers cut it."""
+        """Return True for the session's first prompt, even when its agent has wrapped it or the reader has cut it."""
         first_text, prompt_text = "".join(self._first.split()), "".join(prompt.split())
         return first_text == prompt_text or (len(prompt) > LETTERS and first_text.startswith(prompt_text))
 
     def _of_screen(self) -> Iterator[ChatItem]:
-        """Yield the last words of an agent without a transcript: those that its screen or its hook told."""
+        """Yield the last words of an agent without a transcript, as its screen or its hook gave them."""
         state = _state(self._context, self._session)
         if state and state.turn and state.turn.words:
             turn, author = state.turn, self._session.agent_id
@@ -147,7 +147,7 @@ class ChatFeed:
                 yield from self._new(_of_remark(id, remark))
 
     def _new(self, item: ChatItem) -> Iterator[ChatItem]:
-        """Yield an item that was not shown as it is now."""
+        """Yield an item, unless it was already shown in this form."""
         if self._shown.get(item.id) != item:
             self._shown[item.id] = item
             if len(self._shown) > KEPT:
@@ -156,7 +156,7 @@ class ChatFeed:
 
 
 def whole_entry(context: Context, session: TeamSession, item_id: str) -> ChatEntry:
-    """Return an entry of a session's transcript, or its first prompt, with all its texts; raises NotFound."""
+    """Return an entry of a session's transcript, or its first prompt, with its whole texts; raises NotFound."""
     if item_id == FIRST and (told := first_prompt.whole(str(context.team.paths.agent_folder(session.id)))):
         return ChatEntry(id=FIRST, kind="prompt", text=told)
     state = _state(context, session)
@@ -186,7 +186,7 @@ def _adapter(context: Context, session: TeamSession) -> Adapter | None:
 
 
 def _state(context: Context, session: TeamSession) -> SeatState | None:
-    """Return the record of a session; of a past one what its usage tells, as far as transcripts need it."""
+    """Return the record of a session; for a past one, as much as its usage says and transcripts need."""
     if state := context.team.runtime.read().session(session.id):
         return state
     for used in context.team.usage.read().sessions:

@@ -1,4 +1,4 @@
-"""Differing: where an agent's own word and its screen contradict each other for a while, the lead's log says so."""
+"""Log when an agent's own word and its screen contradict each other for a while."""
 
 import time
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from pro0.model.screen import Reading
 from pro0.rules.screens.states import difference
 
 LASTING = 2.0
-"""Seconds for which a difference lasts until it is logged: a screen is drawn a moment after its event."""
+"""Seconds that a difference must last to be logged, since a screen is drawn a moment after its event."""
 
 
 class _Lasting(msgspec.Struct):

@@ -79,7 +79,7 @@ class Harvester:
     def _collect(self, harvest: Harvest) -> WorkerResult:
         """Save and remove a worktree. An unsavable one stays, and the result says so.
 
-        A failure that passes by itself, such as a lock, a full disk or too many open files, is raised.
+        A temporary failure, such as a lock, a full disk or too many open files, is raised.
         """
         if not harvest.worktree:
             return WorkerResult()
@@ -103,7 +103,7 @@ class Harvester:
         return replace(result, remains=f"{harvest.worktree} cannot be deleted by pro0; its work is saved")
 
     def _result(self, repository: Repository, harvest: Harvest, names: list[str]) -> WorkerResult:
-        """Return the branches with a worker's commits. Git knows them also when an earlier try was not recorded."""
+        """Return the branches with a worker's commits. Git still knows them when an earlier try was not recorded."""
         branch_names = [name for name in dict.fromkeys(names) if name]
         branches = leavings.of_a_session(repository, branch_names, Path(harvest.worktree), self._began(harvest))
         if not branches:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class LastGood(Generic[T]):
-    """What settings say, read anew after each change of their files; while they cannot be read, the last good value."""
+    """A value from the settings, read again after each change of their files. A failed read keeps the last good one."""
 
     def __init__(self, home: Path, project: Path, value: T, failed: Callable[[str], None]) -> None:
         self._files = (home / config.USER_FILE, project / config.PROJECT_FILE, home / TRUSTED)
@@ -42,23 +42,23 @@ class LastGood(Generic[T]):
         self._why = ""
 
     def look(self, read: Callable[[], T]) -> T:
-        """Return the value in force; a reason for a failed read is told once."""
+        """Return the value in force; report the reason for a failed read once."""
         stamp = [version(path) for path in self._files]
         if stamp == self._stamp:
             return self.value
         try:
             self.value = read()
-        except Exception as error:  # noqa: BLE001 - anybody writes a project's file, and no text of it ends a round
+        except Exception as error:  # noqa: BLE001 - anybody may write a project's file: nothing in it ends a round
             if (why := reason(error)) != self._why:
                 self._failed(why)
-            self._why = why  # without the stamp: a sound file may have been out of reach only for this look
+            self._why = why  # no new stamp: a good file may have been out of reach only for this look
         else:
             self._stamp, self._why = stamp, ""
         return self.value
 
 
 class InForce(NamedTuple):
-    """The hooks of the settings with their time limit. Both are kept: a hook runs also while neither can be read."""
+    """The hooks of the settings and their time limit, kept so that hooks run even while settings cannot be read."""
 
     commands: hooks.Commands = {}
     limit: int = 0
@@ -128,7 +128,7 @@ class Hooking:
         self.end()
 
     def end(self) -> None:
-        """End the hooks and the person's commands that run, and let none begin; wait for them `LAST_WORDS` seconds."""
+        """End the running hooks and commands of the person, let none begin, and wait up to `LAST_WORDS` seconds."""
         self._end()
         deadline = time.monotonic() + LAST_WORDS
         while self._running and time.monotonic() < deadline:
@@ -143,7 +143,7 @@ class Hooking:
         return InForce(hooks.in_force(home, project), limit)
 
     def _tell(self, change: Change) -> None:
-        if not self._over and self.run(*change) is None:  # the settings were emptied while it waited, perhaps
+        if not self._over and self.run(*change) is None:  # perhaps the settings were emptied while it waited
             self._log.write("hook dropped", change=change[0])
 
     def _failed(self, change: Change, error: Exception) -> None:
@@ -158,7 +158,7 @@ class Hooking:
             self._woken()
 
     def run(self, event: HookEvent, agent_id: str, about: dict[str, object], cwd: str = "") -> str | None:
-        """Run an event's hooks now; return the text of a refusal, None without hooks or without a run."""
+        """Run an event's hooks now; return a refusal's text, "" for none, None when no hook is set or could run."""
         in_force = self._in_force.value
         commands = in_force.commands.get(event)
         if not commands:
@@ -175,7 +175,7 @@ class Hooking:
             self._why = ""
             try:
                 return runs.ask(commands, event, agent_id, place, about, over)
-            except (Pro0Error, OSError) as error:  # after a hook ran: what became of it cannot be noted
+            except (Pro0Error, OSError) as error:  # a hook ran, but its outcome cannot be recorded
                 self._log.write("hooks", why=str(error))
                 return ""
 
@@ -187,7 +187,7 @@ class Hooking:
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[], str]]:
-        """Have the lead wait for a command at its end; yield what says why that command is to end."""
+        """Have the lead wait for a command when it ends; yield a function that says why the command must end, or ""."""
         run = object()
         self._running.add(run)
         try:
@@ -210,7 +210,7 @@ def changes(before: Runtime, after: Runtime) -> Iterator[Change]:
 
 
 def version(path: Path) -> Version:
-    """Return a file's version, zeros for no file. The size tells two writes of one tick of the clock apart."""
+    """Return a file's version, zeros for no file. The size tells apart two writes within one clock tick."""
     try:
         status = path.stat()
     except OSError:

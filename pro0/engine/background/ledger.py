@@ -17,7 +17,7 @@ PAUSE = 3.0
 CONVERSATIONS = 64
 """The most conversations of one session that are looked at; the newest count."""
 TRIES = 20
-"""How often a session that has ended is looked at, when its files cannot be read: for about a minute."""
+"""How often the files of an ended session are read while that fails: for about a minute."""
 
 
 class Ledger:
@@ -35,12 +35,12 @@ class Ledger:
         self._tries: dict[str, int] = {}
         """How often each of them could not be read."""
         self._conversations: dict[str, tuple[str, ...]] = {}
-        """Those of each session that were seen here: an agent begins another one, as by `/clear`."""
+        """The conversations of each session seen so far. An agent may begin a new one, such as by `/clear`."""
 
     def look(self, watched: Iterable[WatchedSession], limit: float) -> float:
         """Record new usage; return the total cost, or 0 without a limit, since adding it up takes time.
 
-        A session ended since the last look is read once more, for its last turn; after a failed read or write again.
+        A session that ended since the last look is read once more, for its last turn, and again after a failure.
         """
         before, self._living = self._living, {session.state.incarnation: session for session in watched}
         due = {name: session for name, session in before.items() if name not in self._living}
@@ -63,7 +63,7 @@ class Ledger:
         self._conversations = {name: known for name, known in self._conversations.items() if name in needed}
 
     def last_known(self) -> float | None:
-        """Return the total cost of the last look that could read it, None for none."""
+        """Return the total cost as last read, None before the first read."""
         return None if self._known is None else spent(self._known.values())
 
     def _entries(self) -> dict[str, SessionUsage]:
@@ -90,13 +90,13 @@ class Ledger:
         return _of(watched, earlier, usage) if usage else None
 
     def _fails(self, ended: WatchedSession) -> bool:
-        """Return True for an ended session to be looked at again, since this look failed."""
+        """Count a look at an ended session; return True when it failed and is to be repeated."""
         name = ended.state.incarnation
         self._tries[name] = self._tries.get(name, 0) + 1
         return (self._net.failed(name) or ended.memory.unread) and self._tries[name] < TRIES
 
     def _see(self, watched: Iterable[WatchedSession]) -> None:
-        """Note each session's present conversation: the next look at its transcripts may find another one."""
+        """Note each session's present conversation, since the next look at its transcripts may find a new one."""
         for session in watched:
             if now := session.session_view.session:
                 seen = self._conversations.get(session.state.incarnation, ())

@@ -19,7 +19,7 @@ NEED = "PRO0_NEED"
 
 
 def notify(team: TeamStore, settings: Settings, name: str, need: Need, over: Callable[[], str] = str) -> str:
-    """Tell a need to a URL or a command; return why that failed, or an empty string. `over` ends the command."""
+    """Send a need to a URL or a command; return why that failed, or "". A reason from `over` ends the command."""
     target = settings.notify
     if is_url(target):
         return _post(target, name, need)
@@ -33,7 +33,7 @@ def is_url(target: str) -> bool:
 
 
 def shown(target: str) -> str:
-    """Return a target without what may be secret in it: of a URL only scheme and host."""
+    """Return a target without its secrets: for a URL, only the scheme, host and port."""
     if not is_url(target):
         return target
     try:
@@ -44,9 +44,10 @@ def shown(target: str) -> str:
 
 
 def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
-    """Return the body and the headers of a POST: plain text for a topic of ntfy, else JSON as chats take it.
+    """Return the body and the headers of a POST: plain text for an ntfy topic, else JSON for chat services.
 
-    A topic is the only part of its path. Slack reads `text`, Gotify `title` and `message`, Discord `content`.
+    A URL whose path has one part, other than `message`, is an ntfy topic. Slack reads `text`, Gotify `title` and
+    `message`, Discord `content`.
     """
     title, text = f"pro0 {name}", need.sentence
     ours = {"X-Pro0-Need": _header(need.id)}
@@ -58,7 +59,7 @@ def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
 
 
 def _header(text: str) -> str:
-    """Return a text as a header may hold it: the id of a hook's need has its command, which may have several lines."""
+    """Return a text that is safe in a header. The id of a hook's need holds the command, perhaps of several lines."""
     return "".join(letter if letter.isascii() and letter.isprintable() else "?" for letter in text)[:HEADER_LIMIT]
 
 

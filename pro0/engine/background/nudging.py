@@ -32,7 +32,7 @@ from pro0.rules.screens.screens import Drawing
 from pro0.store.teams import TeamStore
 
 KEYS = "keys"
-"""What carries a line that goes through the pane."""
+"""The carrier of a line that goes through the pane."""
 VERIFY = 3.0
 """Seconds for a sent line to leave the input."""
 GONE = 1.0
@@ -69,7 +69,7 @@ class Nudger:
         self._unseen = set[str]()
         """The incarnations whose line has arrived since the lead last looked: what it decides now is out of date."""
         self._lock = threading.Lock()
-        """Held to begin a try and to end one, so that a line has arrived, or is on its way, or neither."""
+        """Held while a try begins and while it ends, so that a line is never both on its way and arrived."""
 
     def begin(self, nudge: Nudge, state: SeatState) -> None:
         """Start to hand the line over, unless a try is running, failed a moment ago or arrived since the last look."""
@@ -81,7 +81,7 @@ class Nudger:
                 trial.state, trial.failed, trial.after = (state.state, state.since), 0, 0.0
             if time.monotonic() >= trial.after:
                 threading.Thread(target=self._nudge, args=(nudge, state, trial), daemon=True).start()
-                trial.running = True  # it ends under the lock too, so later
+                trial.running = True  # the thread ends its try under the lock too, so later
 
     def arrived(self) -> dict[str, Nudged]:
         """Return the last arrived nudge of each incarnation, for the lead to decide by."""
@@ -96,7 +96,7 @@ class Nudger:
             self._arrived = {name: nudged for name, nudged in self._arrived.items() if name in incarnations}
 
     def queued(self) -> dict[str, str]:
-        """Return the reason of each waiting line by incarnation, empty for arrived lines."""
+        """Return by incarnation why its line waits, empty for a line that has arrived."""
         return {incarnation: trial.why for incarnation, trial in list(self._tries.items())}
 
     def _nudge(self, nudge: Nudge, state: SeatState, trial: Try) -> None:
@@ -118,7 +118,7 @@ class Nudger:
         self._woken()
 
     def _hand_over(self, nudge: Nudge, state: SeatState) -> tuple[str, str]:
-        """Hand the line over; return the reason when it waits, empty when it arrived, and what carried it."""
+        """Hand the line over; return why it waits, empty when it arrived, and its carrier."""
         watched, handle = self.agent_states.watched(nudge.incarnation), state.handle
         looked = time.monotonic()
         if nudge.urgent and watched and self.agent_states.busy(watched):

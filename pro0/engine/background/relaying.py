@@ -53,7 +53,7 @@ class PermissionRelay:
     def _still_open(self, snapshot: Snapshot) -> set[str]:
         """Settle the requests that are over; return the living sessions with an open one."""
         open_requests = self._open_requests()
-        # A session may have been opened after the snapshot: it is not in it, and is not gone.
+        # A session opened after the snapshot is not in it, and yet is not gone.
         judged = tuple(request for request in open_requests if request.id in self._known)
         self._known = {request.id for request in open_requests}
         if over := self._over(snapshot, judged):
@@ -77,7 +77,7 @@ class PermissionRelay:
         return {id: fate for id, fate in fates.items() if fate}
 
     def _note_unheard(self, open_requests: tuple[PermissionRequest, ...], now: datetime) -> None:
-        """Note since when nobody waits for the answer to a request: whoever waited also goes with its session."""
+        """Note since when nobody waits for the answer to a request. The waiting program also ends with its session."""
         gone = {entry.id for entry in open_requests if requests.is_unheard(entry, entry.machine)}
         self._unheard = {id: self._unheard.get(id, now) for id in gone}
 
@@ -92,7 +92,7 @@ class PermissionRelay:
         self._log.write("permission", agent=watched.state.agent_id, why=reason(error))
 
     def _exchange(self, channel: PermissionChannel, session_view: SessionView, watched: WatchedSession) -> None:
-        """Put new requests before the person, hand answers over, and settle those that the agent no longer asks."""
+        """Relay new requests to the person and answers to the agent; settle requests that the agent has closed."""
         questions = channel.asked(session_view)
         if questions is None:
             return

@@ -1,4 +1,4 @@
-"""Services: what works beside the rounds of the lead, and its memory between two looks."""
+"""Services: background work beside the rounds of the lead, and its memory between two looks."""
 
 from collections.abc import Callable, Collection
 from typing import NamedTuple

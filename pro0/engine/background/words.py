@@ -15,13 +15,13 @@ from pro0.rules.screens.drawing import ending
 OVER = (State.IDLE, State.ERROR)
 """States between two turns."""
 NAMED = 5
-"""The most programs named that an agent has left running."""
+"""The most names of programs that an agent has left running."""
 SERVERS = ("mcp", "modelcontextprotocol")
-"""What names a server of tools, in small letters; an agent keeps it for its whole session."""
+"""Parts of the names of tool servers, in lower case. An agent keeps such a server for its whole session."""
 PACKAGES = ("/node_modules/", "/site-packages/")
 """Folders of installed packages: a name below them is that of a package."""
 BESIDE = (waiter.__file__, "/codex/starter.py", "/codex.sock")
-"""What names a program of ours beside an agent, and Codex's own server and its client."""
+"""Parts of the command lines of pro0's programs beside an agent, and of Codex's own server and client."""
 
 
 def last_words(
@@ -32,7 +32,7 @@ def last_words(
     before: Seen | None,
     screen: Screen | None,
 ) -> LastWords | None:
-    """Return the last words of the newest turn that is over, the last known ones when nothing tells of newer ones.
+    """Return the last words of the newest finished turn, or the last known ones when no source has newer ones.
 
     Without a transcript and a hook, they are the end of the screen as it was when the turn ended.
     """
@@ -52,14 +52,14 @@ def last_words(
 
 
 def left_running(agent: Process | None, started_with: frozenset[Process]) -> tuple[str, ...]:
-    """Return the names of the programs an agent left running, without those of its start."""
+    """Return the names of the programs an agent left running, except those it already ran when the turn began."""
     programs = running_programs(agent) if agent else {}
     lines = [line for program, line in programs.items() if line and program not in started_with]
     return tuple(dict.fromkeys(Path(line[0]).name for line in lines))[:NAMED]
 
 
 def began_with(agent: Process | None) -> frozenset[Process]:
-    """Return the programs below an agent now."""
+    """Return the programs that run below an agent now."""
     return frozenset(processes.descendants(agent.pid, sparing=True)) if agent else frozenset()
 
 
@@ -73,14 +73,14 @@ def running_programs(agent: Process) -> dict[Process, list[str]]:
 
 
 def _serves(line: list[str]) -> bool:
-    """Return True for a server of tools, and for what waits or serves beside a Claude or a Codex."""
+    """Return True for a tool server, and for a program that waits or serves beside Claude or Codex."""
     text = "\0".join(line)
     names = "\0".join(map(_program_name, line)).casefold()
     return any(part in names for part in SERVERS) or any(part in text for part in BESIDE)
 
 
 def _program_name(word: str) -> str:
-    """Return the part of a word that can name a program: a project may lie in a folder of any name."""
+    """Return the part of a word that can name a program, without the project's folders, which may have any name."""
     program = next(iter(word.split()), "")  # a shell's command is one word
     if program.startswith("@"):  # a package, with its scope
         return program

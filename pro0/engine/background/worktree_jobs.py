@@ -17,7 +17,7 @@ from pro0.worktrees import Repository, branch_of
 
 Key = tuple[str, int]
 ENDING = 2 * (readying.POLL + readying.GRACE)
-"""Seconds for set-ups to end that nobody wants any more."""
+"""Seconds for set-ups to end when nobody wants them any more."""
 
 
 class WorktreeJobs:
@@ -40,7 +40,7 @@ class WorktreeJobs:
         if key in self._asked:
             return
         with marked(self._asked, key):
-            if travelling.travels(seat):  # no other machine keeps the others waiting
+            if travelling.travels(seat):  # a thread each, so that no slow machine delays the others
                 threading.Thread(target=self._send, args=(seat,), daemon=True).start()
             else:
                 self._backlog.put(seat)
@@ -55,7 +55,7 @@ class WorktreeJobs:
         return dict(self._found)
 
     def finish(self) -> None:
-        """Wait until the set-ups have ended, which a stop ends; none begins any more."""
+        """Let no more set-ups begin, and wait for the running ones, which the team's stop ends."""
         with self._lock:
             self._over = True
             set_ups = [*self._set_ups]
@@ -65,7 +65,7 @@ class WorktreeJobs:
 
     def _prepare(self, seat: Seat) -> None:
         work_folder = self._make_worktree(seat)
-        # Git's work is done one by one, the members' set-ups at once.
+        # Git makes one worktree at a time; the set-ups of members run in parallel.
         set_up = threading.Thread(target=self._make_ready, args=(seat, work_folder), daemon=True)
         with self._lock:
             if not self._over:

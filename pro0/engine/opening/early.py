@@ -1,7 +1,7 @@
 """A lead started before its team is there: it loads its modules while the team is being made.
 
-It is the lead's own process, called as every lead is. It waits on its standard input for the word, and holds nothing
-until then. Without the word it ends with whoever started it.
+It is the later lead's process, with the command line of every lead. It waits on its standard input for one byte, the
+word to go, and holds nothing until then. Without the word it ends when its starter does.
 """
 
 import os
@@ -15,15 +15,15 @@ from pro0.engine.opening.launch import errors_of, not_started
 from pro0.store.teams import Store, TeamStore
 
 AWAITS = "PRO0_AWAITS_TEAM"
-"""The variable of a lead that was started early; it names the backend that the team will probably have."""
+"""The environment variable of a lead that was started early. Its value is the mode that the team asks for."""
 _GO = b"g"
 
 
 class EarlyLead:
-    """Such a lead, from its starter's side; a context manager, at whose end a lead without the word is gone."""
+    """A lead started early, as its starter sees it. Leaving the context ends a lead that did not get the word."""
 
     def __init__(self, team: TeamStore, environment: Mapping[str, str], mode: str) -> None:
-        """Start it; `environment` is what the team keeps of its starter's, `mode` what it asks for.
+        """Start the lead with the `environment` that the team keeps of its starter's, and the `mode` it asks for.
 
         Raises EnvironmentMissing when it cannot be started.
         """
@@ -45,7 +45,7 @@ class EarlyLead:
             self._process.wait()
 
     def go(self) -> "subprocess.Popen[bytes] | None":
-        """Give it the word; return its process, or None when it had the word already, or has died."""
+        """Give the lead the word to go; return its process, None when it already had the word or has died."""
         if self._leads or self._process.poll() is not None:
             return None
         try:
@@ -57,7 +57,7 @@ class EarlyLead:
 
 
 def _started(argv: tuple[str, ...], environment: Mapping[str, str]) -> "tuple[subprocess.Popen[bytes], int]":
-    """Start a program, and return it with the other end of its standard input; after an OSError nothing is open."""
+    """Start a program; return it with the write end of its standard input. An OSError leaves nothing open."""
     readable, writable = os.pipe()
     try:
         process = subprocess.Popen(
@@ -78,11 +78,11 @@ def _started(argv: tuple[str, ...], environment: Mapping[str, str]) -> "tuple[su
 
 
 def has_word(store: Store, name: str, mode: str) -> bool:
-    """Wait for the word, and go where a lead belongs: into its project, with its own errors; False without the word."""
-    import filelock  # noqa: F401 - what the lease needs; a command that only reads does without
+    """Wait for the word, then enter the project and send errors to the lead's file; return False without the word."""
+    import filelock  # noqa: F401 - the lease needs it; a command that only reads does not
 
     if mode in ("auto", "tmux"):
-        import pro0.sessions.tmux.server  # noqa: F401 - what the first pane needs, and is slow to load
+        import pro0.sessions.tmux.server  # noqa: F401 - the first pane needs it, and it is slow to load
     if os.read(0, 1) != _GO:
         return False
     team = store.team(name)  # it was made meanwhile

@@ -21,20 +21,20 @@ MORE = 10.0
 
 
 def brief_there(brief: Brief) -> Brief:
-    """Return the brief for another machine; it names no file of this one, and of variables their names alone."""
+    """Return the brief for another machine. It names no file of this machine, and no values of variables."""
     names = dict.fromkeys((HOSTED, TEAM, AGENT_ID), "")
     return replace(brief, folder=f"${HOSTED}", cwd="", project="", environment=names, pro0=("pro0",), mailbox="")
 
 
 def earlier_conversation(adapter: Adapter, state: SeatState) -> str:
-    """Return the conversation to go on with, "" for none; only its machine knows whether it still has it."""
+    """Return the conversation to resume, "" for none. Only the agent's machine knows whether it still exists."""
     return state.session if adapter.session_ids != "none" else ""
 
 
 def linked(
     team: TeamStore, adapter: Adapter, brief: Brief, launch: Launch, command: str, earlier: str
 ) -> tuple[Hosted, Launch]:
-    """Return what a seat's machine is asked for, and the launch at home; `command` reaches the machine.
+    """Return the request to a seat's machine, and the launch at home; `command` is the ssh that reaches the machine.
 
     Raises EnvironmentMissing for a first prompt that only a file could carry.
     """
@@ -68,7 +68,10 @@ def linked(
 
 
 def write(team: TeamStore, hosted: Hosted) -> None:
-    """Note it before anything can begin there: from now on it is there until that machine says otherwise."""
+    """Write the request to disk before anything can begin there.
+
+    From now on the session counts as running there until that machine says otherwise.
+    """
     place = _place(team, hosted.incarnation)
     File(place.parent, place.name, Hosted).create(hosted)
 

@@ -40,7 +40,7 @@ def start_environment(environment: Mapping[str, str], extra_patterns: Collection
 def kept_environment(
     environment: Mapping[str, str], extra_patterns: Collection[str], definitions: Iterable[Definition]
 ) -> Environment:
-    """Return all variables a team keeps of its starter: for everybody, and for the agents naming them."""
+    """Return the starter's variables that a team keeps: for every member, and for the agents that name them."""
     everybody = start_environment(environment, extra_patterns)
     reserved = _filtered(environment, [pattern for definition in definitions for pattern in definition.environment])
     return Environment(variables=everybody, reserved={n: v for n, v in reserved.items() if n not in everybody})
@@ -77,7 +77,7 @@ def keys_of_agents() -> tuple[str, ...]:
 
 @lru_cache(maxsize=32)
 def _seen_by_agent(names: tuple[str, ...], passes: tuple[str, ...]) -> frozenset[str]:
-    """Return those of a team's variables that one agent may see; the lead asks at each look at each member."""
+    """Return the names of a team's variables that one agent may see. Cached: each look at a member asks for them."""
     hidden = _sorted(tuple(pattern for pattern in keys_of_agents() if pattern not in passes))
     patterns = (*ALLOWED, *passes)
     return frozenset(name for name in names if _is_kept(name, patterns) or not hidden.fit(name))
@@ -92,14 +92,14 @@ def _is_kept(name: str, patterns: Collection[str]) -> bool:
 
 
 class _Patterns(NamedTuple):
-    """Patterns by their kind: nearly all are a plain name or a prefix, and compile no expression."""
+    """Patterns by kind. Nearly all are a plain name or a prefix, and need no regular expression."""
 
     names: frozenset[str]
     prefixes: tuple[str, ...]
     others: tuple[str, ...]
 
     def fit(self, name: str) -> bool:
-        """Return what `fnmatchcase` does with any of them."""
+        """Return True when `fnmatchcase` would match the name with any of the patterns."""
         plain = name in self.names or name.startswith(self.prefixes)
         return plain or any(fnmatchcase(name, pattern) for pattern in self.others)
 

@@ -28,8 +28,8 @@ _PAUSE = 0.02
 def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | None"] = lambda: None) -> str:
     """Wait until a lead is at work, or none is needed; raises EnvironmentMissing.
 
-    Returns a warning for the person when the lead has another version, else an empty text. `early` lets one lead that
-    was started already, and returns it.
+    Returns a warning for the person when the lead has another version, else an empty text. `early` lets a lead go
+    ahead that was started already, and returns its process, or None.
     """
     deadline = time.monotonic() + PATIENCE
     child: subprocess.Popen[bytes] | None = None
@@ -117,12 +117,12 @@ def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
 
 
 def not_started(team: TeamStore, error: OSError, hint: str) -> EnvironmentMissing:
-    """Return the error for a lead without a process."""
+    """Return the error for a lead whose process could not be started."""
     return EnvironmentMissing(f"the lead of {team.name} cannot be started: {error.strerror or error}", hint=hint)
 
 
 def errors_of(team: TeamStore) -> int:
-    """Open the file of what a lead says when it fails, emptied."""
+    """Empty the file for a failing lead's last words; return its open descriptor."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         with atomic.folder(team.paths.logs) as folder:

@@ -130,7 +130,7 @@ class Opener:
         name = paths.launch(start.incarnation)
         # An existing launch file stays. The guard that removes it owns the session, so none starts twice.
         if not start.prepared:
-            # Nobody waits until an agent that may go on has taken a prompt: only its machine knows whether it gets one.
+            # Only the machine knows whether a resumed agent gets a prompt, so none is written here to be waited for.
             self._briefs.write_agent_files(start.incarnation, {} if earlier else call.files, call.links)
             if hosted:
                 elsewhere.write(self._team, hosted)
@@ -170,7 +170,7 @@ class Opener:
             identity |= members.worker_identity(seat.task or "", str(self._team.paths.team))
         if base := port_base(self._team, seat.agent_id):
             identity |= {PORT_BASE: str(base)}
-        passes = () if seat.host else adapter.passes  # the keys of an agent elsewhere are that machine's
+        passes = () if seat.host else adapter.passes  # an agent on another machine uses that machine's keys
         return member_environment(of_agent(self._started_in(), passes), identity)
 
     def _record_handles(self, starts: Sequence[Start], handles: Iterable[Handle]) -> None:
@@ -201,7 +201,8 @@ class Opener:
     def _undo(self, starts: Sequence[Start], error: Pro0Error, before: Runtime) -> None:
         """Undo a failed spawn, and record its reason.
 
-        A seat stays, as crashed, whose start nobody waits for. So does one that may run all the same; the lead ends it.
+        A seat stays, as crashed, when nobody waits for its start, or when it may run in spite of the error; the lead
+        then ends it.
         """
         failed = {start.incarnation: start.seat.agent_id for start in starts}
         earlier = {
@@ -232,7 +233,7 @@ class Opener:
         self._log.write("spawn failed", why=error.message)
 
     def _take_back(self, start: Start) -> bool:
-        """Remove a session's launch file; return False when there is none, as when a guard has taken it."""
+        """Remove a session's launch file; return False when it is gone, such as when a guard has taken it."""
         try:
             (self._team.paths.sessions / self._team.paths.launch(start.incarnation)).unlink()
         except FileNotFoundError:
@@ -253,7 +254,7 @@ def _startable(launch: Launch) -> None:
 
 
 def _given_up(state: SeatState, error: Pro0Error) -> SeatState:
-    """Return the crashed state of a session that was begun and is impossible to continue."""
+    """Return the crashed state of a session that was begun and cannot go on."""
     return replace(state, state=State.CRASHED, since=clock(), note=error.message)
 
 

@@ -17,18 +17,18 @@ from pro0.rules import proving
 from pro0.sessions.starting import surroundings
 
 PATIENCE = 10.0
-"""Seconds that a program may take to say its version."""
+"""Seconds that a program may take to report its version."""
 FRESH = 5.0
-"""Seconds for which a version that was said counts."""
+"""Seconds for which a reported version counts."""
 _versions: dict[str, tuple[str, float]] = {}
-"""The versions that programs have said, by their paths, with the time of the monotonic clock."""
+"""The version that each program has reported, by its path, and when, by the monotonic clock."""
 
 
 def off_for(home: Path, adapter: Adapter, search_path: str | None) -> tuple[AgentAct, ...]:
-    """Return the acts that are switched off for the agent's version on that PATH, None for another machine's.
+    """Return the acts that are switched off for the agent's version on a PATH, None for an agent on another machine.
 
-    The program is asked only when something is off for some version. One that says no version gets all that is off
-    for any, and so does one of another machine.
+    The program is asked for its version only when an act is off for some version. For a program that reports none, and
+    for one on another machine, all acts are off that are off for any version.
     """
     known = proofs.known(home)
     if search_path is None:
@@ -43,8 +43,8 @@ def off_for(home: Path, adapter: Adapter, search_path: str | None) -> tuple[Agen
 def _version_now(path: str) -> str:
     """Return a program's version, "" for none.
 
-    A version counts for the sessions that begin together. A shim's own file stays as it is while its program changes,
-    so it does not count for longer.
+    A version counts only for sessions that begin together: a shim's file stays the same while the program behind it
+    changes.
     """
     version, at = _versions.get(path, ("", 0.0))
     if not version or time.monotonic() - at > FRESH:
@@ -56,9 +56,9 @@ def _version_now(path: str) -> str:
 def ask_version(
     path: str, patience: float = PATIENCE, *, environment: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> tuple[str, str]:
-    """Return the version that a program says it has, and why it says none; it and its children are gone afterwards.
+    """Return the version that a program reports, or "", and why it reports none. Its processes are gone afterwards.
 
-    It is asked in this process's surroundings, or in another environment and folder.
+    The program runs in this process's surroundings and folder, unless others are given.
     """
     try:
         output, code = _run([path, "--version"], patience, environment or surroundings(), folder)

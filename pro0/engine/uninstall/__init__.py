@@ -1,4 +1,4 @@
-"""What pro0 put on this machine: found, and taken away."""
+"""Find everything that pro0 has put on this machine, and remove it."""
 
 from pro0.engine.uninstall.removing import uninstall
 from pro0.engine.uninstall.trace import Trace, TraceFate

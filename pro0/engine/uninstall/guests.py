@@ -17,7 +17,7 @@ from pro0.store.paths import HOSTED_LAUNCH, HOSTED_REPORT, HOSTS
 
 
 class GuestSession(NamedTuple):
-    """A member of another machine's team whose session runs here; `member` and `team` are "" while nothing tells."""
+    """A member of another machine's team whose session runs here; `member` and `team` are "" when unknown."""
 
     id: str
     member: str
@@ -25,12 +25,12 @@ class GuestSession(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what a person calls it."""
+        """Return its name for a person to read."""
         return self.member or f"the session {self.id}"
 
     @property
     def end(self) -> str:
-        """Return what ends it: its team at home knows it, and the command here is for a home that is gone."""
+        """Return how to end it: through its team at home, or by a command here when that home is gone."""
         command = f"here: pro0 hosted end {self.id}"
         return f"at home: pro0 member shutdown {self.member} -t {self.team}; or {command}" if self.team else command
 

@@ -26,7 +26,7 @@ from pro0.worktrees.work import work_in
 def in_home(store: Store, *, leased: bool = False) -> Iterator[Trace]:
     """Yield the traces in the home; raises Pro0Error for a home that is no folder of this user.
 
-    A lease does not tell whether its team runs while the caller has the `leased` teams itself.
+    With `leased` the caller holds the leases of all teams, so a lease does not tell whether its team runs.
     """
     store.check()
     if not looking.exists(store.home):
@@ -81,7 +81,7 @@ def projects(store: Store) -> list[Path]:
 
 
 def _may_be_there(folder: Path) -> bool:
-    """Return True for a folder, and when nobody can look."""
+    """Return True for a folder, and when its state cannot be read."""
     try:
         return stat.S_ISDIR(folder.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):

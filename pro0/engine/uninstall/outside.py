@@ -23,13 +23,13 @@ from pro0.terminals import completion
 from pro0.worktrees import Repository
 
 COMPLETIONS = {"zsh": ".zfunc/_pro0", "fish": ".config/fish/completions/pro0.fish"}
-"""The file of each shell that keeps its completion in one."""
+"""The completion file of each shell that has a separate one."""
 STARTUP_FILES = (".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".config/fish/config.fish")
 _SCRATCH = re.compile(r"pro0-(demo|hook|git|doctor)-[a-z0-9_]{8}")
 
 
 def outside(store: Store, person: Path, projects: list[Path], environ: Mapping[str, str]) -> Iterator[Trace]:
-    """Yield what is outside the home, the program itself last."""
+    """Yield the traces outside the home, the program itself last."""
     for root in (person, *projects):
         yield from _skills(root)
     yield from _completion(person)
@@ -82,10 +82,10 @@ def _of_project(project: Path) -> Iterator[Trace]:
 
 
 def _scratch() -> Iterator[Trace]:
-    """Yield what killed demos and commands have left among temporary files; those of one kind are one trace."""
+    """Yield the temporary files that killed demos and commands have left, one trace for each kind."""
     for top in sorted({Path("/tmp").resolve(), Path(tempfile.gettempdir()).resolve()}):
         found = list[Path]()
-        with suppress(Pro0Error):  # others' temporary files may be nobody's to list
+        with suppress(Pro0Error):  # this user may not be allowed to list the folder
             found = entries(top)
         kinds = Counter(match[1] for path in found if (match := _SCRATCH.fullmatch(path.name)) and _owned(path))
         for kind, number in sorted(kinds.items()):

@@ -28,9 +28,9 @@ _LOOK = "pro0 uninstall --show"
 def uninstall(store: Store, here: Path, agreed: list[Trace], show: Show) -> list[Trace]:
     """Remove the traces of pro0 that were shown, and return those left to the person.
 
-    Raises Refused, and changes nothing, while anything of the home runs or more is there than was shown; StoreError,
-    with every team still there, for a begun removal that cannot be finished; and Kept, at the end, for work that stays.
-    What starts while teams are removed is refused too, and then the rest of the home stays.
+    Raises Refused and changes nothing while anything of the home runs, or when there is more than was shown. Raises
+    StoreError, with every team still there, when an interrupted removal cannot be finished. Raises Kept at the end for
+    work that stays. Also raises Refused for anything that starts meanwhile; the rest of the home then stays.
     """
     prepare(store)
     with ExitStack() as leases:
@@ -55,15 +55,15 @@ def uninstall(store: Store, here: Path, agreed: list[Trace], show: Show) -> list
 
 
 def prepare(store: Store) -> None:
-    """Refuse while anything runs, and finish begun removals: one may leave an archive, or wait for its database."""
+    """Refuse while anything runs. Finish interrupted removals, which may leave an archive or wait for a database."""
     refuse_while_running(store)
     store.sweep()
 
 
 def refuse_while_running(store: Store) -> None:
-    """Raise Refused, naming what ends it, while a team, the page, another's session or a left-over process runs.
+    """Raise Refused, with a hint how to end it, while a team, the page, a guest session or a left-over process runs.
 
-    Also for a team that other machines share: none of them may be removed before all can be.
+    Also raises Refused for a team shared with other machines, since no team is removed unless all can be.
     """
     store.check()
     if not looking.exists(store.home):
@@ -95,7 +95,7 @@ def _refuse_guests_and_page(store: Store) -> None:
 
 
 def _refuse_new(new_traces: list[Trace]) -> None:
-    """Raise Refused for what was not shown, but for sockets: others' servers die at any time, and theirs may stay."""
+    """Raise Refused for a trace that was not shown. A new socket may stay: a tmux server can die at any time."""
     if new := next((trace for trace in new_traces if trace.kind != "socket"), None):
         now = f" {new.note}" if new.note else ""
         text = f"{new.kind} {new.name}{now} has come or changed since the list was shown; nothing is removed"
@@ -109,7 +109,7 @@ def _runs(store: Store, name: str) -> bool:
 
 
 def _teams(store: Store, names: list[str], show: Show) -> list[str]:
-    """Remove teams, whose leases the caller has, and return the remaining work: worktrees and branches."""
+    """Remove teams whose leases the caller holds; return the remaining work: worktrees and branches."""
     remaining = list[str]()
     for name in names:
         remaining += cleanup.remove(store, store.team(name), force=False, show=show, keep=False, save=False)
@@ -121,7 +121,7 @@ def _home(store: Store, agreed: list[Trace], show: Show) -> list[str]:
     """Remove a home without teams, and return the remaining work."""
     remaining = list[str]()
     store.sweep()
-    _refuse_guests_and_page(store)  # what a guest works in would go before the last look
+    _refuse_guests_and_page(store)  # else a guest's folder would be gone before the last look
     for folder in list(checkouts.left_over(store)):
         remaining += [path for path in checkouts.clear(folder, None, show, save=False) if path not in remaining]
     remaining += guests_code.clear(store.home, show)
@@ -142,7 +142,7 @@ def _refuse_latecomers(store: Store, agreed: list[Trace]) -> None:
 
 @contextmanager
 def _resting(store: Store, name: str) -> Iterator[None]:
-    """Hold the lease of a team that rests; raises Refused when a lead has it."""
+    """Hold the lease of a stopped team; raises Refused when a lead has it."""
     lease = store.team(name).documents.lease()
     if not lease.take("uninstall"):
         text = f"{name} was started meanwhile"

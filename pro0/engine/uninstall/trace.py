@@ -12,11 +12,11 @@ class TraceFate(StrEnum):
     """What `pro0 uninstall` does with a trace."""
 
     REMOVED = "removed"
-    """It is taken away."""
+    """It is removed."""
     KEPT = "kept"
-    """It stays: it holds work, or something else than pro0 put there."""
+    """It stays: it holds work, or something that pro0 did not put there."""
     YOURS = "yours"
-    """It stays: the person or another program wrote it, and takes it away."""
+    """It stays: the person or another program wrote it, and may remove it."""
 
 
 class Trace(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class Trace(msgspec.Struct, frozen=True):
     fate: TraceFate
     note: str = ""
     command: str = ""
-    """What takes it away by hand."""
+    """The command to remove it by hand."""
 
 
 def file_trace(kind: str, path: Path, *, ours: bool) -> Trace:

@@ -1,4 +1,4 @@
-"""All traces of pro0 on this machine, in the order in which they are taken away."""
+"""All traces of pro0 on this machine, in the order of their removal."""
 
 import os
 from pathlib import Path
@@ -20,13 +20,13 @@ def traces(store: Store, here: Path, *, leased: bool = False) -> list[Trace]:
 
 
 def unseen(all_traces: list[Trace], agreed: list[Trace]) -> list[Trace]:
-    """Return the traces to remove beyond those the person saw; a team with other work than before is one too."""
+    """Return the traces to remove that the person did not see. A team whose work has changed counts as unseen."""
     identities = {_identity(trace) for trace in agreed if trace.fate is TraceFate.REMOVED}
     return [trace for trace in all_traces if trace.fate is TraceFate.REMOVED and _identity(trace) not in identities]
 
 
 def by_fate(all_traces: list[Trace]) -> dict[TraceFate, list[Trace]]:
-    """Return the traces by what becomes of them."""
+    """Return the traces by their fate."""
     return {fate: [trace for trace in all_traces if trace.fate is fate] for fate in TraceFate}
 
 

@@ -1,4 +1,4 @@
-"""Tools with which teammates come and go."""
+"""Tools to start teammates, to shut them down, and to decide on their plans."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ from pro0.ops.team.status import of_seat
 
 TeammateName = Annotated[str, Meta(description="The teammate's name or id.")]
 TITLE = 100
-"""Letters of a task's title that is made of its text."""
+"""The most letters of a title that is made from a task's text."""
 
 
 @tool("member.spawn", LEADS, waits=True)
@@ -78,7 +78,7 @@ def shutdown_teammate(
 ) -> views.MemberView:
     """Ask a teammate to shut down, and wait a while for its end.
 
-    One that works says "not yet" and is asked again when it is idle; list_teammates shows how it went.
+    A busy teammate says "not yet" and is asked again when it is idle; list_teammates shows the outcome.
     """
     context = tool_context.context
     seat = members.shutdown(context, teammate_name, reason=reason, force=force)
@@ -91,7 +91,7 @@ PlanId = Annotated[str, Meta(description="The id of the plan that you have read,
 
 @tool("plan.approve", LEADS)
 def approve_plan(tool_context: ToolContext, teammate_name: TeammateName, plan_id: PlanId) -> views.MemberView:
-    """Let a teammate carry out the plan that it has handed in, where the person lets you decide on plans."""
+    """Approve the plan that a teammate has handed in, if the person lets you decide on plans."""
     return _view(tool_context.context, plan_approval.approve(tool_context.context, teammate_name, about=plan_id))
 
 
@@ -102,7 +102,7 @@ def reject_plan(
     plan_id: PlanId,
     feedback: Annotated[str, Meta(description="What is wrong with it.")],
 ) -> views.MemberView:
-    """Ask a teammate for another plan, where the person lets you decide on plans."""
+    """Reject the plan of a teammate, which then hands in another, if the person lets you decide on plans."""
     return _view(
         tool_context.context, plan_approval.reject(tool_context.context, teammate_name, feedback, about=plan_id)
     )
@@ -115,7 +115,7 @@ def _own_agent(context: Context) -> str:
 
 
 def _reserved(context: Context, seat: Seat, draft: Draft | None, todo_id: str | None) -> list[Task]:
-    """Return the task of a new teammate; an error says that the teammate is there, since nobody undoes its start."""
+    """Return the task of a new teammate. An error says that the teammate has started: its start is not undone."""
     try:
         if draft:
             return tasks.create(context, [replace(draft, assignee=seat.agent_id)])
@@ -135,6 +135,6 @@ def _first_task(text: str) -> Draft:
 
 
 def _view(context: Context, seat: Seat) -> views.MemberView:
-    """Return a member as list_teammates shows it, also when its seat was taken away meanwhile."""
+    """Return a member as list_teammates shows it, even when its seat was removed meanwhile."""
     listed = (member for member in members_view(context, brief=False).members if member.agent_id == seat.agent_id)
     return next(listed, None) or views.member_view(of_seat(context, seat), seat.role)

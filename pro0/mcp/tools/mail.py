@@ -51,7 +51,7 @@ def check_messages(tool_context: ToolContext) -> views.InboxView:
 
 @tool("shutdown.answer", EVERYBODY)
 def approve_shutdown(tool_context: ToolContext) -> views.Answered:
-    """Agree to the shutdown that you were asked for: your session is ended. Complete or release your tasks first."""
+    """Agree to the shutdown that you were asked for, which ends your session. Complete or release your tasks first."""
     members.answer(tool_context.context, approve=True)
     return views.Answered(answered="agreed: this session is being ended")
 
@@ -60,7 +60,7 @@ def approve_shutdown(tool_context: ToolContext) -> views.Answered:
 def reject_shutdown(
     tool_context: ToolContext, reason: Annotated[str, Meta(description="Why not now: what you still have to do.")]
 ) -> views.Answered:
-    """Say "not yet" to the shutdown that you were asked for; you are asked again when you are idle."""
+    """Say "not yet" to the shutdown that you were asked for. You are asked again when you are idle."""
     members.answer(tool_context.context, approve=False, reason=reason)
     return views.Answered(answered="not yet")
 
@@ -70,7 +70,7 @@ def submit_plan(
     tool_context: ToolContext,
     plan: Annotated[str, Meta(description="The whole plan: what you will change, how, and in which order.")],
 ) -> views.Answered:
-    """Hand in the plan that you were asked for, if you may change nothing before it is approved; end your turn then."""
+    """Hand in your plan, if you may change nothing before a plan is approved. Then end your turn."""
     plan_approval.submit(tool_context.context, plan)
     return views.Answered(answered="handed in: you are told the verdict")
 

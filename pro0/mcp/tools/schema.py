@@ -50,7 +50,7 @@ def _inputs(tool: Tool) -> dict[str, object]:
 
 
 def _input(tool: Tool, schema: dict[str, object]) -> dict[str, object]:
-    """Return the schema of one argument; that it may also be null, which is its default, is not told."""
+    """Return the schema of one argument. It does not say that the argument may be null, which is the default."""
     field_schema = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
     if choices := schema.get("anyOf"):
         assert isinstance(choices, list)

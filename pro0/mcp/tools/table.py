@@ -1,4 +1,4 @@
-"""The table of tools, and a call: it checks the arguments, does the operation, and returns the result as JSON."""
+"""The table of tools, and a call: check the arguments, perform the operation, and return the result as JSON."""
 
 import os
 from collections.abc import Callable
@@ -30,7 +30,7 @@ __all__ = ["FAMILIES", "TOOLS", "failed", "perform"]
 
 
 def perform(tool: Tool, tool_context: ToolContext, call: Call) -> dict[str, JSON]:
-    """Do what a call asks for and return its result, or the error that an agent can act on."""
+    """Perform a call and return its result, or an error that an agent can act on."""
     try:
         arguments = _arguments(tool, tool_context, call)
         if lost := tool.if_lost:
@@ -49,7 +49,7 @@ def perform(tool: Tool, tool_context: ToolContext, call: Call) -> dict[str, JSON
 
 
 def harmless(value: object, veil: Callable[[str], str] = str) -> object:
-    """Return a value whose texts have no control characters and direction marks, since others wrote them; veiled."""
+    """Return a value with its texts veiled, and without control characters and direction marks: others wrote them."""
     if isinstance(value, str):
         return veil(visible(value))
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Tools of a whole team: made from outside, stopped, removed, looked at (behaviour 3.16)."""
+"""Tools for a whole team: make it from outside, stop it, remove it, look at it (behaviour 3.16)."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +26,7 @@ def create_team(
     name: Annotated[str, Meta(description="1 to 48 of a-z, 0-9 and '-'.")],
     mode: Annotated[Mode | None, Meta(description="Where teammates are shown; else as the settings say.")] = None,
 ) -> views.TeamView:
-    """Make a team for the project you are in and lead it from now on, or take up again one that you led before."""
+    """Make a team for the project you are in, or resume one that you led before, and lead it from now on."""
     with tool_context.leading:
         tool_context.lead(_taken_or_made(tool_context, name, mode))
     waiting.led(tool_context.context)
@@ -69,7 +69,7 @@ def cleanup_team(tool_context: ToolContext) -> views.Answered:
 
 @tool("member.list", LEADS)
 def list_teammates(tool_context: ToolContext) -> views.Members:
-    """List all teammates with what each does now: its state, its task, its unread messages."""
+    """List all teammates, each with its present state, its task and its number of unread messages."""
     return members_view(tool_context.context, brief=False)
 
 
@@ -83,7 +83,7 @@ def get_team_members(tool_context: ToolContext) -> views.Members:
 def list_needs(tool_context: ToolContext) -> views.Needs:
     """List what only the person can answer now: permissions, questions, gates, crashes, failed tasks, unread mail.
 
-    Say it to the person; the commands are theirs.
+    Tell the person; only they may run the commands.
     """
     listed = needs.list_needs(tool_context.context)
     return views.Needs(team=tool_context.context.team.name, needs=[views.need_view(need) for need in listed])

@@ -15,7 +15,7 @@ from pro0.rules.tasks.answers import Remark
 from pro0.rules.views import ticket_status
 
 COMMENTS = 100
-"""Remarks that are given at once, the newest."""
+"""The most remarks in one answer; the newest ones are in it."""
 
 Board = Annotated[str | None, Meta(description="The task's id; without it the task above your own, else your own.")]
 
@@ -33,7 +33,7 @@ def task_list(tool_context: ToolContext, limit: Limit = 100) -> views.TaskPage:
 
 @tool("task.show", EVERYBODY, names=both("get"))
 def task_get(tool_context: ToolContext, task_id: TaskId) -> views.TaskDetail:
-    """Get all of one task."""
+    """Get everything about one task."""
     return views.task_detail(
         tasks.board(tool_context.context), tasks.show(tool_context.context, task_id), ticket_status
     )
@@ -55,7 +55,7 @@ def task_create(
     priority: Annotated[int | None, Meta(description="Lower goes first, 0 is the highest.")] = None,
     role_id: Role = None,
 ) -> views.TaskLine:
-    """Add a task below the one your session is for; without such a one, to the team's list."""
+    """Add a subtask to the task that your session is for, or a task to the team's list if it is for none."""
     draft = Draft(title=title, description=description, parent=tool_context.task, priority=priority, role=role_id)
     [task] = tasks.create(tool_context.context, [draft], last=True)
     return _line(tool_context, task.id)
@@ -95,7 +95,7 @@ def task_request_review(
     task_id: OwnTask = None,
     awaiting: Annotated[Awaited | None, Meta(description="What you need; an answer by default in a tree.")] = None,
 ) -> views.TaskLine:
-    """Hand your own task to a person, when only they can say how it goes on; you work on it no more."""
+    """Hand your own task to a person, when only they can decide how it goes on. Stop working on it then."""
     id = tool_context.own_task(task_id)
     kind = Awaiting(awaiting) if awaiting else gates.usual_kind(tool_context.context, id)
     return _line(tool_context, gates.hand_off(tool_context.context, id, kind, reason).id)
@@ -107,7 +107,7 @@ def task_comment_create(
     content: Annotated[str, Meta(description="What others should know.")],
     task_id: Board = None,
 ) -> views.CommentsView:
-    """Add a comment where the others of your task look: to the task above your own, or to the one you name."""
+    """Add a comment where others look for it: to the task above your own, or to the one you name."""
     id = tool_context.shared_task(task_id)
     comment = tasks.comment(tool_context.context, id, content)
     remark = Remark(comment.at, comment.author, comment.text, task=comment.author_task, role=comment.author_role)

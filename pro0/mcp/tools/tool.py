@@ -13,7 +13,7 @@ from pro0.ops.context import OPERATIONS
 
 Function = Callable[..., msgspec.Struct]
 LEADS = frozenset({Who.LEAD_AGENT, Who.OUTSIDE})
-"""The lead agent; one outside a team is told to make one first."""
+"""The lead agent, and an agent outside any team, which is told to make a team first."""
 TEAMMATES = frozenset({Who.MEMBER})
 EVERYBODY = LEADS | TEAMMATES
 
@@ -24,7 +24,7 @@ OwnTask = Annotated[str | None, msgspec.Meta(description="The id of a task you c
 class Tool(msgspec.Struct, frozen=True):
     """One row of the table of tools.
 
-    `waits` when it may take longer than a change of the store does, `ends` when it takes something away for good.
+    `waits` is true when a call may take longer than a change of the store, `ends` when it ends or removes something.
     """
 
     name: str
@@ -34,18 +34,18 @@ class Tool(msgspec.Struct, frozen=True):
     waits: bool = False
     ends: bool = False
     if_lost: Callable[[ToolContext], object] | None = None
-    """What is done when the result did not arrive."""
+    """The action for when the client never reads the result."""
     same_as: str = ""
     """The first name of the same tool, for one that has two."""
 
     @property
     def about(self) -> str:
-        """Return its description for agents; one with two names says so, for agents are shown both."""
+        """Return its description for agents. A tool with two names says so, since agents are shown both."""
         about = self.worded(" ".join((getdoc(self.function) or "").split()))
         return f"{about} The same tool as {self.same_as}." if self.same_as else about
 
     def worded(self, text: str) -> str:
-        """Return a text in the words of the tool's family; an id is that of a task in both."""
+        """Return a text in the words of the tool's family; an id such as task-7 is the same in both."""
         return re.sub(r"\btask(?!-)", "ticket", text) if self.name.startswith("ticket_") else text
 
     def hints(self) -> dict[str, bool]:
@@ -59,7 +59,7 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 TOOLS: dict[str, Tool] = {}
-"""Every tool, by name; the modules of tools fill it, `tools` has them all."""
+"""Every tool, by name. The modules of tools fill it; `pro0.mcp.tools.table` imports all of them."""
 
 
 def tool(
@@ -71,7 +71,7 @@ def tool(
     ends: bool = False,
     if_lost: Callable[[ToolContext], object] | None = None,
 ) -> Callable[[Function], Function]:
-    """Enter a function into the table, under its own name or under others, as the way to an operation that exists."""
+    """Enter a function into the table, by its own name or `names`; `operation` must be in `OPERATIONS`."""
     if operation not in OPERATIONS:
         raise KeyError(operation)
 

@@ -25,7 +25,7 @@ def list_tasks(
     status: Annotated[Which, Meta(description="Only those; open is all that are not over.")] = "open",
     limit: Limit = 50,
 ) -> views.TaskPage:
-    """List the team's tasks with who has each and why those that wait are not ready."""
+    """List the team's tasks: who has each of them, and why a waiting one is not ready."""
     listed = tasks.list_tasks(tool_context.context)
     if status == "open":
         listed = [task for task in listed if task.status not in SETTLED]
@@ -45,7 +45,7 @@ def get_claimable_tasks(tool_context: ToolContext, limit: Limit = 20) -> views.T
 
 @tool("task.claim", EVERYBODY)
 def claim_task(tool_context: ToolContext, task_id: TaskId) -> views.TaskDetail:
-    """Take a ready task, and get all of it. Of several who try exactly one gets it; the others are told who has it."""
+    """Claim a ready task, and get everything about it. If several try, exactly one gets it; the others are told who."""
     return _detail(tool_context, tasks.claim(tool_context.context, task_id).id)
 
 
@@ -108,7 +108,7 @@ def assign_task(
     task_id: TaskId,
     teammate_name: Annotated[str | None, Meta(description="Who; without it the reservation is dropped.")] = None,
 ) -> views.TaskLine:
-    """Reserve a pending task for one teammate, who is told so."""
+    """Reserve a pending task for one teammate, which is told so."""
     return _doable(tool_context, tasks.assign(tool_context.context, task_id, teammate_name))
 
 
@@ -124,7 +124,7 @@ def update_task(
     drop_dependencies: Annotated[list[str], Meta(description="Ids it need not wait for.")] = [],  # noqa: B006
     labels: Annotated[list[str] | None, Meta(description="All of its labels.")] = None,
 ) -> views.TaskLine:
-    """Change what a task says, its priority, or what it depends on; what is not named stays.
+    """Change what a task says, its priority, or what it depends on. A parameter that is left out changes nothing.
 
     A teammate may change the open subtasks of its own task.
     """
@@ -166,7 +166,7 @@ def _line(tool_context: ToolContext, id: str) -> views.TaskLine:
 
 
 def _doable(tool_context: ToolContext, task: Task) -> views.TaskLine:
-    """Return a task, with the warning that nobody there can do it."""
+    """Return a task, with a warning when no member of the team can do it."""
     line = _line(tool_context, task.id)
     warning = beyond_all(tool_context.context, [task])
     return replace(line, note=f"{line.note}; {warning}") if warning else line

@@ -1,4 +1,4 @@
-"""Tools with which work is given to workers, each gone with its one task."""
+"""Tools to give work to workers, each of which ends with its one task."""
 
 from typing import Annotated
 
@@ -23,9 +23,9 @@ def delegate_tasks(
     agent: Annotated[str | None, Meta(description="The agent program; without it the usual one for tasks.")] = None,
     shared: Annotated[bool, Meta(description="Work in the project's checkout, not in a worktree each.")] = False,
 ) -> views.WorkersView:
-    """Give each task to a worker: a fresh session in a fresh git worktree, gone when its task is over.
+    """Give each task to a worker: a new session in a new git worktree, which ends when its task is over.
 
-    A message tells you when one is through, crashes or is blocked; answer with a comment on its task.
+    A message tells you when a worker is done, crashes or is blocked; answer with a comment on its task.
     """
     context = tool_context.context
     if agent is not None:
@@ -38,7 +38,7 @@ def delegate_tasks(
 
 @tool("worker.list", LEADS)
 def list_workers(tool_context: ToolContext) -> views.WorkersView:
-    """List delegated tasks: at work, in line, and those that left a branch that is not merged."""
+    """List delegated tasks: those at work, those in line, and those that left an unmerged branch."""
     unfinished = [
         worker
         for worker in workers.workers(tool_context.context)
@@ -49,14 +49,14 @@ def list_workers(tool_context: ToolContext) -> views.WorkersView:
 
 @tool("worker.kill", LEADS, ends=True)
 def kill_worker(tool_context: ToolContext, worker: WorkerName) -> views.WorkerLine:
-    """End a worker with all its processes: its task has failed, what it has done is saved on its branch."""
+    """End a worker with all its processes. Its task counts as failed, and its work is saved on its branch."""
     workers.kill(tool_context.context, worker)
     return _line(workers.find(tool_context.context, worker))
 
 
 @tool("worker.merge", LEADS)
 def merge_worker(tool_context: ToolContext, worker: WorkerName) -> views.Answered:
-    """Merge what a worker left into the project's checkout; refused, and nothing is touched, when it would conflict."""
+    """Merge a worker's branch into the project's checkout. It is refused, and changes nothing, if it would conflict."""
     task = workers.merge(tool_context.context, worker)
     return views.Answered(answered=f"{task.id} is merged")
 

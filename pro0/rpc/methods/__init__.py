@@ -1,1 +1,1 @@
-"""The methods that are functions of their own; every other operation is one by its signature."""
+"""The methods with functions of their own. Every other operation is a method by its own signature."""

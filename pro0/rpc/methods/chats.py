@@ -18,7 +18,7 @@ from pro0.rpc.subscriptions import LastSeq, Latest, LostId
 from pro0.rpc.views import Nothing, RpcView
 
 LONGEST = 256 * 1024
-"""Letters of one text of an item, at most."""
+"""The most letters of one text of an item."""
 SessionId = Annotated[str, Meta(description="A session's id, or a member's name for its present session.")]
 
 
@@ -36,7 +36,7 @@ class ChatSnapshot(RpcView, frozen=True, kw_only=True):
 
 
 class WholeItem(RpcView, frozen=True, kw_only=True):
-    """An item of a transcript with all its texts, each of at most 262,144 letters; the arguments of a tool are JSON."""
+    """An item of a transcript with all its texts, each of at most 262,144 letters. The arguments of a tool are JSON."""
 
     id: str
     text: str
@@ -46,7 +46,7 @@ class WholeItem(RpcView, frozen=True, kw_only=True):
 
 @method("session.list", "session.list")
 def session_list(client: RpcClient) -> SessionList:
-    """List the sessions of the team, the past ones first; an agent is shown its own."""
+    """List the sessions of the team, the past ones first. An agent sees only its own session."""
     return SessionList(sessions=sessions.listed(client.context))
 
 
@@ -74,7 +74,7 @@ def unsubscribe_from_chat(client: RpcClient, id: str) -> Nothing:
 
 @method("session.show", "session.chat.show")
 def show_item(client: RpcClient, session_id: SessionId, item_id: str) -> WholeItem:
-    """Return an item of the transcript whole, a tool with its arguments and its result."""
+    """Return one item of the transcript in full, a tool call with its arguments and its result."""
     context = client.context
     entry = whole_entry(context, sessions.show(context, session_id), item_id)
     return WholeItem(

@@ -1,4 +1,4 @@
-"""The methods that tell what goes on: subscriptions to messages, events and costs."""
+"""The methods to follow a team: subscriptions to messages, events and costs."""
 
 from collections.abc import Iterable
 from operator import attrgetter
@@ -52,7 +52,7 @@ def subscribe_to_messages(client: RpcClient, id: LostId = "", seq: LastSeq = 0) 
 
 @method("message.acknowledge", "message.acknowledge")
 def acknowledge(client: RpcClient, up_to: Seen) -> Nothing:
-    """Mark the messages in the caller's mailboxes as read that it was shown; what came later stays unread."""
+    """Mark the messages that the caller was shown in its mailboxes as read; later ones stay unread."""
     messages.acknowledge(client.context, up_to=up_to)
     return Nothing()
 

@@ -1,4 +1,4 @@
-"""The methods of members whose parameters or results differ from the operation's, and those of needs."""
+"""The methods of needs, and those of members that differ from the operation in parameters or results."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -30,7 +30,7 @@ class MemberList(RpcView, frozen=True, kw_only=True):
 
 @method("member.list", "member.list")
 def member_list(client: RpcClient) -> MemberList:
-    """List all members with what each does now: its state, its task, its unread messages."""
+    """List all members, each with its present state, its task and its number of unread messages."""
     return MemberList(members=status(client.context).members)
 
 
@@ -42,7 +42,7 @@ class MemberSnapshot(RpcView, frozen=True, kw_only=True):
 
 
 class NeedSnapshot(RpcView, frozen=True, kw_only=True):
-    """A new subscription, and all that needs the person now, the most urgent first."""
+    """A new subscription, and all present needs, the most urgent first."""
 
     id: str
     needs: tuple[Need, ...]
@@ -69,7 +69,7 @@ def unsubscribe_from_members(client: RpcClient, id: str) -> Nothing:
 
 @method("need.list", "need.list.subscribe")
 def subscribe_to_needs(client: RpcClient, id: LostId = "", seq: LastSeq = 0) -> NeedSnapshot:
-    """Subscribe to what needs the person: all of it now, then need.list.changed for each change."""
+    """Subscribe to the needs of the person: all of them now, then need.list.changed for each change."""
     context = client.context
 
     def look() -> dict[str, Need]:
@@ -97,7 +97,7 @@ def spawn(
     prompt: str = "",
     plan: bool = False,
 ) -> MemberStatus:
-    """Start a member in a session of its own, and return when it is up; an ended one of that name starts again."""
+    """Start a member in its own session, and return when it is up. An ended member of that name is started again."""
     context = client.context
     draft = SeatDraft(name=name, role=role, model=model, effort=effort, prompt=prompt, plan=plan)
     settings = settings_to_hire(context)
@@ -109,7 +109,7 @@ def spawn(
 
 
 class ShownPlan(RpcView, frozen=True, kw_only=True):
-    """The plan that a member has handed in last; `stage` says how it stands, empty when it needs none."""
+    """The last plan that a member has handed in. `stage` is required, handed in or the verdict; empty for no gate."""
 
     agent_id: str
     id: str
@@ -119,7 +119,7 @@ class ShownPlan(RpcView, frozen=True, kw_only=True):
 
 @method("member.list", "plan.show")
 def show_plan(client: RpcClient, name: str) -> ShownPlan:
-    """Show the plan that a member has handed in last, whole, whoever decides on it."""
+    """Show the last plan that a member has handed in, in full, no matter who decides on it."""
     seat = members.members(client.context).find(name)
     gate = seat.gate or PlanGate()
     return ShownPlan(agent_id=seat.agent_id, id=gate.id, text=gate.text, stage=gate.stage if seat.gate else "")

@@ -1,4 +1,4 @@
-"""The methods of roles, word by word as the documents have them."""
+"""The methods of roles, worded as in the specification."""
 
 from pro0.model.caller import HUMAN_ONLY
 from pro0.model.home import Role
@@ -23,14 +23,14 @@ def role_list(client: RpcClient) -> RoleList:
 
 @method("role.list", "agent.role.create", by=HUMAN_ONLY)
 def role_create(client: RpcClient, name: str, role_prompt: str) -> AgentRole:
-    """Add a role, whose id is made of its name."""
+    """Add a role. Its id is made from its name."""
     new = Role(id=agent_id_from(name), name=name.strip(), prompt=role_prompt)
     return role_view(roles.add(client.store, client.caller, new))
 
 
 @method("role.list", "agent.role.update", by=HUMAN_ONLY)
 def role_update(client: RpcClient, role_id: str, name: str | None = None, role_prompt: str | None = None) -> AgentRole:
-    """Change a role; running sessions keep their text."""
+    """Change a role. Running sessions keep the text they began with."""
     texts = {"name": name, "prompt": role_prompt}
     changes: dict[str, object] = {field: text for field, text in texts.items() if text is not None}
     return role_view(roles.edit(client.store, client.caller, role_id, changes))

@@ -1,4 +1,4 @@
-"""The methods of tasks in two families of names, word by word as the documents have them (behaviour 2.23)."""
+"""The methods of tasks in two families of names, worded as in the specification (behaviour 2.23)."""
 
 from collections.abc import Iterable
 from typing import Annotated, Literal, cast
@@ -101,7 +101,7 @@ def update(
     labels: Labels | None = None,
     requires: Annotated[Required | Literal[""] | None, Meta(description="An empty one removes it.")] = None,
 ) -> TaskView:
-    """Change what a task says, its priority, or what it depends on; what is not named stays."""
+    """Change what a task says, its priority, or what it depends on. A parameter that is left out changes nothing."""
     changes = Changes(
         title=title,
         description=description,
@@ -127,7 +127,7 @@ def delete(client: RpcClient, task_id: TaskId) -> Nothing:
 
 @method("task.start", *both("start"), waits=True)
 def start(client: RpcClient, task_id: TaskId) -> Session:
-    """Open a session of its own for a task, and return when it works."""
+    """Start a session for this task alone, and return when the task has begun."""
     context = client.context
     begins = begun(context.team, trees.start(context, task_id), client.show)
     return Session(session_id=task_view(begins).session_id or "")
@@ -140,7 +140,7 @@ def resolve(
     action: Literal["retry", "continue", "close"],
     feedback: Annotated[str, Meta(description="What its session or its next one is told.")] = "",
 ) -> TaskView:
-    """Let a task that failed or waits for a person go on, again or in its session, or close it."""
+    """Decide on a task that failed or waits for a person: retry it, continue it in its session, or close it."""
     act = {"retry": gates.retry, "continue": gates.go_on, "close": gates.close}[action]
     return task_view(act(client.context, task_id, feedback))
 

@@ -18,7 +18,7 @@ from pro0.rpc.method import method
 from pro0.rpc.views import RpcView
 
 PATCH_LIMIT = 1 << 20
-"""Bytes of a patch that are shown, at most."""
+"""The most bytes of a patch that are shown."""
 Lines = Annotated[int, Meta(ge=1, le=10_000, description="How many lines, at most: the last.")]
 Worker = Annotated[str, Meta(description="A member, a worker, or a task whose session did the work.")]
 
@@ -31,7 +31,7 @@ class LastScreen(RpcView, frozen=True, kw_only=True):
 
 
 class Diff(RpcView, frozen=True, kw_only=True):
-    """What somebody changed since the work forked; `shared` for the project's checkout, where all work together."""
+    """The changes of a member or worker since its work forked; `shared` for the project's checkout, used by all."""
 
     name: str
     shared: bool = False
@@ -44,7 +44,7 @@ class Diff(RpcView, frozen=True, kw_only=True):
     added: int
     removed: int
     uncommitted: int
-    """How many of the files are not committed, or not as they are now."""
+    """The number of files whose present state is not committed."""
     unreadable: str = ""
 
 
@@ -88,14 +88,14 @@ def restart(client: RpcClient, name: str, fresh: bool = False) -> MemberStatus:
 
 @method("member.merge", "member.merge", waits=True)
 def merge(client: RpcClient, name: str) -> Merged:
-    """Merge what a member has committed into the project's checkout; one that would conflict changes nothing."""
+    """Merge a member's commits into the project's checkout. A merge that would conflict changes nothing."""
     work, commit = work_of.merge(client.context, name)
     return Merged(name=work.name, commit=commit)
 
 
 @method("diff.show", "diff.show", waits=True)
 def diff(client: RpcClient, name: Worker) -> Diff:
-    """List what somebody changed: commits, and files with their lines, committed or not."""
+    """List the changes of a member, worker or task: commits, and files with their line counts, committed or not."""
     work, difference = work_of.show(client.context, name)
     return Diff(
         name=work.name,
@@ -115,7 +115,7 @@ def diff(client: RpcClient, name: Worker) -> Diff:
 
 @method("diff.show", "diff.patch", waits=True)
 def patch(client: RpcClient, name: Worker) -> Patch:
-    """Return what somebody changed as a patch, at most 1 MiB of it."""
+    """Return the changes of a member, worker or task as a patch, at most its first 1 MiB."""
     work, _ = work_of.show(client.context, name)
     data = bytearray()
     for row in diffs.patch(work.fork):
