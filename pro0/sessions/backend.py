@@ -15,11 +15,11 @@ Asked = Callable[[], bool]
 """Returns True when an Enter may be pressed."""
 
 QUIET = 2.0
-"""Seconds without typing before a look: the agent may not have drawn a person's last keys at the look."""
+"""Seconds without typing that must precede a look: by then the agent has drawn a person's last keys."""
 
 
 def always() -> bool:
-    """Return True: nothing speaks against an Enter."""
+    """Return True: an Enter is always allowed."""
     return True
 
 
@@ -62,14 +62,14 @@ class Opening(msgspec.Struct, frozen=True):
 
 
 class Backend(Protocol):
-    """Show sessions. A backend starts guards and nothing else, and touches only its own tagged places."""
+    """Shows sessions. A backend starts only guards, and touches only its own tagged places."""
 
     name: str
     pace: float
-    """Seconds one look at the sessions stays valid, since an earlier next look would cost too much."""
+    """The least seconds between two looks at the sessions, where more looks would cost too much."""
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:
-        """Return the terminal for a session's guard to make; None when the backend itself has one, or has none.
+        """Return the terminal that a session's guard is to make; None when the backend provides one, or uses none.
 
         Raises EnvironmentMissing when the terminal cannot be made here.
         """
@@ -84,7 +84,7 @@ class Backend(Protocol):
         ...
 
     def find(self, place: Place, incarnation: str, guard: Process, log: Path) -> Handle | None:
-        """Return the place of a living guard's session, for a lead new to it; None when it is shown nowhere."""
+        """Return the place of a living guard's session, for a lead that did not open it; None if it has none."""
         ...
 
     def peek(self, handle: Handle, lines: int) -> str:
@@ -96,7 +96,7 @@ class Backend(Protocol):
         ...
 
     def nudge(self, handle: Handle, line: str, may_press: Asked = always, looked: float | None = None) -> bool:
-        """Type one line to the agent and press Enter; False when this backend or the pane's mode cannot.
+        """Type one line to the agent and press Enter; return False when the backend or the pane's mode cannot do it.
 
         `may_press` is called just before the Enter. When it returns False, the line stays there without an Enter.
         As with `press`, a session receives neither line nor Enter while a person types; `looked` is for the line.
@@ -104,7 +104,7 @@ class Backend(Protocol):
         ...
 
     def press(self, handle: Handle, key: Key, looked: float | None = None) -> bool:
-        """Press one key in a session; False when this backend or the pane's mode cannot.
+        """Press one key in a session; return False when the backend or the pane's mode cannot do it.
 
         The key is not pressed when a person has typed there since QUIET seconds before `looked`. `looked` is the
         time.monotonic() of the look behind this key; without it, now counts. The check happens at the very moment of
@@ -113,7 +113,7 @@ class Backend(Protocol):
         ...
 
     def type(self, handle: Handle, data: bytes) -> bool:
-        """Put a person's bytes from elsewhere into a session, and count them as typing; False if it cannot."""
+        """Type a person's bytes from elsewhere into a session, and count them as typing; False if it cannot."""
         ...
 
     def label(self, states: Mapping[Handle, str]) -> None:
@@ -121,15 +121,15 @@ class Backend(Protocol):
         ...
 
     def mark(self, needed: Mapping[Handle, bool], count: int) -> None:
-        """Stress the members that keep a person waiting, and say beside their titles how much needs the person."""
+        """Highlight the members that keep a person waiting, and show the number of needs."""
         ...
 
     def ring(self, handles: Sequence[Handle], title: str, text: str) -> None:
-        """Ring at the first of these sessions, with a desktop notice on terminals that know how."""
+        """Ring at the first of these sessions, with a desktop notice on terminals that can show one."""
         ...
 
     def focus(self, handle: Handle) -> bool:
-        """Bring a session before the team's viewer; False when there is nothing to bring."""
+        """Show a session to whoever views the team; False when there is nothing to show."""
         ...
 
     def close(self, handle: Handle) -> None:

@@ -118,7 +118,7 @@ class Headless:
 
 
 def _opened(log: Path | str, flags: int) -> int:
-    """Return the descriptor of a log; raises EnvironmentMissing for anything but a file, and waits for no pipe."""
+    """Open a log without waiting for a pipe; return its descriptor. Raises EnvironmentMissing if it is no file."""
     descriptor = os.open(log, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
@@ -160,7 +160,7 @@ def _failure(opening: Opening, error: OSError | EnvironmentMissing) -> Environme
 def _undo(started: Sequence[subprocess.Popen[bytes]]) -> None:
     """End the guards of a failed bring-up, and wait a while for them.
 
-    A guard ends its tree in a grace of its own, and kills what is left. So nobody kills it: its tree would go on.
+    A guard ends its tree within its own grace, and kills the rest. So the guard is not killed: its tree would go on.
     """
     for guard in started:
         guard.terminate()
@@ -173,5 +173,5 @@ def _undo(started: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _await(guard: subprocess.Popen[bytes]) -> None:
-    """Have a thread wait for the guard's end at once: no zombie is left, whoever asks or does not ask."""
+    """Start a thread that waits for the guard's end, so that no zombie is left."""
     Thread(target=guard.wait, name=f"end of {guard.pid}", daemon=True).start()

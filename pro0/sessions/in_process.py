@@ -50,7 +50,7 @@ class InProcess(Headless):
         return self._handle(place, incarnation, guard.pid, guard, log)
 
     def peek(self, handle: Handle, lines: int) -> str:
-        """Return a session's last lines, with scrolled-away ones, or its log's after its end."""
+        """Return a session's last lines, including scrolled-away ones; after its end, those of its log."""
         try:
             with _connected(handle) as terminal:
                 answer = terminal.ask(protocol.TEXT, json.dumps({"lines": lines}).encode())

@@ -27,10 +27,10 @@ class InMemory:
         self.keys: list[tuple[str, Key]] = []
         """Every pressed key, as incarnation and key."""
         self.labels: dict[str, str] = {}
+        """The labels of borders, by incarnation."""
         self.marks: set[str] = set()
         self.count = 0
         self.rings: list[str] = []
-        """The labels of borders, by incarnation."""
         self.focused = ""
         self.busy: set[str] = set()
         """The incarnations refusing nudges now."""
@@ -52,7 +52,7 @@ class InMemory:
         return handles
 
     def die(self, handle: Handle) -> None:
-        """End a session, as if by itself."""
+        """End a session as if it had ended on its own."""
         self.living.discard(handle)
 
     def terminal(self, place: Place, incarnation: str) -> Terminal | None:  # noqa: ARG002
@@ -105,7 +105,7 @@ class InMemory:
         self.labels.update({handle.incarnation: text for handle, text in states.items()})
 
     def mark(self, needed: Mapping[Handle, bool], count: int) -> None:
-        """Record how much needs the person, and whom it keeps."""
+        """Record the number of needs, and the members that keep the person waiting."""
         self.marks = {handle.incarnation for handle, is_needed in needed.items() if is_needed}
         self.count = count
 
@@ -114,7 +114,7 @@ class InMemory:
         self.rings.append(text)
 
     def focus(self, handle: Handle) -> bool:
-        """Record the session before the person; Refused when it has ended."""
+        """Record the session shown to the person; Refused when it has ended."""
         self._check(handle)
         self.focused = handle.incarnation
         return True

@@ -25,7 +25,7 @@ def started_for_others() -> dict[str, str]:
 
 
 def elsewhere(place: Place) -> str:
-    """Return what a person does for a team whose terminal is gone."""
+    """Return the commands for a person whose team has lost its terminal."""
     return f"pro0 team stop -t {place.team}, then in the terminal to show it: pro0 team resume -t {place.team}"
 
 

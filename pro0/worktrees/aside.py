@@ -1,7 +1,7 @@
-"""Work that git's own folder of a worktree alone holds: it goes away with the worktree, whatever its branches say.
+"""Work that only git's own folder of a worktree holds. It is lost with the worktree, whatever its branches hold.
 
 A rebase or merge puts changed files aside there (`--autostash`) until it is over, and a rebase notes where it began. A
-ref of a worktree's own names commits for that worktree alone.
+worktree's own refs name commits for that worktree alone.
 """
 
 import errno
@@ -21,7 +21,7 @@ _FILES = (*(f"{rebase}/{note}" for rebase in _REBASES for note in _NOTES), "MERG
 _OWN_REFS = ("refs/worktree/", "refs/bisect/", "refs/rewritten/")
 """The refs of one worktree alone."""
 _NAMES = (HEADS, "refs/tags/", "refs/remotes/", "refs/stash")
-"""What names a commit for good."""
+"""The refs that name a commit for good."""
 _ID = re.compile(rb"[0-9a-f]{40,64}\n?")
 _ONLY_MOVED = re.compile(r"^(?:checkout|reset|clone):|^rebase.*\((?:start|finish)\)|Fast-forward$")
 _NO_OBJECT = 1
@@ -29,11 +29,11 @@ _NO_OBJECT = 1
 _LONGEST = 8192
 """Byte limit for a note of one commit or one path."""
 _HOLD_NOTHING = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
-"""Errors of a place that is not there, or can be no file or folder."""
+"""Errors of a path that does not exist, or cannot be a file or folder."""
 
 
 def raise_unless_gone(error: OSError, place: Path | None = None) -> None:
-    """Raise EnvironmentMissing for a failed look, unless nothing is there: what nobody sees may be work."""
+    """Raise EnvironmentMissing for a failed read, unless nothing is there: what cannot be read may be work."""
     if error.errno in _HOLD_NOTHING:
         return
     text, hint = f"{error.filename or place} cannot be read: {error.strerror}", "see that it can be read, then again"
@@ -41,7 +41,7 @@ def raise_unless_gone(error: OSError, place: Path | None = None) -> None:
 
 
 def raise_if_passing(error: OSError) -> None:
-    """Raise EnvironmentMissing for a passing failure of a look; a forbidden one tells nothing."""
+    """Raise EnvironmentMissing for a read that failed for a passing reason; ignore any other failure."""
     if error.strerror in PASSING:
         raise_unless_gone(error)
 
@@ -56,7 +56,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def mode_of(path: Path) -> int:
-    """Return the mode of what is there, links not followed, 0 for nothing; raises EnvironmentMissing in doubt."""
+    """Return a path's mode without following links, 0 when nothing is there; raises EnvironmentMissing in doubt."""
     try:
         return os.lstat(path).st_mode
     except OSError as error:
@@ -72,7 +72,7 @@ def private_folder(common: Path, worktree: Path) -> Path | None:
         private = common / "worktrees" / name
         try:
             place = os.fsdecode(_text(private / "gitdir").removesuffix(b"\n"))
-        except EnvironmentMissing as error:  # another one's is no matter
+        except EnvironmentMissing as error:  # it may belong to another worktree
             doubt = error
             continue
         if os.path.normpath(private / place) == target:
@@ -92,16 +92,16 @@ def unnamed(git: Git, private: Path) -> Iterator[str]:
 
 
 def credited(worktree: Git, holders: Sequence[str], commit: str) -> str:
-    """Return the branch that a worktree leaves, of those which hold its commit, "" for none.
+    """Return which of the branches that hold its commit a worktree has worked on, "" for none.
 
-    Who only looks at another member's branch leaves nothing there; who has made the newest commit there does.
+    A worktree that only looks at another member's branch has not, unless the branch's newest commit was made in it.
     """
     own = next((name for name in holders if not is_anothers(name, worktree.folder.name)), "")
     return own or (holders[0] if commit in made_in(worktree.private()) else "")
 
 
 def made_in(private: Path) -> set[str]:
-    """Return the commits that were made in a worktree, as its own log of HEAD tells."""
+    """Return the commits that were made in a worktree, according to its own log of HEAD."""
     return {commit for commit, act in log_of_head(private) if act and not _ONLY_MOVED.search(act)}
 
 
@@ -118,17 +118,17 @@ def log_of_head(private: Path) -> list[tuple[str, str]]:
         except OSError as error:
             raise_if_passing(error)
             return []
-    parted = (line.partition("\t") for line in log.split("\n") if line)  # an act may hold other ends of lines
+    parted = (line.partition("\t") for line in log.split("\n") if line)  # an act may hold other line breaks
     return [(ids.split()[1], act) for ids, _, act in parted]
 
 
 def pending_patches(private: Path) -> bool:
-    """Return True in the middle of `git am`: the patches that it has not applied may be nowhere else."""
+    """Return True in the middle of `git am`: the patches not applied yet may exist nowhere else."""
     return mode_of(private / "rebase-apply" / "applying") != 0
 
 
 def _tables(private: Path) -> Git | None:
-    """Return git in a worktree's own folder, when it keeps refs and logs in tables (reftable) and not in files."""
+    """Return git in a worktree's own folder if refs and logs are in tables (reftable), None if they are in files."""
     return Git(private, {"GIT_DIR": str(private)}) if mode_of(private / "reftable") else None
 
 
@@ -145,7 +145,7 @@ def _noted(private: Path) -> Iterator[str]:
 
 
 def _text(path: Path) -> bytes:
-    """Return what a file notes, nothing for what is no file; raises EnvironmentMissing for an unreadable one."""
+    """Return a file's content, empty for anything but a file; raises EnvironmentMissing for an unreadable one."""
     try:
         note = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

@@ -9,7 +9,7 @@ from pro0.worktrees.names import PREFIX
 
 
 def unmerged(checkout: Git, also: Collection[str], since: datetime | None, *holding: str) -> tuple[str, ...]:
-    """Return members' branches, and `also` others, that HEAD lacks; none older than `since`."""
+    """Return the branches of members, and those in `also`, that HEAD lacks; none older than `since`."""
     words = ("for-each-ref", "--format=%(refname) %(committerdate:unix)", *holding)
     lacking = ("--no-merged", "HEAD") if _has_commit(checkout) else ()
     listed = checkout.run(*words, *lacking, f"{HEADS}{PREFIX}/", *(f"{HEADS}{name}" for name in also))

@@ -1,4 +1,4 @@
-"""What a worktree's folder holds: written as a tree, committed on no branch, or looked at before its removal."""
+"""The content of a worktree's folder: write it as a tree, commit it on no branch, or check it before its removal."""
 
 import os
 import stat
@@ -14,8 +14,8 @@ _LISTED = "forced"
 def changed_tree(worktree: Git, base: str, selection: str = "--all") -> str:
     """Write a worktree's files on top of a commit's tree; return the new tree, "" for no change.
 
-    Ignored files count once somebody has added them to the index. Outside of a sparse checkout files are written, and
-    none counts as removed.
+    An ignored file counts once it was added to the index. Files outside a sparse checkout are written, and none of
+    them counts as removed.
     """
     commit, before = worktree.run("log", "-1", "--no-patch", "--format=%H %T", base, "--").split()
     with worktree.apart() as apart:
@@ -49,7 +49,7 @@ def unsaved(path: Path) -> bool:
 def repositories_in(path: Path) -> list[Path]:
     """Return the repositories inside a worktree, submodules too, and those that git keeps of former submodules.
 
-    Raises EnvironmentMissing for a folder that cannot be read: one may be there.
+    Raises EnvironmentMissing for a folder that cannot be read, since a repository may be in it.
     """
     repositories = []
     for folder, names, files in os.walk(path, onerror=aside.raise_unless_gone):
@@ -63,7 +63,7 @@ def repositories_in(path: Path) -> list[Path]:
 
 
 def _forced(worktree: Git, commit: str) -> list[bytes]:
-    """Return the files that are new in a worktree's own index, of those that are there."""
+    """Return the existing files that are new in a worktree's own index."""
     words = ("diff-index", "--cached", "--no-renames", "--diff-filter=A", "--name-only", "-z", commit)
     with worktree.apart(index=True, head=commit) as apart:
         names = b"".join(apart.stream(*words)).split(b"\0")

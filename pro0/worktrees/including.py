@@ -1,6 +1,6 @@
 """Files which git ignores, copied from a checkout into a new worktree as `.worktreeinclude` lists them.
 
-The list has the syntax of `.gitignore`. Only files without a place in git are copied, never over a file, never through
+The list has the syntax of `.gitignore`. Only files that git does not track are copied, never over a file, never through
 a symbolic link, and never a link which leads out of the repository.
 """
 
@@ -33,7 +33,7 @@ def include(checkout: Path, tree: Path) -> tuple[int, tuple[str, ...]]:
 
 
 def _listed(source: Path) -> list[str]:
-    """Return the paths without a place in git which the list names; nested repositories are left out."""
+    """Return the untracked paths that the list names, without nested repositories."""
     patterns = source / INCLUDE
     if not looking.is_file(patterns) or looking.is_link(patterns):
         return []

@@ -1,4 +1,4 @@
-"""The branches that members leave, as git knows them: documents may name another one, or none any more."""
+"""The branches that members leave, according to git: documents may name another branch, or none any more."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -14,10 +14,10 @@ from pro0.worktrees.repository import Repository
 
 
 def of_a_session(repository: Repository, known_names: Sequence[str], tree: Path, since: datetime | None) -> list[str]:
-    """Return the unmerged branches of a session that is over, without those that another one of them holds whole.
+    """Return the unmerged branches of an ended session, without those that are contained in another of them.
 
-    `known_names` come from documents and from the removal, the most important first; what was saved from its worktree
-    `since` the session began comes after them.
+    `known_names` come from documents and from the removal, the most important first. Branches that were saved from its
+    worktree `since` the session began come after them.
     """
     git, saved = Git(repository.checkout), f"{PREFIX}/{sane(tree.name)}/saved-"
     unmerged = {name for name in repository.unmerged(known_names) if name in known_names}
@@ -33,7 +33,7 @@ def of_a_session(repository: Repository, known_names: Sequence[str], tree: Path,
 
 
 def made_in(repository: Repository, worktree: Path) -> list[str]:
-    """Return the branches whose newest commit was made in a worktree, as it knows itself; no other member's is one."""
+    """Return the branches whose newest commit was made in a worktree, by its own log, but no other member's branch."""
     made = set[str]()
     if looking.is_file(worktree / ".git"):
         try:
@@ -49,13 +49,13 @@ def made_in(repository: Repository, worktree: Path) -> list[str]:
 def of_a_team(
     repository: Repository, team: str, members: Collection[str], since: datetime | None = None
 ) -> tuple[str, ...]:
-    """Return the unmerged branches with names of a team's members, and with a commit made since the team began."""
+    """Return the unmerged branches named for a team's members, with a commit made `since` the team began."""
     names = set(map(sane, members))
     return tuple(branch for branch in repository.unmerged(since=since) if _is_named_for(branch, sane(team), names))
 
 
 def _is_from(git: Git, branch: str, tree: Path) -> bool:
-    """Return True for a branch saved from a worktree, also where its log names none: git may have let that go."""
+    """Return True for a branch saved from a worktree, or whose log names no worktree: git may have expired that."""
     _, text = git.attempt("reflog", "show", "--format=%gs", f"{HEADS}{branch}", "--")
     notes = [line for line in text.splitlines() if line.startswith(SAVED)]
     return not notes or saved_from(tree) in notes

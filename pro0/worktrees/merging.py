@@ -66,7 +66,7 @@ def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str
 
 
 def _in_the_way(checkout: Git, head: str, tree: str) -> str | None:
-    """Return a file of nobody's commit where the merge would write; git itself counts ignored ones as worthless."""
+    """Return an untracked file where the merge would write, None for none; git itself overwrites ignored ones."""
     with checkout.apart(index=True, head=head) as apart:
         words = ("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=A", "--name-only", head, tree)
         added = b"".join(apart.stream(*words)).split(b"\0")
@@ -88,13 +88,13 @@ def _found(place: Path, path: Path) -> Path | None:
 
 
 def status(git: Git, files: str) -> str:
-    """Return git's list of changed files; `files` is an option for the others to count."""
+    """Return git's list of changed files; `files` is an option about untracked or ignored ones."""
     with git.apart(index=True, head=git.run("rev-parse", "HEAD")) as apart:
         return apart.run("status", "--porcelain", "--ignore-submodules=dirty", files)
 
 
 def commit_of(checkout: Git, branch: str) -> str:
-    """Return the commit of a branch, or of a commit's own name; git alone would take a tag of that name first."""
+    """Return the commit of a branch, or of a full commit id; git on its own would take a tag of that name first."""
     for name in (f"{HEADS}{branch}", *([branch] if _ID.fullmatch(branch) else ())):
         code, commit = checkout.attempt("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}")
         if not code:

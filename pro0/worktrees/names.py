@@ -26,5 +26,5 @@ def is_anothers(branch: str, member: str) -> bool:
 
 
 def saved_from(path: Path) -> str:
-    """Return the note in a branch's log of the worktree whose work it saves, `TEAM-UID/MEMBER`: teams share names."""
+    """Return the log note of a branch with saved work. It names the worktree, `TEAM-UID/MEMBER`: teams share names."""
     return f"{SAVED}{path.parent.name}/{path.name}"

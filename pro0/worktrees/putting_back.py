@@ -1,4 +1,4 @@
-"""Files of a merge that git wrote before it failed, as on a full disk: taken back, so that no half of it stays."""
+"""Undo the files that git wrote before a merge failed, such as on a full disk, so that no half of it stays."""
 
 import os
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ _AT_ONCE = 200
 
 
 def put_back(checkout: Git, apart: Git, head: str, commit: str) -> list[str]:
-    """Make the files as they are in HEAD again; return those that cannot be.
+    """Restore the files to their state in HEAD; return those that cannot be restored.
 
-    The index is HEAD's still, and nothing was at the places of new files. A file is touched only as the merge made it:
-    what somebody has changed since is theirs.
+    The index is still that of HEAD, and nothing existed where the merge adds files. A file is touched only while it is
+    as the merge made it: one that somebody has changed since is theirs.
     """
     place = top(checkout.folder)
     kinds = ("--diff-filter=A", "--diff-filter=D", "--diff-filter=a")
@@ -39,7 +39,7 @@ def _names(git: Git, *words: str) -> set[str]:
 
 
 def _unlike(git: Git) -> set[str]:
-    """Return the files that differ from the index, and those that are not there."""
+    """Return the files that differ from the index or are missing."""
     git.attempt("update-index", "-q", "--refresh")
     return _names(git, "diff-files", "--ignore-submodules=dirty")
 
@@ -59,7 +59,7 @@ def _take_away(place: Path, path: Path, *, ours: bool) -> None:
 
 
 def _restore(apart: Git, names: Sequence[str]) -> None:
-    """Write files as the index has them; one that cannot be written keeps none of the others."""
+    """Write files as they are in the index; one that cannot be written does not stop the others."""
     paths = (f":(top,literal){name}" for name in names)
     if not apart.succeeds("restore", "--worktree", "--", *paths) and (middle := len(names) // 2):
         _restore(apart, names[:middle])

@@ -58,7 +58,7 @@ class Repository:
         """Merge a branch into the checkout's HEAD and return the commit.
 
         Raises Refused, and changes nothing, for a dirty checkout, an unfinished merge or rebase, for conflicts, and
-        where another branch would come along.
+        when another branch would be merged along with it.
         """
         with self._alone():
             if self._holds(merging.commit_of(self._git, branch)):
@@ -84,7 +84,7 @@ class Repository:
         return head
 
     def remove(self, path: Path, message: str) -> str:
-        """Save and remove a worktree, and drop its branch when it is merged; return an unmerged one, "" for none.
+        """Save and remove a worktree, and drop its branch if it is merged; return the branch if it is not, else "".
 
         Unsaved files are committed, except those ignored by git. A worktree without a branch gets one, so that its
         commits have a name; so does what a rebase or merge has put aside. Raises Kept for a nested repository, and for
@@ -114,7 +114,7 @@ class Repository:
             return not tree.branch or self._drop(tree.branch)
 
     def unmerged(self, also: Collection[str] = (), since: datetime | None = None) -> tuple[str, ...]:
-        """Return members' branches, and `also` others, not merged into the checkout's HEAD; none older than `since`."""
+        """Return the branches of members, and those in `also`, that HEAD lacks; none older than `since`."""
         return beyond.unmerged(self._git, also, since)
 
     def measure(self, branch: str) -> tuple[int, str]:
@@ -161,7 +161,7 @@ class Repository:
     def _forget(self, tree: Worktree | None) -> str:
         """Let git forget one worktree without a folder; return the branch left, "" for none.
 
-        `git worktree prune` would forget the person's own ones too, whose disk is only away for now.
+        `git worktree prune` would also forget the person's own worktrees on a disk that is absent for now.
         """
         if tree is None:
             return ""
@@ -196,7 +196,7 @@ class Repository:
         return branch
 
     def _keep_aside(self, path: Path) -> str:
-        """Keep what git's own folder of a worktree alone holds, each on a new branch; return the first, "" for none."""
+        """Put each commit that only git's own folder of a worktree holds on a new branch; return the first, else ""."""
         private = aside.private_folder(self._common, path)
         names = [self._named(path, commit) for commit in aside.unnamed(self._git, private)] if private else []
         return names[0] if names else ""
@@ -224,9 +224,9 @@ class Repository:
         return next((tree for tree in self.all()[1:] if tree.path == path.resolve()), None)
 
     def _branch(self, worktree: Git, head: str, *, ours: bool) -> str:
-        """Return the branch that a worktree leaves, "" for none; a commit that none of ours holds gets a new one.
+        """Return the branch that a worktree leaves, "" for none; a commit that no branch of ours holds gets a new one.
 
-        So does HEAD, for `ours`, on a branch that is not its member's: no other's branch gets a commit nobody made.
+        With `ours`, so does HEAD on a branch that is not its member's: pro0 commits to nobody else's branch.
         """
         branch = worktree.attempt("symbolic-ref", "--quiet", "HEAD")[1].removeprefix(HEADS)
         if not ours and (holders := [branch] if branch else beyond.unmerged_holders(self._git, head)):
@@ -238,7 +238,7 @@ class Repository:
         return name
 
     def _named(self, path: Path, commit: str) -> str:
-        """Give a commit saved from a worktree a new branch, and note in the branch's log from which; return it."""
+        """Give a commit saved from a worktree a new branch, whose log notes the worktree; return the branch."""
         names = (f"{PREFIX}/{sane(path.name)}/saved-{number}" for number in range(1, 1_000_000))
         name = next(name for name in names if not self.has(name))
         noting = ("--create-reflog", "-m", saved_from(path))
@@ -246,7 +246,7 @@ class Repository:
         return name
 
     def _settle(self, branch: str) -> str:
-        """Drop a branch that is merged, if it is ours; return one that is not, "" for none."""
+        """Drop a merged branch if it is ours; return an unmerged branch, "" for none."""
         if not branch or not self._lasts(self._commit(branch), branch):
             return branch
         self._drop(branch)
@@ -265,9 +265,9 @@ class Repository:
         return self._git.succeeds("merge-base", "--is-ancestor", commit, "HEAD")
 
     def _lasts(self, commit: str, but: str = "") -> bool:
-        """Return True when the checkout's HEAD holds a commit for good; a detached one is only looked at for now.
+        """Return True when a commit is held for good: by the checkout's HEAD, if that is on a branch.
 
-        Then a branch or tag must hold it, other than the branch `but`. Without HEAD, the branch where `but` began does.
+        If HEAD is detached, a branch or tag other than `but` must hold it; if HEAD lacks it, that on which `but` began.
         """
         if not self._holds(commit):
             return starts.is_untouched(self._git, but, commit)
@@ -278,7 +278,7 @@ class Repository:
         return any(name != f"{HEADS}{but}" for name in names)
 
     def has(self, branch: str) -> bool:
-        """Return True while the branch is there; raises EnvironmentMissing when git does not say so or no."""
+        """Return True while the branch is there; raises EnvironmentMissing when git gives no answer."""
         return self._git.answers("show-ref", "--verify", "--quiet", f"{HEADS}{branch}")
 
     def is_merged(self, branch: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where a member's branch began: what lies before is not its work, also when the checkout is on another branch now."""
+"""Where a member's branch began. Earlier commits are not its work, even if the checkout is on another branch now."""
 
 from pro0.errors import ErrorCode, Refused
 from pro0.git.commands import HEADS, Git
@@ -6,7 +6,7 @@ from pro0.worktrees.names import PREFIX
 
 
 def made_from(commit: str) -> str:
-    """Return the note in a branch's log of the commit that it was made from, in git's words for a new worktree."""
+    """Return the log note of a branch that was made from a commit, in git's words for a new worktree."""
     return f"branch: Created from {commit}"
 
 
@@ -15,11 +15,11 @@ def start_of(checkout: Git, branch: str) -> str:
     words = ("reflog", "show", "--format=%H %gs", f"{HEADS}{branch}", "--")
     failed, text = checkout.attempt(*words) if branch.startswith(f"{PREFIX}/") else (1, "")
     commit, _, note = text.rpartition("\n")[2].partition(" ")
-    return commit if not failed and note == made_from(commit) else ""  # an agent's own one names HEAD or a branch
+    return commit if not failed and note == made_from(commit) else ""  # one made by an agent names HEAD or a branch
 
 
 def others_with(checkout: Git, commit: str) -> list[str]:
-    """Return the branches that hold a commit and are not the team's, the one that has rested longest first."""
+    """Return the branches that hold a commit and are not the team's, the one with the oldest newest commit first."""
     words = ("for-each-ref", "--format=%(refname)", "--sort=committerdate", "--contains", commit, HEADS)
     names = (ref.removeprefix(HEADS) for ref in checkout.run(*words).splitlines())
     return [name for name in names if not name.startswith(f"{PREFIX}/")]
@@ -33,7 +33,7 @@ def is_untouched(checkout: Git, branch: str, commit: str) -> bool:
 def refuse_elsewhere(checkout: Git, branch: str) -> None:
     """Raise Refused for a merge that would bring in another branch, on which the member's branch began.
 
-    One that began on the checkout's own branch before that was amended or rebased is merged, as git does it.
+    If it began on the checkout's own branch, before that was amended or rebased, it is merged as git would do it.
     """
     start = beyond_head(checkout, branch)
     if others := others_with(checkout, start) if start else []:
@@ -46,7 +46,7 @@ def refuse_elsewhere(checkout: Git, branch: str) -> None:
 
 
 def beyond_head(checkout: Git, branch: str) -> str:
-    """Return where a branch began when HEAD lacks that commit, "" else, and once it was rebased to another."""
+    """Return the commit where a branch began if HEAD lacks it, "" if not, or if the branch was rebased off it."""
     start = start_of(checkout, branch)
     holds = ("merge-base", "--is-ancestor", start)
     is_beyond = start and checkout.succeeds(*holds, f"{HEADS}{branch}") and not checkout.succeeds(*holds, "HEAD")

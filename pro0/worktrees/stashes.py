@@ -18,7 +18,7 @@ _MOVED = re.compile(r"checkout: moving from (\S+) to (\S+)|Branch: renamed refs/
 def left_by(checkout: Git, place: Path, branch: str = "", since: datetime | None = None) -> tuple[str, ...]:
     """Return the short names of the commits stashed in a worktree, the newest first.
 
-    Of a worktree that git has forgotten, those of its `branch` are known, `since` a time.
+    For a worktree that git has forgotten, only those made on its `branch` `since` a time are known.
     """
     code, listed = checkout.attempt("reflog", "show", "--format=%h %H %ct %P%x09%gs", "refs/stash", "--")
     stashes = [match.groups() for line in listed.splitlines() if (match := _STASH.match(line))] if not code else []

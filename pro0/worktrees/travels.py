@@ -24,17 +24,17 @@ from pro0.worktrees.starts import made_from
 from pro0.worktrees.turns import alone
 
 SENT, BACK, HOME = "refs/pro0/sent/", "refs/pro0/back/", "refs/pro0/home/"
-"""Where a machine has what home sent for a member, what it gives back of it, and what home says that it has."""
+"""The refs on a machine: what home sent for a member, what the machine gives back, and what home says that it has."""
 NOBODYS = ("refs/pro0/", "refs/remotes/")
-"""What pro0 notes there, and what was fetched there from elsewhere: nobody's work."""
+"""The refs there that pro0 makes or that were fetched from elsewhere: nobody's work."""
 _OTHER = "ssh://other/code"
-"""The other repository, as git is told; the command that speaks for it knows where it is."""
+"""The other repository's address for git. The command that reaches it knows where it really is."""
 TRANSFER = 3600.0
 """Seconds for a history to go there or to come home."""
 _CUT = re.compile(
     r"^(fatal: (Could not read|the remote end hung up|early EOF)|(fetch|send)-pack: unexpected disconnect)", re.M
 )
-"""Git's line for an other end that has gone; what that end or ssh said of it stands before."""
+"""Git's line when the other end has gone. What that end or ssh said about it comes before this line."""
 _COMPLAINT = re.compile(r"^(fatal|error): .*", re.M)
 _PLAIN_PUSH = (
     *("--quiet", "--force", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"),
@@ -56,14 +56,14 @@ class Travelling(Repository):
             return name
 
     def send(self, branch: str, member: str, command: Sequence[str]) -> None:
-        """Send a branch through a command that speaks for the other repository; raises EnvironmentMissing."""
+        """Send a branch through a command that reaches the other repository; raises EnvironmentMissing."""
         self._reach(command, TRANSFER, "push", *_PLAIN_PUSH, _OTHER, f"{HEADS}{branch}:{SENT}{member}")
 
     def bring(self, branch: str, member: str, command: Sequence[str], patience: float = TRANSFER) -> str:
         """Bring a member's commits home to its branch, through such a command; return the newest.
 
-        What only the branch at home has is kept under another name. Raises EnvironmentMissing when the machine does not
-        give them, Refused while somebody has the branch checked out here.
+        Commits that only the branch at home has are kept under another name. Raises EnvironmentMissing when the machine
+        does not give them, Refused while somebody has the branch checked out here.
         """
         came = f"{BACK}{uuid.uuid4().hex}"  # others may bring it at the same time
         self._reach(command, patience, "fetch", *_PLAIN_FETCH, _OTHER, f"+{BACK}{member}:{came}")
@@ -106,7 +106,7 @@ class Guest(Repository):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         with alone(place):
             if not looking.exists(place / "HEAD"):
-                # git 3 would make one of another kind than home's, and take nothing from there
+                # git 3 would choose another object format than home's, and then take nothing from there
                 Git(place).run("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
         super().__init__(place)
 
@@ -127,7 +127,7 @@ class Guest(Repository):
             return Worktree(self._tree, branch, head)
 
     def give(self, branch: str, message: str) -> NoReturn:
-        """Become the program that gives home the member's commits; with a `message` all is committed before."""
+        """Become the program that gives home the member's commits; with a `message`, everything is committed first."""
         with self._alone():
             if message and looking.exists(self._tree) and not self._ours(self._tree).half_made:
                 self._save(self._tree, message)
@@ -136,9 +136,9 @@ class Guest(Repository):
         self._serve("upload-pack")
 
     def leave(self, branch: str, tip: str) -> None:
-        """Remove the member's worktree, all of which is home up to `tip`, and the repository with its last worktree.
+        """Remove the member's worktree, whose commits are home up to `tip`, and with the last one the repository.
 
-        Raises Kept, and removes nothing, where something here is not home.
+        Raises Kept, and removes nothing, when something here is not home.
         """
         with self._alone():
             self._refuse_unless_home(branch, tip)
@@ -209,7 +209,7 @@ def beyond_home(git: Git, commit: str, tip: str = "") -> str:
 
 
 def _why(error_text: str) -> str:
-    """Return what went wrong: git says last what might be wrong, and ssh may say first what is not."""
+    """Return what went wrong. The last lines of git are guesses, and the first ones of ssh may be harmless."""
     cut, complaint = _CUT.search(error_text), _COMPLAINT.search(error_text)
     said = ssh.reason(error_text[: cut.start()]) if cut else ""
     return said or (complaint[0] if complaint else error_text.partition("\n")[0])

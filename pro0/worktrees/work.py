@@ -15,7 +15,7 @@ from pro0.worktrees.travels import beyond_home, takes_code
 def work_in(path: Path) -> str:
     """Return the reason to keep a worktree, "" for none; in doubt there is work.
 
-    Files that git ignores are no work, as they are none when a worktree is saved.
+    Files that git ignores are no work; saving a worktree leaves them out too.
     """
     with suppress(OSError):
         if not os.listdir(path):

@@ -2,8 +2,8 @@
 
 iTerm2 starts a person's own shell in every pane. One typed line replaces that shell by the guard. The line holds no
 value: it names a script of ours in a folder of ours. The script's words are quoted for /bin/sh, and it clears the
-line from the screen. A pane is ours while iTerm2 lists it and our guard in it lives. One that the person has restarted
-has another process at its root, and is theirs.
+line from the screen. A pane is ours while iTerm2 lists it and our guard in it lives. A pane that the person has
+restarted has another process at its root, and is theirs.
 """
 
 import os
@@ -31,7 +31,7 @@ PAUSE = 0.3
 STARTING = 20.0
 """Seconds for a person's shell to read its first line."""
 SCREENFUL = 60
-"""Up to so many lines the screen is enough: the history needs another program, and a lead looks often."""
+"""The most lines that are read from the screen alone: the history takes another program, and a lead looks often."""
 
 _LOOK = 0.05
 _AT_ONCE = 8
@@ -90,7 +90,7 @@ class ITerm2:
     def alive(self, handles: Sequence[Handle]) -> frozenset[str]:
         """Return the incarnations with a listed pane and a living guard."""
         living = [handle for handle in handles if processes.alive(guard_of(handle))]
-        with suppress(EnvironmentMissing):  # an API turned off ends nobody
+        with suppress(EnvironmentMissing):  # a disabled API ends no session
             listed = {row.id for row in it2.sessions()} if living else set()
             living = [handle for handle in living if handle.pane in listed]
         return frozenset(handle.incarnation for handle in living)
@@ -154,7 +154,7 @@ class ITerm2:
         """Mark nothing: the names of panes tell the states."""
 
     def ring(self, handles: Sequence[Handle], title: str, text: str) -> None:
-        """Ring nowhere: nothing of iTerm2's script rings."""
+        """Ring nowhere: no command of `it2` rings."""
 
     def focus(self, handle: Handle) -> bool:
         """Bring a pane to the front; raises Refused when it is not ours."""
@@ -191,7 +191,7 @@ def _why(error: EnvironmentMissing | it2.NoSuchSession | OSError) -> tuple[str, 
 
 
 def _split(place: Place, number: int, panes: list[str]) -> None:
-    """Make so many panes: one beside the session of the team's start, then by halving the team's tallest."""
+    """Make `number` panes: one beside the session of the team's start, the others by halving the team's tallest."""
     rows = it2.sessions()
     owners = _each(lambda row: _team_and_root(row.id), rows)
     heights = {row.id: row.rows for row, (team, _) in zip(rows, owners, strict=True) if team == place.uid}

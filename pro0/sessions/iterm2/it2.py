@@ -78,7 +78,7 @@ def sessions() -> list[SessionRow]:
 
 
 def split(session: str, variable: str, value: str, *, vertical: bool) -> str:
-    """Make a session beside or below another, with a variable set on it: the value and its root; return its id.
+    """Make a session beside or below another; set a variable on it to a value and its root process; return its id.
 
     One program does both, even when this process is killed meanwhile. So no session is left without a known owner.
     """
@@ -136,7 +136,7 @@ def focus(session: str) -> None:
 
 
 def close(session: str, root: str = "") -> None:
-    """Close a session; with a root, only while that process is its root: one program looks and closes."""
+    """Close a session; with a root, only while that process is its root: one program checks and closes."""
     only = (_IF_SAME, _ROOT, root) if root.isdecimal() else ()
     call("session", "close", "-f", "-s", session, script=only)
 
@@ -160,7 +160,7 @@ def verify(environment: Mapping[str, str]) -> str:
 def call(*words: str, script: tuple[str, ...] = ()) -> bytes:
     """Run `it2` and return its output; raises EnvironmentMissing, or NoSuchSession.
 
-    `script` is a shell script around that call, with the first of its arguments.
+    `script` is a shell script that makes the call, followed by the script's own arguments.
     """
     program = shutil.which("it2")
     if program is None:

@@ -1,4 +1,4 @@
-"""The tmux backend: one pane for each session, on a server of the team's own, or in own windows of a person's tmux.
+"""The tmux backend: one pane for each session, on the team's own server, or in the team's windows of a person's tmux.
 
 A pane is ours when its server, process and owner tag match the handle. The same tmux call checks this and acts.
 """
@@ -127,7 +127,7 @@ class Tmux:
         return _act(handle, paste(handle, _KEYS[key], "-r", looked)) == ["sent"]
 
     def type(self, handle: Handle, data: bytes) -> bool:
-        """Put typed bytes into a pane, but for NUL, which no script can hold; False when none is left or taken."""
+        """Type bytes into a pane, except NUL, which no script can hold; False when no byte is left or taken."""
         text = os.fsdecode(data.replace(b"\0", b""))
         return bool(text) and _act(handle, typed(handle, text)) == ["sent"]
 
@@ -138,7 +138,7 @@ class Tmux:
             _server(socket).ask("\n".join(script) + "\n")
 
     def mark(self, needed: Mapping[Handle, bool], count: int) -> None:
-        """Stress borders, and let the names of their windows end in the count: `pro0-alpha ?2`."""
+        """Highlight borders, and append the count to the names of their windows: `pro0-alpha ?2`."""
         for socket, group in groupby(sorted(needed, key=_socket), key=_socket):
             script = [block(ours(handle), handle.pane, marked(handle, needed[handle], count)) for handle in group]
             _server(socket).ask("\n".join(script) + "\n")
@@ -271,7 +271,7 @@ def _undo(server: "TmuxServer", openings: Sequence[Opening], printed: Sequence[s
 
 
 def _leave(socket: str, *, was_last: bool) -> None:
-    """Remove the socket of an ended server; a server without its `last` pane first gets time to end."""
+    """Remove the socket of an ended server. If the last pane has just ended, wait for the server's end first."""
     deadline = time.monotonic() + LEAVING
     while was_last and _look(socket) == [] and tmux_socket.listening(socket) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -282,7 +282,7 @@ def _leave(socket: str, *, was_last: bool) -> None:
 def _kill(server: "TmuxServer", panes: Sequence[Made], uid: str = "") -> None:
     """Kill panes; with a team's uid, only those still running the programs started there.
 
-    Each kill is on a line of its own, so a missing pane does not save the others.
+    Each kill is on a line of its own, so a missing pane does not prevent the others.
     """
     script = [
         block(held(row, uid) if uid else row.exists(), row.pane, line(("kill-pane", "-t", row.pane))) for row in panes

@@ -1,7 +1,7 @@
 """The screens printed by tmux: whole, and each row with its own styles and letters.
 
-tmux leaves out what a row has from the row above it: its styles, and whether its letters are those that draw lines.
-From version 3.6 on it prints a tab as a tab, from 3.7 on a backslash of a title as two.
+tmux does not repeat what a row shares with the row above it: its styles, and the line-drawing letters. Since version
+3.6 it prints a tab as a tab, since 3.7 a backslash in a title as two.
 """
 
 import re
@@ -15,17 +15,17 @@ from pro0.sessions.tmux.script import at_least, line
 _ESCAPE = re.compile(
     r"\x1b\[([0-9;:]*)m|([\x0e\x0f])|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])"
 )
-"""A sequence; its first group are the parameters of a style, its second switches between the sets of letters."""
+"""An escape sequence. Group 1 is the parameters of a style, group 2 a switch between character sets."""
 _LINES_ON = "\x0e"
 _LINES = str.maketrans("+,-.0`afghijklmnopqrstuvwxyz{|}~", "→←↑↓█◆▒°±░␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
-"""The letters of the set that draws lines."""
+"""The letters of the line-drawing character set."""
 _LONG = ("38", "48", "58")
 _STOPS = range(8, 1 << 16, 8)
-"""The columns of a terminal to which tabs go, unless its program has chosen others."""
+"""The tab stops of a terminal, unless its program has chosen others."""
 
 
 def capture(handle: Handle, mark: str) -> str:
-    """Return the line to print a pane's screen below a head; nobody in the pane can know the `mark`."""
+    """Return the line that prints a head, then a pane's screen. No program in the pane can know the head's `mark`."""
     numbers = "#{cursor_x} #{cursor_y} #{pane_width} #{pane_height} #{pane_tabs}"
     head = f"{mark} {handle.incarnation} {numbers} {at_least(3, 7)} #{{pane_title}}"
     return line(("display-message", "-p", "-t", handle.pane, head), ("capture-pane", "-p", "-e", "-t", handle.pane))
@@ -56,7 +56,7 @@ def _screen(head: str, printed: list[str]) -> Screen:
 
 
 def spread(text: str, stops: Sequence[int] = _STOPS) -> str:
-    """Return a row with blanks up to the next stop for each of its tabs."""
+    """Return a row with each tab replaced by blanks up to the next stop."""
     *before, last = text.split("\t")
     parts: list[str] = []
     column = 0
@@ -69,7 +69,7 @@ def spread(text: str, stops: Sequence[int] = _STOPS) -> str:
 
 
 def _on_their_own(printed: Iterable[str]) -> tuple[str, ...]:
-    """Return rows of letters and styles, each with all its styles."""
+    """Return rows that each begin with the styles of the row above, and have line-drawing letters translated."""
     held: dict[str, str] = {}
     draws_lines = False
     rows = []
@@ -94,7 +94,7 @@ def _letters(text: str, draws_lines: bool) -> str:
 
 
 def _hold(held: dict[str, str], parameters: str) -> None:
-    """Take the parameters of one SGR sequence into the present ones."""
+    """Merge the parameters of one SGR sequence into the present ones."""
     words = parameters.split(";")
     while words:
         word = words.pop(0)
@@ -110,7 +110,7 @@ def _hold(held: dict[str, str], parameters: str) -> None:
 
 
 def _kind(word: str) -> str:
-    """Return the subject of a parameter: the next one of it takes its place. A style is its own subject."""
+    """Return the kind of a parameter: a later one of the same kind replaces it. A style is its own kind."""
     digits = re.match("[0-9]+", word)
     number = int(digits[0]) if digits else 0
     if number in (58, 59):

@@ -10,11 +10,11 @@ from pro0.sessions.tmux.script import TYPED, Command, at_least, block, line, typ
 _BLOCKED = "#{?pane_in_mode,#{?#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}},0,1},#{pane_input_off}}"
 _BUFFERS = count()
 UNTOUCHED = at_least(3, 7)
-"""The condition "paste-buffer takes -S": without it, such a server pastes Escape as the two letters `^[`."""
+"""The condition "paste-buffer takes -S": such a server pastes Escape as the two letters `^[` without -S."""
 
 
 def paste(handle: Handle, text: str, how: str, looked: float | None) -> str:
-    """Return the line to leave copy mode and paste a text; the text is never typed, and `ps` never sees it.
+    """Return the line to leave copy mode and paste a text. The text is not sent as keys, and `ps` never shows it.
 
     The server does nothing else during one line, so no key of a person comes between check and paste.
     """

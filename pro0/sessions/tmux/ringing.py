@@ -11,7 +11,7 @@ CLIENTS = ("list-clients", "-F", "#{client_tty}\t#{client_termtype}\t#{client_te
 
 
 def ring(pane_tty: str, clients: Iterable[str], title: str, text: str) -> None:
-    """Ring in a pane, as its program would, so tmux marks the window; show a notice on each able client."""
+    """Ring in a pane, as its program would, so tmux marks the window; show a notice on each client that can."""
     _write(pane_tty, BELL)
     for client in clients:
         tty, _, names = client.partition("\t")

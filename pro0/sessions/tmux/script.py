@@ -111,7 +111,7 @@ class PaneRow(Made, frozen=True):
 
     dead: bool
     is_floating: bool
-    """Whether it lies above others: such a pane has no place of its own in the layout."""
+    """True for a pane that floats above the others: it has no place in the layout."""
     window: str
     session: str
     width: int
@@ -212,12 +212,12 @@ def _octal(match: re.Match[bytes]) -> bytes:
 
 
 def marked(handle: Handle, is_needed: bool, count: int) -> str:
-    """Return the line that stresses a pane's border or not, and puts a count behind the name of its window, if ours."""
-    # tmux keeps a backslash of a name as two, and would make four of them from the name as it says it.
+    """Return the line that highlights a pane's border or not, and appends a count to its window's name, if ours."""
+    # tmux stores a backslash of a name as two, and would make four when it is given the name that it prints.
     own_name = r"#{s/[\][\]/\\/;s/ [?][0-9]+$//:window_name}"
     option: Command = ("set-option", "-p", "-t", handle.pane, NEEDED, "1" if is_needed else "")
     rename = line(("rename-window", "-t", handle.pane, f"{own_name} ?{count}" if count else own_name))
-    # Not in a window of the person's that the pane was moved to: tmux would stop naming it by itself for good.
+    # Not in a person's window that the pane was moved to: tmux would never name it automatically again.
     return f"{line(option)} ; {block(f'#{{!=:#{{{WINDOW}}},}}', handle.pane, rename)}"
 
 

@@ -1,4 +1,4 @@
-"""The places for a team's new panes, and the one script to make them: pure."""
+"""The places for a team's new panes, and the one script that makes them, as pure functions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import crc32
@@ -41,7 +41,7 @@ _WAITING = f"#{{W:#{{P:#{{?{NEEDED},#[reverse] #{{{TITLE}}} waits #[default] ,}}
 _MAIN = "60%"
 """The share of the main pane in the layouts that have one."""
 _OLD_MAIN = ("132", "30")
-"""The same of SIZE, for a tmux that takes no share there."""
+"""The same share of SIZE in columns and lines, for a tmux that takes no percentage there."""
 
 _SERVER: tuple[Command, ...] = (
     ("set-option", "-s", "escape-time", "10"),
@@ -85,7 +85,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 def arrange(place: Place, openings: Sequence[Opening], rows: Mapping[str, PaneRow], session: str) -> tuple[Group, ...]:
-    """Fill the team's windows with room, then plan further windows, in `session`, or in a new session when it is ""."""
+    """Fill the team's windows that have room, then plan more windows in `session`, or in a new session if it is ""."""
     groups: list[Group] = []
     size = next(((row.width, row.height) for row in rows.values() if row.session == session), SIZE)
     for name in dict.fromkeys(opening.window for opening in openings):
@@ -117,7 +117,7 @@ def bring_up(place: Place, groups: Iterable[Group], *, start: bool, server: Iter
 def _rooms(place: Place, name: str, rows: Iterable[PaneRow]) -> dict[str, int]:
     """Return the free places in the windows of this name, by window.
 
-    A window with a floating pane has none: the pane could lie where a new one is looked for.
+    A window with a floating pane has none: that pane could lie where a new one is expected.
     """
     rooms: dict[str, int] = {}
     for row in rows:
@@ -170,7 +170,7 @@ def _group(place: Place, group: Group) -> Iterator[Command]:
 
 
 def _with_main(target: str, layout: str) -> Iterator[Command]:
-    """Yield what keeps the share of the main pane, also when a client attaches or the window is resized."""
+    """Yield the commands that keep the main pane's share, even when a client attaches or the window is resized."""
     for side, old in zip(("width", "height"), _OLD_MAIN, strict=True):
         change = f"set-option -w -t {word(target)} main-pane-{side}"
         yield ("if-shell", "-F", at_least(3, 3), f"{change} {_MAIN}", f"{change} {old}")
