@@ -1,4 +1,4 @@
-"""What other machines run for sessions. Only a machine's own answer proves that it has ended, never its silence."""
+"""Processes that other machines run for sessions. Only a machine's own answer proves their end, never its silence."""
 
 import json
 import threading

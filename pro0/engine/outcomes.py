@@ -30,7 +30,7 @@ PAUSE = 0.03
 LEAD_PAUSE = 2.0
 """Seconds between two checks for a living lead."""
 START_PATIENCE = 60.0
-"""Seconds for sessions to come up, even seven of iTerm2 on a busy machine. Failures are told at once."""
+"""Seconds for sessions to come up, even seven of iTerm2 on a busy machine. Failures are reported at once."""
 READY_PATIENCE = 5.0
 """Seconds for a running program to show a state. Some never do, so the client then says that and waits no longer."""
 ENDING_PATIENCE = 30.0

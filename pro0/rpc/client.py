@@ -35,7 +35,7 @@ class RpcClient:
         """Return the methods served to this client, None for all of `pro0.rpc.table`."""
         return None
 
-    def prepared(self, method: Method, params: object) -> tuple["RpcClient", object]:  # noqa: ARG002 - for others
+    def prepared(self, method: Method, params: object) -> tuple["RpcClient", object]:  # noqa: ARG002 - for subclasses
         """Return this client as it is for one call, and the method's own parameters; may raise Refused."""
         return self, params
 

@@ -84,7 +84,7 @@ class AgentRole(RpcView, frozen=True, kw_only=True):
 
 
 class SeatView(RpcView, frozen=True, kw_only=True):
-    """A member as it was asked for."""
+    """The requested settings of a member."""
 
     agent_id: str
     name: str

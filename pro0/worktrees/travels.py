@@ -30,7 +30,7 @@ NOBODYS = ("refs/pro0/", "refs/remotes/")
 _OTHER = "ssh://other/code"
 """The other repository's address for git. The command that reaches it knows where it really is."""
 TRANSFER = 3600.0
-"""Seconds for a history to go there or to come home."""
+"""Seconds for a history to be sent there or brought home."""
 _CUT = re.compile(
     r"^(fatal: (Could not read|the remote end hung up|early EOF)|(fetch|send)-pack: unexpected disconnect)", re.M
 )
@@ -38,7 +38,7 @@ _CUT = re.compile(
 _COMPLAINT = re.compile(r"^(fatal|error): .*", re.M)
 _PLAIN_PUSH = (
     *("--quiet", "--force", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"),
-    "--atomic",  # every git can receive so; else a machine that says nothing at all would have taken the push
+    "--atomic",  # every git supports it; without it, a machine that never answers would seem to have taken the push
 )
 _PLAIN_FETCH = ("--quiet", "--no-tags", "--no-prune", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
 
@@ -176,7 +176,7 @@ class Guest(Repository):
         if self.has(branch) and self._beyond(f"{HEADS}{branch}", tip):
             hint = f"check out {branch} in {self._tree}"
             raise Kept(f"{branch} has commits that are not home", code=ErrorCode.KEPT, hint=hint)
-        if not looking.exists(self._tree) or self._ours(self._tree).half_made:  # what that lacks was not made yet
+        if not looking.exists(self._tree) or self._ours(self._tree).half_made:  # it lacks only what was not made yet
             return
         if repositories_in(self._tree) or unsaved(self._tree):
             raise Kept(f"{self._tree} has files that are not committed", code=ErrorCode.KEPT)

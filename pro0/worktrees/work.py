@@ -34,7 +34,7 @@ def work_in(path: Path) -> str:
         if unsaved(path):
             return "it has files that are not committed"
         git = Git(trees[0].path)
-        if takes_code(git):  # nobody merges there: what counts is what home has
+        if takes_code(git):  # nobody merges there, so only what home has counts
             return "it has commits that are not home" if beyond_home(git, tree.head) else ""
         if not git.succeeds("merge-base", "--is-ancestor", tree.head, "HEAD"):
             return f"its commits are not merged into {trees[0].path}"

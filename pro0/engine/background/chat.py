@@ -25,7 +25,7 @@ from pro0.rules.words.asked import asked
 from pro0.rules.words.prompts import is_fixed_line
 
 TASKS = 5
-"""The most tasks of one session whose remarks are shown; the newest ones are."""
+"""The most tasks of one session whose remarks are shown, the newest ones."""
 SEARCH = 2.0
 """Seconds between two searches for a transcript that is not there yet."""
 KEPT = 5000

@@ -19,7 +19,7 @@ from pro0.store.paths import LEAD_ERRORS
 from pro0.store.teams import TeamStore
 
 PATIENCE = 60.0
-"""Seconds for a lead to sign in on a busy machine. A failed one is told at once."""
+"""Seconds for a lead to sign in on a busy machine. A failure is reported at once."""
 REACTION = 5.0
 """Seconds to wait for a stopped (SIGSTOP) lead."""
 _PAUSE = 0.02

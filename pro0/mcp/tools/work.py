@@ -45,7 +45,7 @@ def get_claimable_tasks(tool_context: ToolContext, limit: Limit = 20) -> views.T
 
 @tool("task.claim", EVERYBODY)
 def claim_task(tool_context: ToolContext, task_id: TaskId) -> views.TaskDetail:
-    """Claim a ready task, and get everything about it. If several try, exactly one gets it; the others are told who."""
+    """Claim a ready task, and get all of it. If several try, exactly one gets it; the others are told who has it."""
     return _detail(tool_context, tasks.claim(tool_context.context, task_id).id)
 
 

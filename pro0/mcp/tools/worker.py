@@ -23,7 +23,7 @@ def delegate_tasks(
     agent: Annotated[str | None, Meta(description="The agent program; without it the usual one for tasks.")] = None,
     shared: Annotated[bool, Meta(description="Work in the project's checkout, not in a worktree each.")] = False,
 ) -> views.WorkersView:
-    """Give each task to a worker: a new session in a new git worktree, which ends when its task is over.
+    """Give each task to a worker: a new session in a new git worktree. It ends when its task is over.
 
     A message tells you when a worker is done, crashes or is blocked; answer with a comment on its task.
     """

@@ -84,7 +84,7 @@ def show_item(client: RpcClient, session_id: SessionId, item_id: str) -> WholeIt
 
 @method("message.send", "session.chat.send")
 def send(client: RpcClient, session_id: SessionId, content: str, urgent: bool = False) -> Message:
-    """Send a message to the member whose session it is; refused when it has ended."""
+    """Send a message to the member of this session; refused when the member has ended."""
     context = client.context
     session = sessions.show(context, session_id)
     return messages.send(context, session.agent_id, content, urgent=urgent)

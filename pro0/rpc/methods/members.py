@@ -109,7 +109,7 @@ def spawn(
 
 
 class ShownPlan(RpcView, frozen=True, kw_only=True):
-    """The last plan that a member has handed in. `stage` is required, handed in or the verdict; empty for no gate."""
+    """The last plan that a member handed in. `stage` is "required", "handed in" or the verdict; "" without a gate."""
 
     agent_id: str
     id: str
