@@ -147,9 +147,8 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
         if (ended := roster(team).state(seat.agent_id)) and ended.state in ENDED:
             return ended
         raise Refused(f"nobody asked {seat.agent_id} to shut down", code=ErrorCode.NO_REQUEST)
-    answers, lead, room = _Answers(show), _Lead(team), Room(team)
-    deadline = _deadline(wish, patience)
-    while time.monotonic() < deadline:
+    answers, lead, room, request = _Answers(show), _Lead(team), Room(team), _Request(team, wish, patience)
+    while request.stands():
         team_roster = roster(team)
         state = team_roster.state(seat.agent_id)
         room.look([state] if state else [], seat.agent_id)
@@ -160,8 +159,7 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
         # The session of a task may end with its task meanwhile, and the lead takes the seat away or hires anew.
         if (seat.agent_id, seat.generation) not in {(s.agent_id, s.generation) for s in team_roster.wanted.seats}:
             return None
-        if refusal := _refusal(team_roster.runtime, wish):
-            raise _stayed(refusal)
+        request.look(seat.agent_id, team_roster.find(seat.agent_id).shutdown)
         time.sleep(PAUSE)
     raise _not_ended(seat.agent_id, roster(team).runtime, "is there a lead? pro0 team status", seat.agent_id)
 
@@ -172,9 +170,9 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
     Raises TimedOut after `patience` seconds, at the latest `ENDING_PATIENCE` after the request's own time-out.
     """
     answers, lead, room, elsewhere = _Answers(show), _Lead(team), Room(team), OtherEnds(team)
+    request = _Request(team, wish, patience)
     gone = {state.agent_id for state in team.runtime.read().seats if state.state in ENDED}
-    deadline = _deadline(wish, patience)
-    while time.monotonic() < deadline:
+    while request.stands():
         team_roster = roster(team)
         room.look(team_roster.runtime.seats, f"all of {team.name}")
         lead.keep()
@@ -183,18 +181,40 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
             if state.state in ENDED and state.agent_id not in gone:
                 gone.add(state.agent_id)
                 show(f"{state.agent_id} has ended ({state.state})")
-        if refusal := _refusal(team_roster.runtime, wish):
-            raise _stayed(refusal)
         elsewhere.look(team_roster.runtime)
         if team_roster.runtime.phase is Phase.STOPPED and team.documents.lease().holder() is None:
             return
+        request.look(team.name, team_roster.wanted.stop)
         time.sleep(PAUSE)
     raise _not_ended(team.name, roster(team).runtime, f"pro0 team stop -t {team.name} --force")
 
 
-def _deadline(wish: ShutdownWish, patience: float | None) -> float:
-    longest = wish.timeout + ENDING_PATIENCE
-    return time.monotonic() + (longest if patience is None else min(patience, longest))
+class _Request:
+    """A request to end that somebody waits for. A newer one of somebody else takes its place."""
+
+    def __init__(self, team: TeamStore, wish: ShutdownWish, patience: float | None) -> None:
+        self._team = team
+        self._latest = time.monotonic() + (inf if patience is None else patience)
+        self._take(wish)
+
+    def _take(self, wish: ShutdownWish) -> None:
+        self._wish, self._deadline = wish, min(time.monotonic() + wish.timeout + ENDING_PATIENCE, self._latest)
+
+    def stands(self) -> bool:
+        """Return True while it is worth waiting."""
+        return time.monotonic() < self._deadline
+
+    def look(self, subject: str, present: ShutdownWish | None) -> None:
+        """Go over to the request that is present; raises Refused when somebody stays, or when it was taken back."""
+        # Who stays is recorded before a request goes, so it is read after.
+        for refusal in self._team.runtime.read().refusals:
+            if refusal.request_id == self._wish.id:
+                raise _stayed(refusal)
+        if present is None:
+            what = f"{subject} goes on: the request to end was taken back"
+            raise Refused(what, code=ErrorCode.STAYS, hint=f"who did it: pro0 team logs -t {self._team.name}")
+        if present.id != self._wish.id:
+            self._take(present)
 
 
 class _Lead:
@@ -269,10 +289,6 @@ def _not_ended(subject: str, runtime: Runtime, hint: str, agent_id: str | None =
         if state.state is State.UNREACHABLE and agent_id in (None, state.agent_id):
             return TimedOut(f"{state.agent_id} has not ended: {state.note}", hint="pro0 needs")
     return TimedOut(f"{subject} has not ended", hint=hint)
-
-
-def _refusal(runtime: Runtime, wish: ShutdownWish) -> Refusal | None:
-    return next((refusal for refusal in runtime.refusals if refusal.request_id == wish.id), None)
 
 
 def _stayed(refusal: Refusal) -> Refused:

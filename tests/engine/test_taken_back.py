@@ -1,0 +1,73 @@
+"""Two ask for one end, or a request is taken back: whoever waits is told (3.9)."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from pro0.engine import outcomes
+from pro0.errors import Refused
+from pro0.model.runtime import State
+from pro0.model.task import Draft, Status
+from pro0.ops.team import members, teams
+from tests.engine.crew import PATIENCE, Crew
+from tests.waiting import wait_until
+
+LONG = 2 * PATIENCE
+"""Seconds to wait for a yes: longer than the tests wait for an answer."""
+
+
+@pytest.fixture
+def busy(alpha: Crew) -> Crew:
+    """The team alpha, whose one member works for long."""
+    alpha.lead()
+    alpha.spawn("w1")
+    [task] = alpha.give(Draft(title="t", run="sleep 300"))
+    wait_until(lambda: alpha.task(task).status is Status.IN_PROGRESS, PATIENCE, "it works")
+    return alpha
+
+
+def asked(alpha: Crew, *, member: bool) -> "Future[object]":
+    """Ask for an end, and wait for it elsewhere, until somebody has heard "not yet"."""
+    pool = ThreadPoolExecutor(1)
+    if member:
+        seat = members.shutdown(alpha.context, "w1", timeout=LONG)
+        waits = pool.submit(outcomes.shut_down, alpha.team, seat, alpha.shown.append)
+    else:
+        wish = teams.stop(alpha.context, timeout=LONG).stop
+        assert wish
+        waits = pool.submit(outcomes.stopped, alpha.team, wish, alpha.shown.append)
+    pool.shutdown(wait=False)
+    wait_until(lambda: any("not yet" in line for line in alpha.shown), PATIENCE, "it says not yet")
+    return waits
+
+
+def end(alpha: Crew, *, member: bool, force: bool) -> None:
+    """Ask for the same end once more, with hardly any time for a yes."""
+    if member:
+        alpha.shut_down("w1", timeout=0.1, force=force)
+    else:
+        alpha.stop(timeout=0.1, force=force)
+
+
+@pytest.mark.parametrize("member", [True, False], ids=["a member", "the team"])
+def test_a_shorter_request_of_another_counts_for_both(busy: Crew, member: bool) -> None:
+    first = asked(busy, member=member)
+    with pytest.raises(Refused, match="w1 stays: "):
+        end(busy, member=member, force=False)
+    with pytest.raises(Refused, match=r"w1 stays: |w1 goes on: |alpha goes on: "):
+        first.result(PATIENCE)
+
+
+@pytest.mark.parametrize("member", [True, False], ids=["a member", "the team"])
+def test_who_waits_for_an_end_goes_with_another_who_forces_it(busy: Crew, member: bool) -> None:
+    first = asked(busy, member=member)
+    end(busy, member=member, force=True)
+    first.result(PATIENCE)
+    assert busy.state("w1").state is State.SHUTDOWN
+
+
+def test_who_waits_for_a_stop_is_told_when_the_team_is_to_go_on(busy: Crew) -> None:
+    first = asked(busy, member=False)
+    teams.resume(busy.context)
+    with pytest.raises(Refused, match="alpha goes on: the request to end was taken back"):
+        first.result(PATIENCE)
