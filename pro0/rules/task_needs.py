@@ -63,28 +63,21 @@ def failed_before(archived: Archived) -> str:
 
 
 def untaken(picture: Picture, board: Board) -> Iterator[Need]:
-    """Yield one need for all ready tasks that no present member can take."""
+    """Yield one need for each reason why no present member can take ready tasks."""
     if not _runs(picture):
         return
     ended = {seat.agent_id for seat, state in states(picture) if state.state in ENDED}
     members = [seat for seat in picture.wanted.seats if seat.agent_id not in ended and not seat.task]
     pool = (task for task in board if _in_a_pool(board, task) and not any(_can(seat, task) for seat in members))
-    unclaimable = [task for task in pool if why_not_ready(board, task) is None]
-    if not unclaimable:
-        return
-    names = ", ".join(task.id for task in unclaimable[:NAMED])
-    rest = f" and {len(unclaimable) - NAMED} more" if len(unclaimable) > NAMED else ""
-    can, why = _nobody(members, unclaimable[0])
-    sentence = f"{names}{rest}: ready, but {why}"
-    yield need_of(
-        NeedKind.UNTAKEN,
-        unclaimable[0].id,
-        sentence,
-        can,
-        unclaimable[0].created_at,
-        why=why,
-        look=_show(unclaimable[0]),
-    )
+    kinds: dict[tuple[str, str], list[Task]] = {}
+    for task in pool:
+        if why_not_ready(board, task) is None:
+            kinds.setdefault(_nobody(members, task), []).append(task)
+    for (way, why), unclaimable in kinds.items():
+        first, rest = unclaimable[0], f" and {len(unclaimable) - NAMED} more" if len(unclaimable) > NAMED else ""
+        sentence = f"{', '.join(task.id for task in unclaimable[:NAMED])}{rest}: ready, but {why}"
+        command = way.format(first.id)
+        yield need_of(NeedKind.UNTAKEN, first.id, sentence, command, first.created_at, why=why, look=_show(first))
 
 
 def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:
@@ -239,8 +232,8 @@ def _in_a_pool(board: Board, task: Task) -> bool:
 
 
 def _nobody(members: list[Seat], task: Task) -> tuple[str, str]:
-    """Return the command that finds somebody, and the reason why nobody takes this task."""
+    """Return the command that finds somebody, without the task's id, and the reason why nobody takes this task."""
     if task.assignee:
-        return f"pro0 task assign {task.id} MEMBER", f"{task.assignee} does not take it"
+        return "pro0 task assign {} MEMBER", f"{task.assignee} does not take it"
     why = "members here only run commands" if members and not task.run else "nobody here can take it"
     return "pro0 member spawn NAME --agent AGENT", why

@@ -487,9 +487,9 @@ def test_a_claim_of_the_idle_is_told_with_its_last_words() -> None:
     assert need.sentence.endswith(": said: there are 3 bugs")
 
 
-def test_a_task_for_one_who_cannot_do_it_says_who_that_is() -> None:
-    need = only(KINDS["untaken, assigned"][0])
-    assert (need.what, need.why) == ("task-1: ready, but w1 does not take it", "w1 does not take it")
+def test_each_who_cannot_do_a_task_is_named() -> None:
+    found = needs(picture(task(1, assignee="w1"), task(2, assignee="w2"), task(3, assignee="w1"), seats=(seat(),)))
+    assert [need.why for need in found] == ["w1 does not take it", "w2 does not take it"]
 
 
 def test_a_supervised_task_that_waits_for_another_does_not_stand_still() -> None:
