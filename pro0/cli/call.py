@@ -96,7 +96,11 @@ def _invoke(arguments: list[str]) -> int:
         return report(error, as_json=as_json)
     except click.ClickException as error:
         return report(_usage(error), as_json=as_json)
-    except (KeyboardInterrupt, click.Abort):
+    except click.Abort as error:
+        if error.__cause__ is None:  # it broke off a question, and click has left its line open
+            write_error("")
+        return INTERRUPTED
+    except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         raise

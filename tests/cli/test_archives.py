@@ -85,6 +85,16 @@ def test_forgetting_asks_and_wants_to_know_which(
     assert "pro0 team cleanup alpha" in pro0("team", "forget", "alpha", "--force").err
 
 
+def test_a_question_that_is_broken_off_ends_its_line(
+    begun: Callable[[], Context], pro0: Pro0, scripts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun()
+    pro0("team", "cleanup", "alpha")
+    monkeypatch.setattr("pro0.cli.team.archive.terminal", lambda: True)
+    broken_off = pro0("team", "forget", "alpha", stdin="")
+    assert (broken_off.code, broken_off.err.endswith("for good? [y/N]: \n")) == (130, True), broken_off
+
+
 TIMES = {"2026-01-10": 0, "2026-01-10T12:00": 1, "2026-01-20": 2, "2026-02-01T00:30+01:00": 2, "2100-01-01": 3}
 
 
