@@ -33,12 +33,17 @@ def test_a_failure_is_one_line_that_names_the_folder(project: Path) -> None:
     assert not Git(project).succeeds("rev-parse", "--verify", "nothing")
 
 
-@pytest.mark.parametrize("missing", ["git", "folder"])
-def test_git_that_cannot_be_run_is_named(missing: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if missing == "git":
-        monkeypatch.setenv("PATH", str(project))
+def test_git_that_cannot_be_run_is_named(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(project))
     with pytest.raises(EnvironmentMissing, match=r"cannot be run in .*: No such file"):
-        Git(project if missing == "git" else project / "gone").run("status")
+        Git(project).run("status")
+
+
+def test_a_folder_that_was_moved_is_named_and_not_git(project: Path) -> None:
+    with pytest.raises(EnvironmentMissing) as raised:
+        Git(project / "gone").run("status")
+    assert raised.value.message == f"there is no folder {project / 'gone'}"
+    assert raised.value.hint == "if it was moved or renamed, move it back"
 
 
 ACTS: dict[str, Callable[[Git], object]] = {

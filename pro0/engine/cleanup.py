@@ -53,8 +53,8 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
             lease.drop()
     if kept_work:
         host, elsewhere, place = kept_work[0].partition(":")
-        hint = f"look: git log HEAD..{kept_work[0]}; merge it, or leave it"
-        if elsewhere:
+        hint = checkouts.next_step(kept_work[0])
+        if elsewhere and "/" not in host:
             hint = f"it is on {host}, in worktrees/{place} of PRO0_HOME there"
         raise Kept(f"{name} is removed; not merged, so kept: {', '.join(kept_work)}", hint=hint)
     return f"{name} is removed"

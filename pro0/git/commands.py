@@ -25,6 +25,7 @@ PASSING = tuple(map(os.strerror, (ENOSPC, EDQUOT, EMFILE, ENFILE, EAGAIN, ENOMEM
 LOCKED = ".lock': File exists."
 FATAL = 128
 """The exit code of git for an unreadable file or name."""
+MOVED = "if it was moved or renamed, move it back"
 _WHO = {
     "GIT_AUTHOR_NAME": "pro0",
     "GIT_AUTHOR_EMAIL": "pro0@localhost",
@@ -183,6 +184,8 @@ class Git:
                     start_new_session=True,
                 )
             except OSError as error:
+                if isinstance(error, FileNotFoundError) and looking.is_gone(self.folder):
+                    raise EnvironmentMissing(f"there is no folder {self.folder}", hint=MOVED) from None
                 raise EnvironmentMissing(f"git cannot be run in {self.folder}: {error.strerror}") from None
             with process:
                 try:

@@ -162,6 +162,13 @@ def test_a_healthy_home_is_left_as_it_is(pro0: Pro0, home: Path, team: Context) 
     assert tree(home) == before
 
 
+def test_a_project_that_was_moved_is_named(pro0: Pro0, team: Context, project: Path) -> None:
+    project.rename(project.with_name("moved"))
+    checked = pro0("doctor", "-t", "alpha")
+    assert f"there is no folder {project}, which is its project" in checked.out, checked
+    assert "fix: move it back, or end the team: pro0 team stop alpha, then: pro0 team cleanup alpha" in checked.out
+
+
 def test_modes_are_tightened(pro0: Pro0, home: Path, team: Context) -> None:
     """Reliability 32; a file that is not of pro0 stays as it is."""
     foreign = home / "teams" / "alpha" / "notes.txt"

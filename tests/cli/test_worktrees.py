@@ -4,6 +4,7 @@ import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -67,6 +68,20 @@ def test_without_an_archive_no_worktree_goes(cli: Cli, home: Path, project: Path
     assert (bobs / "work").read_text() == "bob's\n"
     removed = cli("team", "cleanup", "eta", "--no-archive")
     assert (removed.code, "not merged, so kept: teams/eta/bob\n" in removed.err) == (7, True), removed
+    assert git(project, "show", "teams/eta/bob:work") == "bob's"
+
+
+def test_the_worktrees_of_a_project_that_was_moved_stay_and_are_saved_later(
+    pro0: Pro0, home: Path, project: Path, bobs: Path
+) -> None:
+    """behaviour 3.10: what is kept there is no branch, and is not called one"""
+    moved = project.rename(project.with_name("moved"))
+    removed = pro0("team", "cleanup", "eta")
+    assert (removed.code, f"{bobs} stays: there is no folder {project}" in removed.err) == (7, True), removed
+    look = f"git -C {quote(str(bobs))} status; once git can work there: pro0 doctor --repair"
+    assert removed.err.endswith(f"hint: look: {look}\n")
+    moved.rename(project)
+    assert pro0("doctor", "--repair", "--yes").code == 0
     assert git(project, "show", "teams/eta/bob:work") == "bob's"
 
 

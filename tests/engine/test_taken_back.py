@@ -28,7 +28,7 @@ def busy(alpha: Crew) -> Crew:
 
 def asked(alpha: Crew, *, member: bool) -> "Future[object]":
     """Ask for an end, and wait for it elsewhere, until somebody has heard "not yet"."""
-    pool = ThreadPoolExecutor(1)
+    pool, waits = ThreadPoolExecutor(1), Future[object]()
     if member:
         seat = members.shutdown(alpha.context, "w1", timeout=LONG)
         waits = pool.submit(outcomes.shut_down, alpha.team, seat, alpha.shown.append)

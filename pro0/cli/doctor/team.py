@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from pro0 import processes
+from pro0 import looking, processes
 from pro0.cli.doctor.checks import Check, Health
 from pro0.cli.doctor.home import REPAIR
 from pro0.errors import ErrorCode, Pro0Error, StoreError
@@ -108,6 +108,9 @@ def _finding(error: Pro0Error) -> Finding:
 def _unsound(team: TeamStore) -> Iterator[Finding]:
     """Yield the contradictions between readable files."""
     desired, runtime, listed = readable(team.wanted), readable(team.runtime), readable(team.tasks)
+    if (config := readable(team.config)) and looking.is_gone(config.project):
+        way = f"move it back, or end the team: pro0 team stop {team.name}, then: pro0 team cleanup {team.name}"
+        yield Finding(f"there is no folder {config.project}, which is its project", way)
     for name in _addresses(team):
         yield from examine(team.mailbox(name)).findings
     if crash := health.crash(team.paths.lead_errors):

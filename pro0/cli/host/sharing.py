@@ -100,11 +100,12 @@ def leave(team: str | None, machine: str | None, force: bool) -> None:
         write(f"{machine} takes no part in {context.team.name} any more{members}")
         return
     from pro0.engine.machines import leave as leave_team
+    from pro0.ops.work import checkouts
 
     kept = leave_team(store(), context.team, context, talk(), force=force)
     if kept:
-        hint = f"look: git log HEAD..{kept[0]}; merge it, or leave it"
-        raise Kept(f"this machine has left {context.team.name}; not merged, so kept: {', '.join(kept)}", hint=hint)
+        what = f"this machine has left {context.team.name}; not merged, so kept: {', '.join(kept)}"
+        raise Kept(what, hint=checkouts.next_step(kept[0]))
     write(f"this machine has left {context.team.name}")
 
 

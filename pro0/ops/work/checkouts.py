@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 from pro0 import looking
 from pro0.errors import Pro0Error
@@ -30,6 +31,13 @@ def clear(folder: Path, project: Path | None, say: Say, *, save: bool = True) ->
     with suppress(OSError):
         folder.rmdir()
     return not_removed
+
+
+def next_step(kept: str) -> str:
+    """Return how a person sees to what was kept: a branch, or the path of a worktree."""
+    if kept.startswith("/"):
+        return f"look: git -C {quote(kept)} status; once git can work there: pro0 doctor --repair"
+    return f"look: git log HEAD..{kept}; merge it, or leave it"
 
 
 def unmerged(team: TeamStore, project: Path) -> list[str]:
