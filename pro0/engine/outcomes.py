@@ -35,6 +35,8 @@ READY_PATIENCE = 5.0
 """Seconds for a running program to show a state. Some never do, so the client then says that and waits no longer."""
 ENDING_PATIENCE = 30.0
 """Seconds for ending beyond the request's time-out: TERM, KILL, and the lead's own sweep."""
+RECORDING_PATIENCE = 10.0
+"""Seconds for the lead to record who stays, once it has taken a request back."""
 
 
 def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatState]:
@@ -198,7 +200,8 @@ class _Request:
         self._take(wish)
 
     def _take(self, wish: ShutdownWish) -> None:
-        self._wish, self._deadline = wish, min(time.monotonic() + wish.timeout + ENDING_PATIENCE, self._latest)
+        self._wish, self._missing = wish, inf
+        self._deadline = min(time.monotonic() + wish.timeout + ENDING_PATIENCE, self._latest)
 
     def stands(self) -> bool:
         """Return True while it is worth waiting."""
@@ -206,14 +209,15 @@ class _Request:
 
     def look(self, subject: str, present: ShutdownWish | None) -> None:
         """Go over to the request that is present; raises Refused when somebody stays, or when it was taken back."""
-        # Who stays is recorded before a request goes, so it is read after.
         for refusal in self._team.runtime.read().refusals:
             if refusal.request_id == self._wish.id:
                 raise _stayed(refusal)
         if present is None:
-            what = f"{subject} goes on: the request to end was taken back"
-            raise Refused(what, code=ErrorCode.STAYS, hint=f"who did it: pro0 team logs -t {self._team.name}")
-        if present.id != self._wish.id:
+            self._missing = min(self._missing, time.monotonic())
+            if time.monotonic() - self._missing >= RECORDING_PATIENCE:
+                what = f"{subject} goes on: the request to end was taken back"
+                raise Refused(what, code=ErrorCode.STAYS, hint=f"who did it: pro0 team logs -t {self._team.name}")
+        elif present.id != self._wish.id:
             self._take(present)
 
 

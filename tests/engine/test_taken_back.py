@@ -1,12 +1,14 @@
 """Two ask for one end, or a request is taken back: whoever waits is told (3.9)."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Timer
 
 import pytest
+from msgspec.structs import replace
 
 from pro0.engine import outcomes
 from pro0.errors import Refused
-from pro0.model.runtime import State
+from pro0.model.runtime import Refusal, State
 from pro0.model.task import Draft, Status
 from pro0.ops.team import members, teams
 from tests.engine.crew import PATIENCE, Crew
@@ -71,3 +73,22 @@ def test_who_waits_for_a_stop_is_told_when_the_team_is_to_go_on(busy: Crew) -> N
     teams.resume(busy.context)
     with pytest.raises(Refused, match="alpha goes on: the request to end was taken back"):
         first.result(PATIENCE)
+
+
+def test_who_stays_is_heard_though_the_request_goes_first(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lead takes the request back, and then records who stays."""
+    monkeypatch.setattr(outcomes, "LEAD_PAUSE", PATIENCE)
+    wish = teams.stop(alpha.context).stop
+    assert wish
+    teams.resume(alpha.context)
+
+    def record() -> None:
+        with alpha.team.runtime.change("a test") as change:
+            refusal = Refusal(request_id=wish.id, stayed={"w1": "it does not answer"})
+            change.value = replace(change.value, refusals=(refusal,))
+
+    late = Timer(0.5, record)
+    late.start()
+    with pytest.raises(Refused, match="w1 stays: it does not answer"):
+        outcomes.stopped(alpha.team, wish, alpha.shown.append)
+    late.join()
