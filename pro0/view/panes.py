@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from pro0.model.runtime import ENDED
+from pro0.model.runtime import ENDED, Phase
 from pro0.view.bar import HINT
 from pro0.view.news import News
 from pro0.view.pane import Pane
@@ -95,8 +95,11 @@ class Panes:
         if pane.gone:
             return f"{pane.name} is gone: {HINT}"
         member = self._news.member(pane.name)
-        restart = f": pro0 member restart {pane.name}" if member and member.state in ENDED else ""
-        return f"{pane.name} has no terminal now{restart}"
+        if member is None or member.state not in ENDED:
+            return f"{pane.name} has no terminal now"
+        goes_on = self._news.status is None or self._news.status.phase is Phase.RUNNING
+        way = f"member restart {pane.name}" if goes_on else "team resume"
+        return f"{pane.name} has no terminal now: pro0 {way}"
 
     def _recall_shown(self) -> None:
         """Request the last screen of the shown member, once for each of its ends."""

@@ -1,8 +1,9 @@
 """Which pane is shown, and what it says while it has no rows."""
 
 import pytest
+from msgspec.structs import replace
 
-from pro0.model.runtime import State
+from pro0.model.runtime import Phase, State
 from pro0.view.pane import Pane
 from pro0.view.panes import Panes
 from tests.view.test_board import member, news
@@ -22,6 +23,18 @@ def test_nothing_untrue_is_said_of_one_that_has_ended_while_its_screen_is_looked
     assert panes.shown.nothing == "w1 has shown nothing"
     asked[0].remember(["Traceback: boom"])
     assert panes.shown.rows == ["Traceback: boom"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "way"),
+    [(Phase.RUNNING, "member restart w1"), (Phase.STOPPING, "team resume"), (Phase.STOPPED, "team resume")],
+)
+def test_the_way_back_is_one_that_a_stopped_team_takes(phase: Phase, way: str) -> None:
+    panes = Panes((80, 24), lambda _pane: None)
+    look = news(member("w1", State.SHUTDOWN))
+    assert look.status
+    panes.meet(replace(look, status=replace(look.status, phase=phase)))
+    assert panes.notice() == f"w1 has no terminal now: pro0 {way}"
 
 
 def panes_of(*names: str) -> Panes:
