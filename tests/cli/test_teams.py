@@ -345,12 +345,27 @@ def test_a_start_of_which_nothing_lives_is_undone(pro0: Pro0, home: Path, monkey
     assert not list(home.rglob("*alpha*"))
 
 
+@pytest.mark.parametrize("mode", ["in-process", "tmux"])
 @pytest.mark.parametrize("kind", ["dumb", ""])
-def test_a_terminal_that_cannot_draw_is_said_to(kind: str, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a shell of an editor the view would be a heap of sequences."""
+def test_a_terminal_that_cannot_draw_is_said_to(
+    kind: str, mode: str, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a shell of an editor the view would be a heap of sequences, and tmux says what no person understands."""
     monkeypatch.setenv("TERM", kind)
+    monkeypatch.setattr(attaching, "command", lambda _team: ("tmux", "attach-session"))
     with team.team.config.change("test") as config:
-        config.value = replace(config.value, mode="in-process")
+        config.value = replace(config.value, mode=mode)
     with pytest.raises(EnvironmentMissing, match="TERM is dumb, or not set") as missing:
         attaching.show(team)
     assert "pro0 team status -t alpha --watch" in (missing.value.hint or "")
+
+
+def test_a_switch_inside_tmux_needs_no_terminal_that_draws(team: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    switch, become = ("tmux", "switch-client"), list[tuple[str, ...]]()
+    monkeypatch.setattr(attaching, "command", lambda _team: switch)
+    monkeypatch.setattr(attaching, "execute", become.append)
+    with team.team.config.change("test") as config:
+        config.value = replace(config.value, mode="tmux")
+    attaching.show(team)
+    assert become == [switch]

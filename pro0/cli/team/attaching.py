@@ -10,7 +10,7 @@ from pro0.model.runtime import ENDED, Phase
 from pro0.ops.context import Context
 from pro0.store.teams import TeamStore
 
-IN_PROCESS, HEADLESS = "in-process", "headless"
+IN_PROCESS, HEADLESS, TMUX = "in-process", "headless", "tmux"
 
 
 def show(context: Context, member: str = "") -> None:
@@ -36,6 +36,8 @@ def show(context: Context, member: str = "") -> None:
 
         follow(context.team)
     else:
+        if mode == TMUX and "switch-client" not in argv:
+            _drawable(context.team.name)
         execute(argv)
 
 
