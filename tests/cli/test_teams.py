@@ -345,6 +345,24 @@ def test_a_start_of_which_nothing_lives_is_undone(pro0: Pro0, home: Path, monkey
     assert not list(home.rglob("*alpha*"))
 
 
+@pytest.mark.parametrize("given", [("task", "create", "two"), ("send", "w1", "hello"), ("broadcast", "hello")])
+def test_what_a_team_was_given_while_it_started_outlives_a_start_that_fails(
+    given: tuple[str, ...], pro0: Pro0, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No acknowledged task or message is lost: a set-up may take minutes before it fails."""
+
+    def fails(*_: object) -> bool:
+        assert pro0(*given, "-t", "alpha").code == 0
+        raise EnvironmentMissing("the lead of alpha ended at once")
+
+    monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", fails)
+    called = pro0("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell", "--task", "one")
+    assert called.code == 6, called
+    assert "the team stays, with what it was given meanwhile: pro0 team status -t alpha" in called.err
+    titles = {task["title"] for task in json.loads(pro0("task", "list", "-t", "alpha", "--json").out)}
+    assert titles == ({"one", "two"} if "two" in given else {"one"})
+
+
 @pytest.mark.parametrize("mode", ["in-process", "tmux"])
 @pytest.mark.parametrize("kind", ["dumb", ""])
 def test_a_terminal_that_cannot_draw_is_said_to(

@@ -129,7 +129,7 @@ def start(
         if max_cost is not None:
             costs.limit(replace(context, vouch=in_process), max_cost)  # a first limit changes none, so it is no verdict
         new_tasks = tasks.create(context, first_tasks) if first_tasks else []
-        _bring_up(context, drafts, settings, early)
+        _bring_up(context, drafts, settings, early, len(new_tasks))
     if warning := beyond_all(context, new_tasks):
         say(f"Warning: {warning}")
     _tell(context, as_json=as_json)
@@ -238,7 +238,9 @@ def _early_lead(name: str, settings: Settings) -> "EarlyLead":
     return EarlyLead(store().team(name), kept.variables, settings.teammate_mode)
 
 
-def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings, early: "EarlyLead") -> None:
+def _bring_up(
+    context: Context, drafts: list[SeatDraft], settings: Settings, early: "EarlyLead", first_tasks: int
+) -> None:
     """Start lead and members; a team in which nothing started is removed again."""
     from pro0.engine.outcomes import started
 
@@ -250,15 +252,20 @@ def _bring_up(context: Context, drafts: list[SeatDraft], settings: Settings, ear
             need_lead(context.team, show, early)
             started(context.team, seats, show)
     except Pro0Error:
-        _undo(context)
+        _undo(context, first_tasks)
         raise
 
 
-def _undo(context: Context) -> None:
+def _undo(context: Context, first_tasks: int) -> None:
     if any(seat.state not in ENDED for seat in context.team.runtime.read().seats):
         say(f"the team stays, with those who live: pro0 team status -t {context.team.name}")
         return
     from pro0.engine.cleanup import cleanup
+    from pro0.ops.team.archives import was_used
+
+    if was_used(context.team, first_tasks):
+        say(f"the team stays, with what it was given meanwhile: pro0 team status -t {context.team.name}")
+        return
 
     try:
         cleanup(store(), context.team.name, force=True, show=talk(), keep=False)

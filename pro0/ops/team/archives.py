@@ -8,12 +8,15 @@ import msgspec
 from pro0.errors import BadInput, NotFound, Pro0Error
 from pro0.model import ids
 from pro0.model.caller import THE_HUMAN
+from pro0.model.message import MessageType
 from pro0.ops.context import Context
 from pro0.ops.team import needs
 from pro0.ops.team.status import counts
 from pro0.rules.tasks.board import Board
 from pro0.store.removal.archive import Archive
 from pro0.store.teams import Store, TeamStore
+
+_WORDS = (MessageType.MESSAGE, MessageType.BROADCAST)
 
 
 class ArchivedTeam(msgspec.Struct, frozen=True):
@@ -97,5 +100,16 @@ def holds_work(team: TeamStore) -> bool:
         return any(
             head.sealed or any(message.type not in needs.OF_A_STOP for message in head.messages) for head in heads
         )
+    except Pro0Error:
+        return True
+
+
+def was_used(team: TeamStore, first_tasks: int) -> bool:
+    """Return True when a team has got more than its first tasks, or words of somebody; unreadable is never empty."""
+    try:
+        if team.tasks.read().next_id > first_tasks + 1:
+            return True
+        heads = [team.mailbox(address).head.read() for address in team.mailbox_owners()]
+        return any(head.sealed or any(letter.type in _WORDS for letter in head.messages) for head in heads)
     except Pro0Error:
         return True
