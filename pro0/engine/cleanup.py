@@ -38,6 +38,15 @@ def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = Tr
     With `keep`, an archive of its documents is made. Raises Refused for a live session, and Kept for branches or
     worktrees left on purpose.
     """
+    try:
+        return _cleanup(store, name, force=force, show=show, keep=keep)
+    except NotFound:
+        if store.team(name).exists():
+            raise
+        return None  # somebody else was faster
+
+
+def _cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool) -> str | None:
     team = store.team(name)
     refuse_if_joined(team)
     with or_without_database(store, team):

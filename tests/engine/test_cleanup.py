@@ -1,9 +1,11 @@
 """Cleanup: refused while a session lives, then whole, and again (rulings 3.10, AC-75)."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from pro0.engine import cleanup as cleaning
 from pro0.engine.cleanup import cleanup
 from pro0.errors import NotFound, Pro0Error, Refused
 from pro0.model.task import Draft
@@ -11,6 +13,7 @@ from pro0.ops.mail import messages
 from pro0.ops.tasks import tasks
 from pro0.ops.team import members
 from pro0.ops.team.members import SeatDraft
+from pro0.store.lease import Lease
 from tests.engine.crew import PATIENCE, Crew, kill
 from tests.waiting import wait_until
 
@@ -129,3 +132,16 @@ def test_another_team_is_left_alone(alpha: Crew) -> None:
     with pytest.raises(Pro0Error):
         alpha.team.require()
     assert cleanup(alpha.store, "beta", force=False, show=alpha.shown.append) == "beta is removed"
+
+
+def test_of_two_who_remove_a_team_none_fails(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """3.10: a team that is not there is nothing to clean"""
+    take_over = cleaning.take_over
+
+    def later(*words: Any, **named: Any) -> Lease:
+        monkeypatch.setattr(cleaning, "take_over", take_over)
+        assert clean(alpha) == "alpha is removed"
+        return take_over(*words, **named)
+
+    monkeypatch.setattr(cleaning, "take_over", later)
+    assert clean(alpha) is None
