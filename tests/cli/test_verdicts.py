@@ -18,6 +18,7 @@ from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, make, seat
+from tests.cli.test_warm import served
 from tests.conftest import Result
 from tests.forks import start_in_terminal
 
@@ -149,6 +150,15 @@ def test_in_a_terminal_it_is(words: tuple[str, ...], gated: Callable[..., Result
     called = typed("task", *words)
     assert "no terminal" not in called.out
     assert called.code == (4 if words[0] == "close" else 0), called
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a warm process works on Linux alone")
+@pytest.mark.parametrize("line", ["verdict", "gate"])
+def test_in_a_terminal_it_is_also_while_a_lead_works(line: str, gated: Callable[..., Result], home: Path) -> None:
+    """A warm process has no terminal: it leaves the question to the command itself, as long as nothing was done."""
+    with served(Context(Store(home).team("alpha"), THE_HUMAN)):
+        called = typed(*LINES[line])
+    assert called.code == 0, called
 
 
 def test_a_grant_is_given_in_a_terminal_and_taken_by_the_shell(

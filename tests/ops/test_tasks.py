@@ -283,7 +283,7 @@ def test_a_question_in_the_moment_of_a_change_is_not_taken_away(
         return in_time(what)
 
     monkeypatch.setattr(shared, "change", late)
-    with pytest.raises(Refused, match="no verdict: change what 1 waits for"):
+    with pytest.raises(Refused, match="no verdict: change what task-1 waits for"):
         act(without_verdicts(team))
     assert tasks.show(w1, "1").awaiting
     assert act(human(team)).id == "task-1"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ def edit_as_a_person(context: Context, verb: str, id: str, change_it: Edit, fiel
         gated = bool(task.requires or task.awaiting or task.unagreed)
         return gated and (fields is None or fields.requires is not None or fields.run is not None)
 
-    return _with_verdict(context, f"change what {id} waits for", takes_away, verb, id, change_it)
+    return _with_verdict(context, f"change what {task_id(id)} waits for", takes_away, verb, id, change_it)
 
 
 def _with_verdict(
@@ -81,11 +82,18 @@ def _with_verdict(
             raise _NeedsVerdict
         return change_it(tasks)
 
-    try:
-        return edit(context, verb, id, unproved, with_relatives=with_relatives)
-    except _NeedsVerdict:  # a person may take long, so nobody waits for the list meanwhile
-        context.person(verdict, about_task=True)
-        return edit(context, verb, id, change_it, with_relatives=with_relatives)
+    if not needs_one(_as_it_is(context, id)):
+        with suppress(_NeedsVerdict):  # it came to need one meanwhile
+            return edit(context, verb, id, unproved, with_relatives=with_relatives)
+    context.person(verdict, about_task=True)  # a person may take long, so nobody waits for the list meanwhile
+    return edit(context, verb, id, change_it, with_relatives=with_relatives)
+
+
+def _as_it_is(context: Context, id: str) -> Task:
+    """Return a task, live or archived, as the caller was shown it."""
+    listed = recalled(context, context.team.require().tasks.read(), {task_id(id)})
+    _require_same(context, listed, id)
+    return changes.find(listed, task_id(id))
 
 
 def edit(context: Context, verb: str, id: str, change_it: Edit, *, with_relatives: bool = False) -> Task:
