@@ -254,7 +254,8 @@ def page() -> str:
     head += "Every key is printed, whether it has its default or not.\n"
     error = '{"error":{"code":"no_team","message":"…","hint":"…"}}'
     head += (
-        f"An error is one line on stderr, with a code of the [reference](../reference.md).\n\n```json\n{error}\n```\n\n"
+        "An error is said in words on stderr, and its last line there is JSON with a code of the "
+        f"[reference](../reference.md).\n\n```json\n{error}\n```\n\n"
     )
     rows = [
         (f"`pro0 {name}`", f"{'one a line: ' * (name in LINES)}{_told(shape, found['$defs'])}")

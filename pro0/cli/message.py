@@ -119,7 +119,8 @@ def inbox(
 
     A person's messages are marked as read once they are shown; those of a member's session by its next `inbox` call, or
     by --ack. A session gets very many messages in parts: a line on stderr says how many more are unread.
-    --json prints a list of {mailbox, message {id, seq, from, to, type, content, timestamp, read, inReplyTo}, again}.
+    --json prints a list of {mailbox, message {id, seq, from, to, type, content, timestamp, read, inReplyTo, urgent},
+    again}.
 
     \b
     Examples:

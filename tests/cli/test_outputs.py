@@ -1,6 +1,7 @@
 """What each command prints with --json fits docs/outputs.json, which is made of the types (issue 18, must show 2)."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -95,6 +96,34 @@ def test_it_has_every_command_with_json_and_no_other() -> None:
     assert printing == {*outputs.OUTPUTS, *outputs.LINES} == set(SCHEMA["properties"])
     acts = [f"task {words.split()[0]}" for words in (*AFTER_CLAIM, *AFTER_FAILURE, *WAITING)]
     assert {*map(name_of, WORDS), *acts, *ELSEWHERE} == set(outputs.OUTPUTS)
+
+
+def test_the_help_of_a_command_names_every_key() -> None:
+    """Of what is one object or a list of one kind; keys within keys are left out here."""
+    said = {name.removeprefix("pro0 "): " ".join((command.help or "").split()) for name, command in commands()}
+    shapes = {name: re.search(r"--json prints (?:a list of )?(\{.*)", text) for name, text in said.items()}
+    named = {name: _outermost(shape[1]) for name, shape in shapes.items() if shape and name in SCHEMA["properties"]}
+    assert len(named) > 15
+    assert named == {name: _keys(SCHEMA["properties"][name]) for name in named}
+
+
+def _outermost(shape: str) -> set[str]:
+    """Return the keys of the braces that a text begins with."""
+    depth, words = 0, ""
+    for letter in shape:
+        depth += (letter in "{[") - (letter in "}]")
+        if not depth:
+            break
+        words += letter if depth == 1 else ""
+    return {key.strip("{}[]: ").split()[0].rstrip(":") for key in words.split(",")}
+
+
+def _keys(shape: dict[str, Any]) -> set[str]:
+    """Return the keys of an object, or of those in a list; of several kinds the first counts."""
+    if "$ref" in shape:
+        return _keys(SCHEMA["$defs"][shape["$ref"].rpartition("/")[2]])
+    inner = shape.get("items") or next(iter(shape.get("anyOf", [])), None)
+    return _keys(inner) if inner else set(shape["properties"])
 
 
 @pytest.mark.parametrize("words", a_few(WORDS, 20), ids=" ".join)

@@ -40,6 +40,17 @@ def test_an_answer_says_how_the_work_goes_on(what: str) -> None:
     assert said == f"{verdict} {about}: {then}"
 
 
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (Act.REOPEN, 'reopened the task; it had ended with "no longer"'),
+        (Act.RETRY, 'wants it tried again; it had failed with "no longer"'),
+    ],
+)
+def test_a_cancelled_task_that_is_reopened_had_not_failed(act: Act, said: str) -> None:
+    assert answers.answer(Remark(T0, HUMAN, "", act, asked="no longer", to=Status.PENDING)) == said
+
+
 def entry(act: Act, text: str = "", actor: str = HUMAN) -> Entry:
     kind = Awaiting.INPUT if actor == HUMAN and act not in GRANTS else None
     return Entry(at=T0, actor=actor, act=act, text=text, kind=kind)

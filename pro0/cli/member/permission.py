@@ -38,7 +38,7 @@ def answer(request: str, choice: str | None, text: str | None, team: str | None,
     `always` allows it for the rest of the session, if the agent offers that. TEXT is the reason for `deny`, which the
     agent reads. The agent's own dialog stays open in its pane, and the first answer counts.
 
-    --json prints {id, agentId, incarnation, tool, input, key, choices, at, answer, outcome}.
+    --json prints {id, agentId, incarnation, tool, input, key, choices, at, answer, outcome, asker, machine}.
 
     \b
     Examples:

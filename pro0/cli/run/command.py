@@ -142,7 +142,7 @@ def run(
       <promise>EJECT: reason</promise>              only a person can do it
 
     Exit 0 when all that could be done is done, 1 when an agent failed or is stuck, a limit is reached, or a task
-    failed. --json prints one event per line: at, event, task, text, number, spent, code.
+    failed. --json prints one event per line: at, incarnation, event, task, text, number, spent, unpriced, code.
 
     \b
     Examples:

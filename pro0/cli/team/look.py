@@ -91,8 +91,8 @@ def status(team: str | None, watch: bool, as_json: bool) -> None:
     --json prints name, project, mode, modeReason, phase, paused, lead {pid, state}, outside (the same of your own agent
     that leads the team, or null), members [{name, agentId, agent, state, task, pid, pane, since, startedAt, unread,
     note, incarnation, model, effort, permissionMode, plan, turn}], tasks {status: count}, attention [{id, kind,
-    subject, what, why, since, command, member, look}] and limits [{agent, until, named, note}]; with --watch one such
-    line for every change.
+    subject, what, why, since, command, member, awaiting, request, look}] and limits [{agent, until, named, note}]; with
+    --watch one such line for every change.
 
     \b
     Examples:

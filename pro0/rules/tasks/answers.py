@@ -96,7 +96,8 @@ def answer(remark: Remark, owner: str = "the") -> str:
     about = f"{owner} {remark.kind.upper()}" if remark.kind else ""
     about = f"{about} {_quoted(remark.asked)}".rstrip() if remark.kind else _quoted(remark.asked)
     if remark.act not in (Act.APPROVE, Act.REJECT):
-        after = f"; it waited for {about}" if remark.kind else f"; it had failed with {about}" if about else ""
+        ended = "ended" if remark.act == Act.REOPEN else "failed"  # what is reopened may have been cancelled
+        after = f"; it waited for {about}" if remark.kind else f"; it had {ended} with {about}" if about else ""
         return f"{_OTHERS.get(remark.act or '', 'answered')}{after}"
     return f"{'approved' if remark.act == Act.APPROVE else 'rejected'} {about or 'it'}: {_next(remark)}"
 
