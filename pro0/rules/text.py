@@ -26,14 +26,14 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def checked(text: str, noun: str, limit: int = TEXT_LIMIT) -> str:
+def checked(text: str, noun: str, limit: int = TEXT_LIMIT, hint: str = "put it in a file and name the file") -> str:
     """Return the text, or raise BadInput for invalid Unicode or over `limit` bytes of UTF-8."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
         raise BadInput(f"the {noun} is not valid Unicode text", hint="it holds a lone surrogate; pass UTF-8") from None
     if size > limit:
-        raise BadInput(f"the {noun} has {size} bytes, more than {limit}", hint="put it in a file and name the file")
+        raise BadInput(f"the {noun} has {size} bytes, more than {limit}", hint=hint)
     return text
 
 
@@ -68,7 +68,7 @@ def one_line(text: str, noun: str, limit: int = LINE_LIMIT, hint: str | None = N
     """Return a text without its margins. Raise BadInput for several lines or over `limit` bytes."""
     if "\n" in text or "\r" in text:
         raise BadInput(f"the {noun} is more than one line", hint=hint)
-    return checked(text.strip(), noun, limit)
+    return checked(text.strip(), noun, limit, hint or "make it shorter")
 
 
 def visible(text: str) -> str:

@@ -10,6 +10,8 @@ _KINDS = {
     "array": "a list",
     "object": "a mapping of names to values",
     "null": "nothing",
+    "date": "a date",
+    "datetime": "a date and time",
 }
 _EXPECTED = re.compile(r"Expected `([a-z |]+)`(.*?)(?:, got `([a-z]+)`)?")
 _FIELD = re.compile(r"Object (contains unknown|missing required) field `(.*)`")

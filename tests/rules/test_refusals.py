@@ -201,7 +201,7 @@ MAKING: dict[str, Case] = {
     ),
     "a long title": (
         lambda: make(listed(), Draft(title="x" * 1025)), 2, "bad_input", "the title has 1025 bytes, more than 1024",
-        "put it in a file and name the file",
+        "put the rest into --description",
     ),
     "a long description": (
         lambda: make(listed(), Draft(title="a", description="x" * 262145)), 2, "bad_input",

@@ -59,4 +59,4 @@ def test_what_nobody_knows_is_said_as_it_is(said: str) -> None:
 
 
 def test_a_kind_that_nobody_knows_keeps_its_name() -> None:
-    assert validation_message(ValueError("Expected `datetime`, got `ext`")) == "it must be datetime, not ext"
+    assert validation_message(ValueError("Expected `datetime`, got `ext`")) == "it must be a date and time, not ext"

@@ -16,6 +16,11 @@ from pro0.rules.validation import validation_message
 
 _REFERENCES = ("key", "parent")
 _LISTS = ("blockedBy", "labels")
+_UNQUOTED = tuple(
+    f"must be a text, not {kind}"
+    for kind in ("true or false", "a whole number", "a number", "a date", "a date and time")
+)
+"""What YAML takes words such as no, 12 and 2024-01-01 for."""
 _SHAPE = "a list of tasks, or {tasks: [...]}"
 
 
@@ -62,13 +67,16 @@ def _draft(item: object, where: str) -> Draft:
     try:
         return convert({key: value for key, value in fields.items() if value is not None}, Draft)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{where}: {validation_message(error)}", hint=_hint(fields)) from None
+        message = validation_message(error)
+        raise BadInput(f"{where}: {message}", hint=_hint(fields, message)) from None
 
 
-def _hint(fields: Iterable[str]) -> str:
+def _hint(fields: Iterable[str], message: str) -> str:
     draft_fields = Draft.__struct_encode_fields__
     near = next((nearest(name, draft_fields) for name in fields if name not in draft_fields), "")
-    return f"did you mean {near}?" if near else "pro0 task create --help lists the fields"
+    if near:
+        return f"did you mean {near}?"
+    return 'quote it: "…"' if message.endswith(_UNQUOTED) else "pro0 task create --help lists the fields"
 
 
 def _camel(key: str) -> str:

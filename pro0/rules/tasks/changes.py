@@ -4,7 +4,7 @@ Each function returns a whole new list, or raises and changes nothing. Tasks tha
 change. Notices go into the list's outbox. So one write commits the act, its consequences and its notices.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -131,8 +131,10 @@ def assigned(task: Task, to: str, notice_id: str) -> tuple[str, str, str]:
     return to, notice_id, f"{task.id} is assigned to you: {task.title}"
 
 
-def acyclic(tasks: TaskList) -> None:
+def acyclic(tasks: TaskList, called: Mapping[str, str] | None = None) -> None:
     """Raise Refused for a cycle of waits: a task waits for its dependencies, a parent for its subtasks.
+
+    It names a task that is not made yet as whoever asks for it does, if it is `called` something.
 
     A subtask of a supervised parent waits for that parent's own work too. A settled task waits for nothing, and may be
     in the archive.
@@ -144,9 +146,8 @@ def acyclic(tasks: TaskList) -> None:
         if task.parent in waits:
             waits[task.parent].append(task.id)
     if cycle := graph.cycle(waits):
-        raise Refused(
-            f"that makes a dependency cycle: {graph.arrows(cycle)}", code=ErrorCode.CYCLE, hint="drop one of them"
-        )
+        arrows = graph.arrows([(called or {}).get(id, id) for id in cycle])
+        raise Refused(f"that makes a dependency cycle: {arrows}", code=ErrorCode.CYCLE, hint="drop one of them")
 
 
 def _turns(board: Board) -> dict[str, list[str]]:

@@ -39,7 +39,7 @@ def create(
     new = [_task_of_draft(id, draft, keys, task_ids, caller, now) for id, draft in ids.items()]
     _below_open_parents(tasks, new)
     changed = replace(tasks, next_id=tasks.next_id + len(new), tasks=(*tasks.tasks, *new))
-    acyclic(changed)
+    acyclic(changed, {id: key for key, id in keys.items()})
     _below_its_own(Board(changed.tasks), new, caller)
     _delegated_by_who_may(Board(changed.tasks), new, caller)
     limits.check(Board(changed.tasks), new, bounds)
@@ -68,11 +68,11 @@ def resolve(name: str, keys: dict[str, str], task_ids: set[str]) -> str:
     return id
 
 
-def dependencies(id: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return dependencies, each once, or raise Refused for a task depending on itself."""
+def dependencies(id: str, names: Iterable[str], called: str | None = None) -> tuple[str, ...]:
+    """Return dependencies, each once, or raise Refused for a task, or what it is `called`, depending on itself."""
     each = tuple(dict.fromkeys(names))
     if id in each:
-        raise Refused(f"{id} cannot depend on itself", code=ErrorCode.CYCLE)
+        raise Refused(f"{called or id} cannot depend on itself", code=ErrorCode.CYCLE)
     return each
 
 
@@ -118,7 +118,7 @@ def _task_of_draft(
         run=command(draft.run),
         timeout=time_limit(draft.timeout),
         parent=resolve(draft.parent, keys, task_ids) if draft.parent else None,
-        dependencies=dependencies(id, [resolve(name, keys, task_ids) for name in draft.blocked_by]),
+        dependencies=dependencies(id, [resolve(name, keys, task_ids) for name in draft.blocked_by], draft.key),
         priority=priority.checked(priority.USUAL if draft.priority is None else draft.priority),
         role=text.one_line(draft.role, "role") or None if draft.role else None,
         requires=draft.requires,

@@ -84,7 +84,7 @@ def take_over(
     ids = {ticket.origin: f"task-{tasks.next_id + place}" for place, ticket in enumerate(new)}
     created = _all(new, {**imported, **ids}, caller, now)
     changed = replace(tasks, next_id=tasks.next_id + len(created), tasks=(*tasks.tasks, *created))
-    acyclic(changed)
+    acyclic(changed, {id: origin for origin, id in ids.items()})
     limits.check(Board(changed.tasks), created, bounds)
     changed = follow(changed, now, {task.parent for task in created})
     board = Board(changed.tasks)
