@@ -41,14 +41,17 @@ def test_an_answer_says_how_the_work_goes_on(what: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "said"),
+    ("act", "to", "said"),
     [
-        (Act.REOPEN, 'reopened the task; it had ended with "no longer"'),
-        (Act.RETRY, 'wants it tried again; it had failed with "no longer"'),
+        (Act.REOPEN, Status.PENDING, 'reopened the task; it had ended with "no longer"'),
+        (Act.RETRY, Status.PENDING, 'wants it tried again; it had failed with "no longer"'),
+        (Act.CLOSE, Status.COMPLETED, 'closed the task as it is; it had failed with "no longer"'),
+        (Act.CLOSE, Status.IN_PROGRESS, 'closed the task as it is, up to its gate; it had failed with "no longer"'),
     ],
 )
-def test_a_cancelled_task_that_is_reopened_had_not_failed(act: Act, said: str) -> None:
-    assert answers.answer(Remark(T0, HUMAN, "", act, asked="no longer", to=Status.PENDING)) == said
+def test_an_answer_to_what_has_ended_says_what_became_of_it(act: Act, to: Status, said: str) -> None:
+    """What is reopened may have been cancelled, and what is closed may wait at its gate."""
+    assert answers.answer(Remark(T0, HUMAN, "", act, asked="no longer", to=to)) == said
 
 
 def entry(act: Act, text: str = "", actor: str = HUMAN) -> Entry:

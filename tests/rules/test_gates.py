@@ -88,6 +88,16 @@ def test_closing_does_not_pass_a_gate(start: TaskPhase, requires: Gate | None) -
     assert after.result == "by hand"
 
 
+def test_closing_again_at_the_gate_changes_nothing() -> None:
+    """It is refused, so it renews no wait, adds nothing to the history, and tells no session that the task is over."""
+    one = listed(replace(standing(TaskPhase.PENDING), requires=Gate.REVIEW))
+    waiting, after = changes.act(one, "task-1", ask(Act.CLOSE, THE_HUMAN, "by hand"))
+    assert phase(after) is TaskPhase.AWAITING
+    assert changes.act(waiting, "task-1", ask(Act.CLOSE, THE_HUMAN))[1] == after
+    assert changes.act(waiting, "task-1", ask(Act.CLOSE, THE_HUMAN, "by hand"))[1] == after
+    assert changes.act(waiting, "task-1", ask(Act.CLOSE, THE_HUMAN, "better"))[1].result == "better"
+
+
 def test_what_nobody_has_worked_on_and_a_human_closes_waits_at_its_gate_too() -> None:
     """Rulings 2, close, and 2.1: it is in progress without anybody's name, until the gate is passed."""
     held = changes.act(listed(task(1, requires=Gate.REVIEW)), "task-1", ask(Act.HOLD, THE_HUMAN))[1]

@@ -98,7 +98,8 @@ def answer(remark: Remark, owner: str = "the") -> str:
     if remark.act not in (Act.APPROVE, Act.REJECT):
         ended = "ended" if remark.act == Act.REOPEN else "failed"  # what is reopened may have been cancelled
         after = f"; it waited for {about}" if remark.kind else f"; it had {ended} with {about}" if about else ""
-        return f"{_OTHERS.get(remark.act or '', 'answered')}{after}"
+        gate = ", up to its gate" if (remark.act, remark.to) == (Act.CLOSE, Status.IN_PROGRESS) else ""
+        return f"{_OTHERS.get(remark.act or '', 'answered')}{gate}{after}"
     return f"{'approved' if remark.act == Act.APPROVE else 'rejected'} {about or 'it'}: {_next(remark)}"
 
 

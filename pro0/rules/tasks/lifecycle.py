@@ -43,7 +43,7 @@ import msgspec
 
 from pro0.errors import ErrorCode, Refused
 from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENTS, Who
-from pro0.model.task import Kind, Policy, Task
+from pro0.model.task import Kind, Policy, Status, Task
 from pro0.rules.tasks import answers, effects
 from pro0.rules.tasks.acts import GRANTS, PAST, Act, Request, TaskPhase, newest_act, noted, phase
 from pro0.rules.tasks.gates import hand_back
@@ -65,7 +65,7 @@ class Step(msgspec.Struct, frozen=True):
 
 def advance(task: Task, request: Request) -> Task:
     """Apply an act to a task and add its history entry, or raise Refused."""
-    if _repeats_its_completion(task, request) or _clears_nothing(task, request):
+    if _repeats_its_completion(task, request) or _clears_nothing(task, request) or _closes_at_its_gate(task, request):
         return task
     step = TRANSITIONS.get((phase(task), request.act))
     if step is None:
@@ -186,6 +186,13 @@ def _clears_nothing(task: Task, request: Request) -> bool:
     """Return True when a person clears the wait of a task without a wait."""
     human = request.caller.who is Who.HUMAN
     return human and request.act is Act.CLEAR and phase(task) in (TaskPhase.PENDING, TaskPhase.WORKING, TaskPhase.DONE)
+
+
+def _closes_at_its_gate(task: Task, request: Request) -> bool:
+    """Return True when a person closes, with no new result, a task that is over up to its gate already."""
+    at_its_gate = bool(task.awaiting and task.requires and task.awaiting.kind.value == task.requires.value)
+    again = task.status is Status.IN_PROGRESS and request.text in ("", task.result)
+    return at_its_gate and again and request.act is Act.CLOSE and request.caller.who is Who.HUMAN
 
 
 def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
