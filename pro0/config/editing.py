@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from pro0.config.files import is_json, meaning, quoted
+from pro0.config.files import HOOKS, is_json, meaning, quoted
 from pro0.config.table import SETTINGS, Setting
 from pro0.errors import BadInput, ErrorCode, NotFound
 from pro0.rules.spelling import nearest
@@ -30,6 +30,7 @@ def setting_named(name: str) -> Setting:
     if row is None:
         near = nearest(name, [setting.name for setting in SETTINGS])
         hint = f"did you mean {near}?" if near else "pro0 config shows them all"
+        hint = "they stand in config.yaml itself: pro0 man hooks" if name == HOOKS else hint
         raise NotFound(f"there is no setting {quoted(name)}", code=ErrorCode.UNKNOWN_SETTING, hint=hint)
     return row
 

@@ -217,6 +217,14 @@ def test_a_conversation_with_its_answers(pro0: Pro0, team: Context) -> None:
     assert [letter.message.in_reply_to for letter in messages.inbox(w1)] == [question.id] * 2
 
 
+def test_the_number_of_a_letter_of_ones_own_is_no_letter_that_one_got(pro0: Pro0, team: Context) -> None:
+    """`inbox --with` shows both with numbers of their own."""
+    pro0("send", "w1", "mine")
+    assert "human → w1 · " in pro0("inbox", "--with", "w1").out
+    told = pro0("send", "w1", "an answer", "--reply-to", "1")
+    assert (told.code, told.err.splitlines()[0]) == (3, "pro0: your inbox has no message 1 from w1")
+
+
 @pytest.mark.parametrize("reference", ["2", "99", "nothing", "#", ""])
 def test_an_answer_to_what_was_never_written(reference: str, pro0: Pro0, home: Path, team: Context) -> None:
     """Also to a letter of somebody else; nothing is sent."""

@@ -28,6 +28,7 @@ MISTAKES = {
     "task list --jsn": (2, "no such option", "pro0 task list --help"),
     "config get maxTeamates": (3, "there is no setting 'maxTeamates'", "did you mean maxTeammates?"),
     "config get zzz": (3, "there is no setting 'zzz'", "pro0 config shows them all"),
+    "config get hooks": (3, "there is no setting 'hooks'", "they stand in config.yaml itself: pro0 man hooks"),
     "config set maxTeamates 3": (3, "there is no setting 'maxTeamates'", "did you mean maxTeammates?"),
     "config unset zzz": (3, "there is no setting 'zzz'", "pro0 config shows them all"),
     "plan hello": (4, "you may not hand in a plan: only a member may", 'eval "$(pro0 member env NAME)"'),

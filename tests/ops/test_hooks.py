@@ -115,6 +115,7 @@ def test_one_whose_program_is_missing_closes_its_gate_until_it_is_mended(
         with pytest.raises(Refused, match=f"the hook '{command}' cannot run .*says neither yes nor no") as error:
             tasks.complete(who, "1")
         assert error.value.code == "blocked_by_hook"
+        assert "takes it out of the settings (hooks, TaskCompleted)" in (error.value.hint or "")
     assert {event["event"] for event in events(team)} == {"hook.failed"}
     settings(home, "hooks: {TaskCompleted: 'true'}")
     assert tasks.complete(ada, "1").status is Status.COMPLETED

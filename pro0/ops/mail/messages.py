@@ -245,8 +245,8 @@ def _answered(context: Context, correspondent: str, reference: str) -> str:
         if reference == letter.message.id or (not mine and reference.removeprefix("#") == str(letter.message.seq)):
             return letter.message.id
     raise NotFound(
-        f"{correspondent} and you exchanged no message {reference}",
-        hint=f"your mail with its numbers: pro0 inbox --with {correspondent}",
+        f"your inbox has no message {reference} from {correspondent}",
+        hint=f"what you got has its numbers there: pro0 inbox --with {correspondent}",
     )
 
 

@@ -29,6 +29,8 @@ NOT_RUN = (126, 127)
 """The exit codes of a shell that cannot run a program, or finds none."""
 NO_START = "it cannot be started"
 """The beginning of the reason when the system cannot start a command."""
+UNDECIDED = ", and says neither yes nor no"
+"""The end of the reason of a hook that cannot run."""
 NOTHING: Mapping[str, str] = {}
 GRACE = 2.0
 POLL = 0.2
@@ -74,7 +76,7 @@ class Runs:
                 self._note("hook.failed", event, command, agent_id, why)
             no_start = code in NOT_RUN or (code is None and output.startswith(NO_START))
             if no_start and event in _GATES:
-                return f"the hook {command!r} cannot run ({output or f'exit code {code}'}), and says neither yes nor no"
+                return f"the hook {command!r} cannot run ({output or f'exit code {code}'}){UNDECIDED}"
         return ""
 
     def notify(self, command: str, body: bytes, variables: Mapping[str, str], over: Callable[[], str]) -> str:

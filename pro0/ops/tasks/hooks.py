@@ -41,14 +41,16 @@ def gate(context: Context, event: HookEvent, tasks: Callable[[], list[Task]], **
     if not commands:
         return
     from pro0.ops import trust  # start-up time
-    from pro0.ops.tasks.hook_runs import Runs
+    from pro0.ops.tasks.hook_runs import UNDECIDED, Runs
 
     runs = Runs(team, trust.settings(home, project, environ(context)).hook_timeout_seconds)
     agent_id = "" if context.caller.who is Who.HUMAN else context.caller.agent_id
     for task in tasks():
         details = {"task_id": task.id, "task_subject": task.title, "task_description": task.description, "task": task}
         if objection := runs.ask(commands, event, agent_id, workplace(team, context.caller), details | about):
-            raise Refused(objection, code=ErrorCode.BLOCKED_BY_HOOK)
+            hint = f"a person mends it, or takes it out of the settings (hooks, {event}); pro0 doctor looks for it"
+            is_broken = objection.endswith(UNDECIDED)
+            raise Refused(objection, code=ErrorCode.BLOCKED_BY_HOOK, hint=hint if is_broken else None)
 
 
 def workplace(team: TeamStore, caller: Caller) -> str:
