@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pro0.agents.drawings import loaded
 from pro0.errors import BadInput, EnvironmentMissing
-from pro0.model.agent import AGENTS
+from pro0.model.agent import AGENTS, offered
 
 if TYPE_CHECKING:
     from pro0.agents.adapter import Adapter, Brief, Invocation, SessionView
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def adapter_named(name: str) -> "Adapter":
     """Return the adapter of the agent of that name; raises BadInput for an unknown name."""
     if name not in AGENTS:
-        raise BadInput(f"there is no agent {name!r}", hint=f"one of {', '.join(sorted(AGENTS))}")
+        raise BadInput(f"there is no agent {name!r}", hint=f"one of {', '.join(sorted(offered()))}")
     return cast("Adapter", loaded(AGENTS[name]))
 
 

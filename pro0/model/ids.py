@@ -24,19 +24,19 @@ def machine(text: str) -> str:
     return _checked(text, "machine name")
 
 
-def agent_id(text: str) -> str:
+def agent_id(text: str, noun: str = "member name") -> str:
     """Return a member's agent id, or raise BadInput for a bad or reserved one (behaviour 3.2)."""
-    checked = _checked(text, "member name")
+    checked = _checked(text, noun)
     if checked in RESERVED:
         raise BadInput(f"the name {checked!r} is reserved", hint="choose another name")
     return checked
 
 
-def agent_id_from(display: str) -> str:
-    """Make an agent id from a display name, "Frontend Coder" becoming "frontend-coder"."""
+def agent_id_from(display: str, noun: str = "member name") -> str:
+    """Make an agent id from a display name, "Frontend Coder" becoming "frontend-coder"; a role's id is made so too."""
     if not display.isprintable() or not display.isascii():
-        raise BadInput(f"{display!r} cannot be a member name", hint="use letters a-z, digits, '-' and spaces")
-    return agent_id(re.sub(r"[ _]+", "-", display.strip()).lower())
+        raise BadInput(f"{display!r} cannot be a {noun}", hint="use letters a-z, digits, '-' and spaces")
+    return agent_id(re.sub(r"[ _]+", "-", display.strip()).lower(), noun)
 
 
 def incarnation(text: str) -> str:

@@ -87,7 +87,8 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     names = method.parameters
     if isinstance(params, list):
         if len(params) > len(names):
-            raise BadInput(f"{method.name} takes {len(names)} parameters at most", hint=_WHICH)
+            most = f"{len(names)} parameter{'s' * (len(names) != 1)}"
+            raise BadInput(f"{method.name} takes {most} at most", hint=_WHICH)
         params = dict(zip(names, params, strict=False))
     assert isinstance(params, dict)
     if unknown := next((name for name in params if name not in names), None):
@@ -97,8 +98,19 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     try:
         arguments = convert({names[name]: value for name, value in params.items()}, arguments_of(method.function))
     except (msgspec.ValidationError, RecursionError) as error:
-        raise BadInput(f"{method.name}: {visible(method.worded(validation_message(error)))}", hint=_WHICH) from None
+        complaint = method.worded(_in_its_names(names, validation_message(error)))
+        raise BadInput(f"{method.name}: {visible(complaint)}", hint=_WHICH) from None
     return {name: getattr(arguments, name) for name in arguments.__struct_fields__}
+
+
+def _in_its_names(names: Mapping[str, str], complaint: str) -> str:
+    """Return a complaint about the function's parameters with the names that the method has for them."""
+    for name, inner in names.items():
+        if complaint == f"it needs {inner!r}":
+            return f"it needs {name!r}"
+        if complaint.startswith((f"{inner}: ", f"{inner}, ")):
+            return name + complaint.removeprefix(inner)
+    return complaint
 
 
 def _told(method: Method, topic: str, change: object, veil: Callable[[str], str]) -> JSON:

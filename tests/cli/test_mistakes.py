@@ -34,6 +34,8 @@ MISTAKES = {
     "plan hello": (4, "you may not hand in a plan: only a member may", 'eval "$(pro0 member env NAME)"'),
     "shutdown approve": (4, "you may not answer a request to shut down", 'eval "$(pro0 member env NAME)"'),
     "delegate look --agent codex": (6, "codex, which the agent codex runs, is not installed", "npm install"),
+    "delegate look --agent runner": (2, "a runner is started by `pro0 run`", "pro0 run --help"),
+    "task start 1 --agent runner": (2, "a runner is started by `pro0 run`", "pro0 run --help"),
     "send all hello": (3, "all is nobody's name", "pro0 broadcast TEXT"),
     "task update 3": (2, "there is nothing to change", "pro0 task update 3 --title TEXT"),
     "delegate look": (6, "no agent that could do it is installed", "--agent shell --run"),

@@ -75,6 +75,11 @@ def test_what_is_wrong_changes_nothing(arguments: tuple[str, ...], code: int, pr
     assert names(pro0) == PRESETS
 
 
+def test_a_bad_name_is_called_that_of_a_role(pro0: Pro0) -> None:
+    assert pro0("role", "add", "a/b").err.startswith("pro0: 'a/b' cannot be a role name\nhint: ")
+    assert pro0("role", "add", "é").err.startswith("pro0: 'é' cannot be a role name\nhint: ")
+
+
 def test_a_role_that_somebody_has_stays(pro0: Pro0, team: Context) -> None:
     """AC-59: an open task, or a member; settled ones keep its name only."""
     assert json.loads(pro0("task", "create", "t", "--role", "Engineer", "--json").out)["role"] == "engineer"

@@ -324,6 +324,7 @@ def test_parameters_in_order_are_those_by_name(team: TeamStore, name: str) -> No
         with pytest.raises(Failed) as failed:
             call(client(team), name, {})
         assert failed.value.number == INVALID_PARAMS
+        assert f"it needs {found['params'][0]['name']!r}" in str(failed.value)
         assert failed.value.data["exit_code"] == 2
     assert contents(team.paths.home) == before
 

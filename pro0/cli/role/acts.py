@@ -89,7 +89,7 @@ def add(name: str, as_json: bool, program: tuple[str, ...], **options: str | Non
       pro0 role add tester --prompt - < tester.md
       pro0 role add linter -- ./lint-agent
     """
-    role = Role(id=agent_id_from(name), name=name.strip(), **_fields_of(options, program))  # type: ignore[arg-type]
+    role = Role(id=agent_id_from(name, "role name"), name=name.strip(), **_fields_of(options, program))  # type: ignore[arg-type]
     _tell(roles.add(_checked_store(), caller()[0], role), "added", as_json=as_json)
 
 

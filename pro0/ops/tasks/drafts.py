@@ -46,7 +46,14 @@ def with_definitions(drafts: Iterable[SeatDraft], definitions: Mapping[str, Defi
     for draft in (defined := [replace(draft, definition=definitions.get(draft.agent)) for draft in drafts]):
         if draft.definition is None and draft.agent not in AGENTS:
             raise BadInput(f"there is no agent {draft.agent!r}", hint=_meant(draft.agent, {*AGENTS, *definitions}))
+        _no_runner(draft)
     return defined
+
+
+def _no_runner(draft: SeatDraft) -> None:
+    """Raise BadInput for a runner without what `pro0 run` gives it."""
+    if draft.agent == RUNNER and not draft.argv:
+        raise BadInput("a runner is started by `pro0 run`", hint="pro0 run --help")
 
 
 def _meant(word: str, agents: Iterable[str]) -> str:
@@ -81,8 +88,7 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
         raise BadInput(f"{draft.agent!r} cannot be a lead agent: it takes no instructions", hint=hint)
     if draft.delegates and not adapter.delegates:
         raise BadInput(f"the agent {draft.agent} cannot be kept to delegating", hint="leave --delegate-only out")
-    if draft.agent == RUNNER and not draft.argv:
-        raise BadInput("a runner is started by `pro0 run`", hint="pro0 run --help")
+    _no_runner(draft)
     if draft.agent not in ("command", RUNNER) and draft.argv:
         raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
     if draft.plan:

@@ -24,7 +24,7 @@ def role_list(client: RpcClient) -> RoleList:
 @method("role.list", "agent.role.create", by=HUMAN_ONLY)
 def role_create(client: RpcClient, name: str, role_prompt: str) -> AgentRole:
     """Add a role. Its id is made from its name."""
-    new = Role(id=agent_id_from(name), name=name.strip(), prompt=role_prompt)
+    new = Role(id=agent_id_from(name, "role name"), name=name.strip(), prompt=role_prompt)
     return role_view(roles.add(client.store, client.caller, new))
 
 
