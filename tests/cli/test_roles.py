@@ -1,6 +1,8 @@
 """Roles, from the command line: S000-066 to S000-075, S000-084 to S000-087, AC-59."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from pro0.ops.tasks import tasks
 from pro0.ops.tasks.drafts import SeatDraft
 from pro0.ops.team import members
 from tests.cli.conftest import Pro0, become
+from tests.conftest import Result
 
 PRESETS = ["project-manager", "engineer", "designer", "reviewer"]
 
@@ -73,6 +76,19 @@ def test_what_is_wrong_changes_nothing(arguments: tuple[str, ...], code: int, pr
     assert pro0(*arguments).code == code
     assert tasks.list_tasks(team) == before
     assert names(pro0) == PRESETS
+
+
+def test_a_member_with_a_role_runs_the_agent_of_that_role(cli: Callable[..., Result], project: Path) -> None:
+    """Unless another one is named; a role that names none leaves it at a shell."""
+    assert cli("role", "add", "sleeper", "--prompt", "x", "--", "sleep", "600").code == 0
+    assert cli("team", "start", "alpha", "-m", "w1=shell", "--mode", "headless", "--detach").code == 0
+    for words in (["a"], ["b", "--agent", "shell"], ["c", "--", "sleep", "500"]):
+        assert cli("member", "spawn", words[0], "--role", "sleeper", *words[1:]).code == 0
+    assert cli("member", "spawn", "d", "--role", "engineer").code == 0
+    shown = {one["agentId"]: one["agent"] for one in json.loads(cli("member", "list", "--json").out)}
+    assert shown == {"w1": "shell", "a": "command", "b": "shell", "c": "command", "d": "shell"}
+    assert json.loads(cli("member", "show", "a", "--json").out)["argv"] == ["sleep", "600"]
+    assert cli("team", "stop", "--force").code == 0
 
 
 def test_a_bad_name_is_called_that_of_a_role(pro0: Pro0) -> None:

@@ -7,7 +7,7 @@ import click
 from msgspec.structs import replace
 
 from pro0.cli import completing
-from pro0.cli.context import acting, given, need_lead, no_wait_option, team_option
+from pro0.cli.context import acting, given, need_lead, no_wait_option, store, team_option
 from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
@@ -22,6 +22,7 @@ from pro0.ops.tasks import tasks
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafting import require_makeable
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
+from pro0.ops.tasks.roles import agent_of
 from pro0.ops.team import members
 from pro0.ops.team.needs import beyond_all
 from pro0.rules import text
@@ -42,7 +43,7 @@ from pro0.rules import text
     type=given,
     shell_complete=completing.agents,
     metavar="AGENT",
-    help=f"One of {', '.join(offered())}; command with a PROGRAM.",
+    help=f"One of {', '.join(offered())}; command with a PROGRAM; else its role's, or shell.",
 )
 @click.option("--role", default="", shell_complete=completing.roles, help="The role id.")
 @click.option("--prompt", default="", help="The first prompt.")
@@ -101,12 +102,13 @@ def spawn(
     """
     context = acting(team)
     settings = settings_to_hire(context)
+    chosen = (agent or "command", program) if agent or program else agent_of(store(), role)
     draft = SeatDraft(
         name=name,
-        agent=agent or ("command" if program else "shell"),
+        agent=chosen[0],
         role=role,
         prompt=prompt,
-        argv=program,
+        argv=chosen[1],
         nudge=nudge,
         model=model,
         effort=effort,

@@ -46,6 +46,12 @@ def of(store: Store, id: str | None) -> Role:
     return next((role for role in all_roles(store) if role.id == id), Role(id="none", name=""))
 
 
+def agent_of(store: Store, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the agent of a role, and the program of the agent `command`; shell when the role names none."""
+    role = _role_called(all_roles(store), name)
+    return (role.agent, role.argv) if role and role.agent else ("shell", ())
+
+
 def apply_role(store: Store, draft: SeatDraft) -> SeatDraft:
     """Return a draft with its role's prompt and model added; an unknown role is only a category."""
     role = _role_called(all_roles(store), draft.role)

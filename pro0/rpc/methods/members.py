@@ -3,15 +3,13 @@
 from collections.abc import Iterable
 from typing import cast
 
-import msgspec
-
 from pro0.engine.outcomes import started
 from pro0.model.need import Need
 from pro0.model.team import PlanGate
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.tasks.drafts import SeatDraft, takeable, with_definitions
-from pro0.ops.tasks.roles import apply_role
+from pro0.ops.tasks.roles import agent_of, apply_role
 from pro0.ops.team import members
 from pro0.ops.team.needs import list_needs
 from pro0.ops.team.status import MemberStatus, status
@@ -99,9 +97,12 @@ def spawn(
 ) -> MemberStatus:
     """Start a member in its own session, and return when it is up. An ended member of that name is started again."""
     context = client.context
-    draft = SeatDraft(name=name, role=role, model=model, effort=effort, prompt=prompt, plan=plan)
+    chosen, argv = (agent, ()) if agent else agent_of(client.store, role)
+    draft = SeatDraft(
+        name=name, agent=chosen, argv=argv, role=role, model=model, effort=effort, prompt=prompt, plan=plan
+    )
     settings = settings_to_hire(context)
-    [full_draft] = with_definitions([msgspec.structs.replace(draft, agent=agent) if agent else draft], settings.agents)
+    [full_draft] = with_definitions([draft], settings.agents)
     takeable(full_draft)
     [seat] = members.spawn(context, [apply_role(client.store, full_draft)], settings.max_teammates)
     started(context.team, [seat], client.show)
