@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import cast
 
 import click
 
@@ -95,7 +96,7 @@ def _invoke(arguments: list[str]) -> int:
         sys.stdout.flush()
         return report(error, as_json=as_json)
     except click.ClickException as error:
-        return report(_usage(error), as_json=as_json)
+        return report(_usage(error, arguments), as_json=as_json)
     except click.Abort as error:
         if error.__cause__ is None:  # it broke off a question, and click has left its line open
             write_error("")
@@ -130,11 +131,22 @@ def _open_streams() -> None:
         sys.stdout = sys.stderr
 
 
-def _usage(error: click.ClickException) -> BadInput:
+def _usage(error: click.ClickException, arguments: list[str]) -> BadInput:
     context = getattr(error, "ctx", None)
-    hint = f"{context.command_path} --help" if context else "pro0 --help"
+    hint = f"{context.command_path if context else _called(arguments)} --help"
     message = " ".join(error.format_message().split())
     return BadInput(f"{message[:1].lower()}{message[1:].removesuffix('.')}", code=ErrorCode.USAGE, hint=hint)
+
+
+def _called(arguments: list[str]) -> str:
+    """Return the command that was called, for an error of click's that does not know it."""
+    path, command = "pro0", cast(click.Command, program)
+    for word in arguments:
+        inner = command.get_command(click.Context(command), word) if isinstance(command, click.Group) else None
+        if inner is None:
+            break
+        path, command = f"{path} {word}", inner
+    return path
 
 
 def _known(error: Exception) -> Pro0Error:

@@ -25,6 +25,8 @@ MISTAKES = {
     "completion": (2, "missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish", "pro0 completion --help"),
     "zzz": (2, "there is no command pro0 zzz", "pro0 --help"),
     "--nope": (2, "no such option", "pro0 --help"),
+    "task create x --parent": (2, "option '--parent' requires an argument", "pro0 task create --help"),
+    "run --agent": (2, "option '--agent' requires an argument", "pro0 run --help"),
     "task list --jsn": (2, "no such option", "pro0 task list --help"),
     "config get maxTeamates": (3, "there is no setting 'maxTeamates'", "did you mean maxTeammates?"),
     "config get zzz": (3, "there is no setting 'zzz'", "pro0 config shows them all"),

@@ -197,6 +197,8 @@ def test_a_project_without_a_team_gets_one_and_the_order_is_epics_first(terminal
     said = terminal.over(terminal.run())
     assert "team project in" in said
     assert "no tasks found" in said
+    assert "running the epics of the team with " in said
+    assert "running the epics, single tasks and orphans of the team with " in terminal.over(terminal.run("--all"))
     alone = terminal.create("alone", "--priority", "0")
     epic = terminal.create("epic", "--type", "epic")
     part = terminal.create("part", "--parent", epic)
