@@ -46,6 +46,17 @@ ACTS: dict[str, Case] = {
     "no such task": (
         lambda: changes.act(listed(), "task-9", ask(Act.CLAIM)), 3, "not_found", "there is no task-9", LIST
     ),
+    "a failed one is started": (
+        lambda: act(standing(TaskPhase.FAILED), Act.WISH, THE_HUMAN),
+        4, "not_ready", "task-1 is failed", "pro0 task retry task-1",
+    ),
+    "a completed one is claimed by a person": (
+        lambda: act(standing(TaskPhase.COMPLETED), Act.CLAIM, THE_HUMAN),
+        4, "not_ready", "task-1 is completed", "pro0 task reopen task-1",
+    ),
+    "a completed one is claimed by a member": (
+        lambda: act(standing(TaskPhase.COMPLETED), Act.CLAIM), 4, "not_ready", "task-1 is completed", READY
+    ),
     "not ready": (
         lambda: act(task(1, 2), Act.CLAIM), 4, "not_ready", "task-1 is blocked: task-2 is gone", READY
     ),

@@ -195,8 +195,11 @@ def _claimable(board: Board, task: Task, request: Request) -> None:
         return
     why = why_not_ready(board, task)
     if why:
-        over = over_above(board, task)
-        hint = f"reopen it first: pro0 task reopen {over.id}" if over else "see what is ready: pro0 task ready"
+        hint = "see what is ready: pro0 task ready"
+        if over := over_above(board, task):
+            hint = f"reopen it first: pro0 task reopen {over.id}"
+        elif task.status in SETTLED and request.caller.who is Who.HUMAN:
+            hint = f"pro0 task {'retry' if task.status is Status.FAILED else 'reopen'} {task.id}"
         raise Refused(f"{task.id} {why}", code=ErrorCode.NOT_READY, hint=hint)
     caller = request.caller
     if task.assignee not in (None, caller.agent_id) and caller.who in lifecycle.AGENTS:
