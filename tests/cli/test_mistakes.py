@@ -82,3 +82,11 @@ def test_a_run_names_the_agent_that_there_is(
         "pro0: claude, which pro0 run takes where no agent is named, is not installed",
         "hint: pro0 run --agent codex",
     ]
+
+
+def test_a_run_of_an_epic_makes_no_team(pro0: Pro0, home: Path, project: Path) -> None:
+    """A team that is made for it has no epic."""
+    called = pro0("run", "3", "--", "true")
+    assert (called.code, called.out) == (3, "")
+    assert called.err.startswith("pro0: there is no task-3: no team belongs to this project\nhint: ")
+    assert not (home / "teams").exists()

@@ -15,8 +15,9 @@ from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.output import json_option, live, terminal
 from pro0.cli.team.own_team import own_team, settings_here, team_or_none
 from pro0.config import MAY, PERMISSIONS, Settings
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound
 from pro0.model.agent import AGENTS, Definition
+from pro0.model.ids import task_id
 from pro0.model.run import RUNNER, RunOptions
 from pro0.model.runtime import SeatState
 from pro0.model.task import Kind
@@ -156,7 +157,7 @@ def run(
     chosen = agent or ("command" if program else _usual())
     definition = settings.agents.get(chosen)
     _able(chosen, program, definition)
-    context = context or own_team(settings)
+    context = context or _new_team(settings, epic)
     options = RunOptions(
         client=processes.identify(os.getpid()),
         epic=_epic(context, epic) if epic else None,
@@ -178,6 +179,14 @@ def run(
     limitable(runner, permission or context.team.config.read().permission_mode)
     code = _follow(context, _started(context, options, draft, settings), options, plain=headless, as_json=as_json)
     ctx.exit(code)
+
+
+def _new_team(settings: Settings, epic: str | None) -> Context:
+    """Return a team that is made for this; raises NotFound with an epic, which no new team has."""
+    if epic:
+        text = f"there is no {task_id(epic)}: no team belongs to this project"
+        raise NotFound(text, hint="leave it out, or look for its team: pro0 team list")
+    return own_team(settings)
 
 
 def _epic(context: Context, id: str) -> str:
