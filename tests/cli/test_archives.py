@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pro0.engine.cleanup import cleanup
 from pro0.errors import Unwritable
 from pro0.model.caller import THE_HUMAN, Caller, Who
+from pro0.model.message import MessageType, Notice
 from pro0.model.task import Draft
 from pro0.ops.context import Context
 from pro0.ops.mail import messages
@@ -63,6 +64,16 @@ def test_cleanup_says_what_goes_and_where_it_is(begun: Callable[[], Context], pr
     assert (listed["name"], listed["unread"], listed["tasks"]["completed"]) == ("alpha", 1, 1)
     assert pro0("team", "list", "--archived", "-o", "name").out == "alpha\n"
     assert pro0("team", "list").out == ""
+
+
+def test_the_list_counts_the_mail_that_the_cleanup_named(begun: Callable[[], Context], pro0: Pro0) -> None:
+    """What members said to the stop is none of it."""
+    context = begun()
+    said = Notice(id="n", from_="w1", to="lead", type=MessageType.SHUTDOWN_RESPONSE, content="w1 approves its shutdown")
+    context.team.mailbox("lead").post(said, context.now)
+    assert "and 1 unread message\n" in pro0("team", "cleanup", "alpha").err
+    (listed,) = json.loads(pro0("team", "list", "--archived", "--json").out)
+    assert listed["unread"] == 1
 
 
 def test_forgetting_asks_and_wants_to_know_which(

@@ -40,8 +40,7 @@ def listed(archive: Archive) -> ArchivedTeam:
         task_list = team.tasks.read()
         tasks = counts(Board(task_list.tasks), task_list.archived)
     with suppress(Pro0Error):
-        fresh, older = needs.unread(team, team.wanted.read())
-        unread = len(fresh) + older
+        unread = needs.unread_of_work(team)
     return ArchivedTeam(archive.name, archive.ended, str(archive.path), project, tasks, unread)
 
 

@@ -81,14 +81,19 @@ def unread(team: TeamStore, desired: Wanted) -> tuple[tuple[Message, ...], int]:
     return tuple(sorted(mail, key=lambda message: message.timestamp)), older
 
 
+def unread_of_work(team: TeamStore) -> int:
+    """Return how many messages the person has not read, but for those of a stop."""
+    fresh, older = unread(team, team.wanted.read())
+    return sum(message.type not in OF_A_STOP for message in fresh) + older
+
+
 def unfinished(team: TeamStore) -> str:
     """Return the open tasks and the person's unread messages of a team in words, "" for none."""
     counts = []
     with suppress(Pro0Error):
         counts.append((sum(task.status not in SETTLED for task in team.tasks.read().tasks), "open task"))
     with suppress(Pro0Error):
-        fresh, older = unread(team, team.wanted.read())
-        counts.append((sum(message.type not in OF_A_STOP for message in fresh) + older, "unread message"))
+        counts.append((unread_of_work(team), "unread message"))
     return " and ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counts if number)
 
 
