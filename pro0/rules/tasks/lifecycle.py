@@ -46,7 +46,7 @@ from pro0.model.caller import HUMAN_ONLY, IN_CHARGE, LEAD_ONLY, PEOPLE_AND_AGENT
 from pro0.model.task import Kind, Policy, Status, Task
 from pro0.rules.tasks import answers, effects
 from pro0.rules.tasks.acts import GRANTS, PAST, Act, Request, TaskPhase, newest_act, noted, phase
-from pro0.rules.tasks.gates import hand_back
+from pro0.rules.tasks.gates import at_gate, hand_back
 from pro0.rules.words.acts import callers
 
 Effect = Callable[[Task, Request], Task]
@@ -189,10 +189,10 @@ def _clears_nothing(task: Task, request: Request) -> bool:
 
 
 def _closes_at_its_gate(task: Task, request: Request) -> bool:
-    """Return True when a person closes, with no new result, a task that is over up to its gate already."""
-    at_its_gate = bool(task.awaiting and task.requires and task.awaiting.kind.value == task.requires.value)
+    """Return True when a person closes, with no new result, a task that already waits at its gate."""
+    waits_there = bool(task.awaiting and task.requires and task.awaiting.reason == at_gate(task.requires))
     again = task.status is Status.IN_PROGRESS and request.text in ("", task.result)
-    return at_its_gate and again and request.act is Act.CLOSE and request.caller.who is Who.HUMAN
+    return waits_there and again and request.act is Act.CLOSE and request.caller.who is Who.HUMAN
 
 
 def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
