@@ -82,12 +82,12 @@ class Admission:
             return Response(status_code=403)
         hosts, origins = headers.get("host", []), headers.get("origin", [])
         if len(hosts) != 1 or hosts[0] not in self._address.hosts:
-            return refused("this is not a name of this page", 421)
+            return refused("this page is not served under this name", 421)
         known_origin = len(origins) == 1 and origins[0] in self._address.origins
         if origins and not known_origin:
             return refused("the request comes from another page")
         if scope["type"] == "websocket":
-            return None if known_origin else refused("the request does not say from which page it comes")
+            return None if known_origin else refused("the request does not say which page sent it")
         return _form_refusal(scope, headers, known_origin=known_origin)
 
 
@@ -100,16 +100,16 @@ def _form_refusal(scope: Scope, headers: Mapping[str, list[str]], *, known_origi
     if "transfer-encoding" in headers and "content-length" in headers:
         return refused("the request has two lengths", 400)
     if scope["method"] in ("GET", "HEAD"):
-        return None if scope["path"] != PAIR else refused("only POST", 405)
+        return None if scope["path"] != PAIR else refused("only POST is allowed here", 405)
     if scope["method"] != "POST" or scope["path"] != PAIR:
-        return refused("only GET", 405)
+        return refused("only GET is allowed here", 405)
     if not known_origin:
-        return refused("the request does not say from which page it comes")
+        return refused("the request does not say which page sent it")
     if headers.get("content-type") != ["application/json"]:
-        return refused("only application/json", 415)
+        return refused("the body must be application/json", 415)
     length = headers.get("content-length", [""])[0]
     if not (length.isascii() and length.isdigit() and int(length) <= BODY_LIMIT):
-        return refused(f"a body has a length of at most {BODY_LIMIT} bytes", 413)
+        return refused(f"a body has at most {BODY_LIMIT} bytes", 413)
     return None
 
 

@@ -47,7 +47,9 @@ class DeviceClient(RpcClient):
         # A method with `by` is for persons only: it changes something, even if its operation only reads.
         require(home, self._device, Rights.ALL if method.by else needed(operation), method.name)
         if operation.name in NOT_FOR_DEVICES:
-            raise Refused(f"{method.name} is not for a device", code=ErrorCode.NOT_ALLOWED, hint="do it in a terminal")
+            raise Refused(
+                f"{method.name} is not allowed from a device", code=ErrorCode.NOT_ALLOWED, hint="do it in a terminal"
+            )
         if not isinstance(params, dict):
             if operation.verdict:
                 raise BadInput(f"{method.name} takes its parameters by name here")
@@ -57,7 +59,9 @@ class DeviceClient(RpcClient):
         client = copy(self)
         client._context = replace(self._context, vouch=by_device, shown=_text(params, SHOWN))
         if operation.name in _ABOUT_PLANS and not own.get("about"):
-            raise BadInput(f"{method.name} needs the id of the plan that was shown", hint='it is "request" of the need')
+            raise BadInput(
+                f"{method.name} needs the id of the plan that was shown", hint='it is the field "request" of the need'
+            )
         return client, own
 
 
@@ -86,5 +90,5 @@ def require(home: Path, device: Device, rights: Rights, act: str) -> None:
 def _text(params: dict[str, object], name: str) -> str:
     value = params.get(name, "")
     if not isinstance(value, str):
-        raise BadInput(f"{name} is a text")
+        raise BadInput(f"{name} must be a text")
     return value

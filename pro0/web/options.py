@@ -26,11 +26,11 @@ class ServeOptions(NamedTuple):
     def check(self) -> None:
         """Raise BadInput for an address that no browser can use: an invalid name, or files without a certificate."""
         if self.proxy and not NAME.fullmatch(self.proxy):
-            raise BadInput(f"--proxy: {self.proxy!r} is no host name", hint="for https://NAME/ say: --proxy NAME")
+            raise BadInput(f"--proxy: {self.proxy!r} is not a host name", hint="for https://NAME/ use: --proxy NAME")
         with suppress(ValueError):
             if ipaddress.ip_address(self.name).is_unspecified:
                 raise BadInput(
-                    f"--host: browsers cannot call {self.name}", hint="name this machine as they do, by name or address"
+                    f"--host: browsers cannot open {self.name}", hint="give the name or address that browsers use"
                 )
         if self.certificate and self.key:
             _check_certificate(self.certificate, self.key)
@@ -44,12 +44,12 @@ def _check_certificate(certificate: Path, key: Path) -> None:
             raise BadInput(f"{file} cannot be read: {error.strerror}", hint="name a file in PEM form") from None
 
     def no_passphrase() -> str:
-        raise BadInput(f"{key} asks for a passphrase, and pro0 has none", hint="name a key without one")
+        raise BadInput(f"{key} asks for a passphrase, and pro0 has none", hint="give a key without a passphrase")
 
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, no_passphrase)
     except ssl.SSLError as error:
-        reason = (error.reason or "no PEM file").replace("_", " ").lower()
+        reason = (error.reason or "not a PEM file").replace("_", " ").lower()
         raise BadInput(
-            f"{certificate} is no certificate with its key {key}: {reason}", hint="both are PEM files"
+            f"{certificate} and {key} are not a certificate and its key: {reason}", hint="give two PEM files"
         ) from None

@@ -78,18 +78,18 @@ def _listener(home: Path, options: ServeOptions, say: Callable[[str], None]) -> 
             devices.keep_port(home, listener.getsockname()[1])
         elif known and not port:  # keep the known port on record: browsers know the page and their pairing by it
             say(
-                f"pro0: port {known}, where the page was last, cannot be had ({reason}): "
-                f"paired browsers find the page there again once it is free and pro0 web starts anew"
+                f"pro0: port {known}, where the page was last, cannot be used ({reason}): "
+                f"paired browsers find the page there again once the port is free and pro0 web is restarted"
             )
         return listener
-    raise EnvironmentMissing(f"port {options.port} cannot be had: {reason}", hint="leave --port out for a free one")
+    raise EnvironmentMissing(f"port {options.port} cannot be used: {reason}", hint="leave --port out for a free one")
 
 
 def _bound(name: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
-        raise BadInput(f"{name} is no name of this machine: {error.strerror}") from None
+        raise BadInput(f"{name} is not a name of this machine: {error.strerror}") from None
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

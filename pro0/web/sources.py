@@ -75,7 +75,7 @@ class GuardTerminal:
             with address.reachable(self._handle.socket) as short:
                 await asyncio.get_running_loop().sock_connect(connection, short)
             if address.peer(connection) != os.geteuid():
-                raise ConnectionError("another user's")
+                raise ConnectionError("the socket belongs to another user")
             reader, writer = await asyncio.open_connection(sock=connection)
         except OSError:
             connection.close()

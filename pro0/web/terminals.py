@@ -100,7 +100,7 @@ class _Shown:
                 self._changed.set()
                 if live and live.refused:
                     live.refused = False
-                    await self._tell("refused", message="the agent does not read what is typed; the rest is let go")
+                    await self._tell("refused", message="the agent does not read what is typed; the rest is dropped")
             self._source = None
             before, session = session, await self._present()
             while session == before:
@@ -136,7 +136,7 @@ class _Shown:
                 wish = json.loads(message.get("text") or "")
                 await self._do(wish["type"], wish)
             except (ValueError, KeyError, TypeError, RecursionError):
-                await self._tell("refused", message="a message is an object with a type")
+                await self._tell("refused", message="a message must be an object with a type")
             except Pro0Error as error:
                 await self._tell("refused", message=error.message, code=error.code, hint=error.hint)
 
@@ -174,7 +174,9 @@ class _Shown:
 
     async def _type(self, data: bytes) -> None:
         if not self._screen.typing:
-            await self._tell("refused", message="the keyboard is not taken", code="not_allowed", hint="take it first")
+            await self._tell(
+                "refused", message="this page has not taken the keyboard", code="not_allowed", hint="take it first"
+            )
             return
         taken = False
         if self._source:

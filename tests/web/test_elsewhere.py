@@ -116,8 +116,8 @@ def test_what_a_proxy_claims_lets_nobody_in(serve: Serve, proxy: "Proxy", certif
 @pytest.mark.parametrize(
     ("options", "line"),
     {
-        "no PEM": (("bad", "key"), "bad is no certificate with its key key"),
-        "another key": (("certificate", "other"), "certificate is no certificate with its key other"),
+        "no PEM": (("bad", "key"), "bad and key are not a certificate and its key"),
+        "another key": (("certificate", "other"), "certificate and other are not a certificate and its key"),
         "a key with a passphrase": (("certificate", "locked"), "locked asks for a passphrase, and pro0 has none"),
         "not there": (("nothing", "key"), "nothing cannot be read: No such file or directory"),
         "a folder": (("certificate", "."), ". cannot be read: Is a directory"),
@@ -151,7 +151,7 @@ def test_files_that_are_no_certificate_are_named(
 def test_a_proxy_has_the_name_of_a_host(cli: Callable[..., Result], name: str) -> None:
     done = cli("web", "--no-open", f"--proxy={name}")
     assert done.code == 2
-    assert done.err.startswith(f"pro0: --proxy: {name!r} is no host name\n")
+    assert done.err.startswith(f"pro0: --proxy: {name!r} is not a host name\n")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_an_address_that_no_browser_can_call_is_refused(
 ) -> None:
     done = cli("web", "--no-open", "--host", name, *certified.options[2:])
     assert done.code == 2
-    assert done.err.startswith(f"pro0: --host: browsers cannot call {name}\n")
+    assert done.err.startswith(f"pro0: --host: browsers cannot open {name}\n")
 
 
 class Proxy:

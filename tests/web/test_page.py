@@ -205,7 +205,7 @@ def test_a_port_that_is_taken_once_is_not_given_up(serve: Serve) -> None:
         meanwhile = serve()
         assert Browser(meanwhile.url).base != browser.base
         _, _, said = meanwhile.end()
-    assert f"pro0: port {port}, where the page was last, cannot be had" in said
+    assert f"pro0: port {port}, where the page was last, cannot be used" in said
     assert Browser(serve().url).base == browser.base
     assert browser.rpc().result("home.show")["device"]["id"] == browser.id
 

@@ -98,12 +98,12 @@ def cleanup(client: HomeClient, team: str, force: bool = False) -> Started:
 
 
 def _folder(project: str) -> Path:
-    path, hint = Path(project), "name it in full, from / on"
+    path, hint = Path(project), "give its full path, from /"
     try:
         if "\0" in project or not path.is_absolute() or not looking.is_folder(path):
             raise NotFound(f"there is no folder {project}", hint=hint)
     except OSError as error:
-        raise NotFound(f"the folder {project} cannot be looked at: {error.strerror}", hint=hint) from None
+        raise NotFound(f"the folder {project} cannot be examined: {error.strerror}", hint=hint) from None
     return path
 
 
@@ -111,7 +111,7 @@ def _command(client: HomeClient, folder: Path, words: Iterable[str]) -> tuple[st
     """Run a command of pro0 without a terminal. Return its stdout and the lines of its stderr; raises its error."""
     argv = [sys.executable, "-I", "-m", "pro0", *words]
     if any("\0" in word for word in argv):
-        raise BadInput("a text holds a NUL", hint="leave it out")
+        raise BadInput("a text contains a NUL character", hint="leave it out")
     environment = os.environ | {"PRO0_HOME": str(client.home)}
     with subprocess.Popen(
         argv,
@@ -141,7 +141,9 @@ def _command(client: HomeClient, folder: Path, words: Iterable[str]) -> tuple[st
 
 def _error(code: int, lines: list[str]) -> Pro0Error:
     """Return the error that a command ended with."""
-    message = next((line.removeprefix("pro0: ") for line in reversed(lines) if line.startswith("pro0: ")), "it failed")
+    message = next(
+        (line.removeprefix("pro0: ") for line in reversed(lines) if line.startswith("pro0: ")), "the command failed"
+    )
     hint = next((line.removeprefix("hint: ") for line in reversed(lines) if line.startswith("hint: ")), None)
     kind = _KINDS.get(code, Pro0Error)
     return kind(message, hint=hint)
