@@ -201,7 +201,7 @@ def test_no_other_repository_gets_a_commit(around: str, repository: Repository, 
     before, path = git(outer, "rev-parse", "HEAD"), outer / "trees" / "ada"
     put(repository.add(path, branch_of("ada", "task-1")).path, "new", "work\n")
     (path / ".git").unlink()
-    with pytest.raises(Refused, match="is no worktree of"):
+    with pytest.raises(Refused, match="is not a worktree of"):
         repository.remove(path, "saved")
     assert not repository.remove_unused(path)
     assert (path / "new").read_text() == "work\n"
@@ -239,7 +239,7 @@ def test_the_repository_of_a_former_submodule_is_not_removed(
     """behaviour 3.10: git keeps it in its own folder of the worktree, with commits that are nowhere else."""
     path = tree.path
     former_submodule(project, path)
-    assert "holds a repository of its own" in work_in(path)
+    assert "contains another git repository" in work_in(path)
     assert not repository.remove_unused(path)
     with pytest.raises(Kept, match="modules/lib"):
         repository.remove(path, "saved")
@@ -264,7 +264,7 @@ def test_an_ignored_file_in_the_way_stays(
     git(tree.path, "add", "--all", "--force")
     git(tree.path, "commit", "-qm", "theirs")
     put(project, mine, "mine\n")
-    with pytest.raises(Refused, match=f"{mine} is in the way"):
+    with pytest.raises(Refused, match=f"the untracked file {mine} is in the way"):
         Repository(project / project_is).merge(tree.branch, "merge")
     assert (project / mine).read_text() == "mine\n"
     assert git(project, "status", "--porcelain") == ""
@@ -325,7 +325,7 @@ def test_a_merge_that_fails_half_way_takes_no_change_back_but_its_own(
 ) -> None:
     before = seen(project)
     big(f"cd '{project}' && echo mine >aaa && echo mine >z; exit 1")
-    with pytest.raises(Refused, match="files of it are left: aaa, z"):
+    with pytest.raises(Refused, match="files of the merge are left: aaa, z"):
         repository.merge(wide.branch, "merge")
     assert seen(project) == {**before, "aaa": "mine\n", "z": "mine\n"}
 
@@ -376,7 +376,7 @@ def test_a_merge_beside_another_git_names_its_lock(repository: Repository, proje
     (project / ".git" / "index.lock").touch()
     with pytest.raises(Refused, match=r"cannot be merged: fatal: Unable to create '.*index.lock': File exists") as held:
         repository.merge(tree.branch, "merge")
-    assert held.value.hint == "another git is at work there: let it end, then merge again"
+    assert held.value.hint == "another git command is running there: let it end, then merge again"
     assert not (project / "a").exists()
 
 

@@ -106,7 +106,7 @@ def test_nothing_is_removed_there_before_it_is_home(travelling: Travelling, ther
     """Issue 19, build 3."""
     home_has = git(project, "rev-parse", BRANCH)
     newest = commit(there.tree, "a", "1\n")
-    assert "commits that are not home" in there.do("leave", "--branch", BRANCH, "--tip", home_has, code=7)
+    assert "commits that were not brought home" in there.do("leave", "--branch", BRANCH, "--tip", home_has, code=7)
     bring(travelling, there)
     put(there.tree, "b", "not committed\n")
     assert "not committed" in there.do("leave", "--branch", BRANCH, "--tip", newest, code=7)
@@ -234,7 +234,9 @@ def test_a_branch_that_is_not_home_keeps_the_worktree_there(
     git(there.tree, "checkout", "-q", "HEAD~1")
     put(there.tree, "b", "not committed\n")
     tip = bring(travelling, there, "--save")
-    assert f"{BRANCH} has commits that are not home" in there.do("leave", "--branch", BRANCH, "--tip", tip, code=7)
+    assert f"{BRANCH} has commits that were not brought home" in there.do(
+        "leave", "--branch", BRANCH, "--tip", tip, code=7
+    )
     assert git(there.tree, "rev-parse", BRANCH) == newest
 
 

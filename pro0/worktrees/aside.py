@@ -36,7 +36,7 @@ def raise_unless_gone(error: OSError, place: Path | None = None) -> None:
     """Raise EnvironmentMissing for a failed read, unless nothing is there: what cannot be read may be work."""
     if error.errno in _HOLD_NOTHING:
         return
-    text, hint = f"{error.filename or place} cannot be read: {error.strerror}", "see that it can be read, then again"
+    text, hint = f"{error.filename or place} cannot be read: {error.strerror}", "make it readable, then try again"
     raise EnvironmentMissing(text, hint=hint) from error
 
 

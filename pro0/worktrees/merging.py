@@ -13,7 +13,7 @@ _UNFINISHED = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
 _UNDER_WAY = ("rebase-merge", "rebase-apply", "BISECT_LOG")
 """What git keeps in its folder until a rebase or a bisection is over, also while it waits at a clean commit."""
 
-BESIDE = "another git is at work there: let it end, then merge again"
+BESIDE = "another git command is running there: let it end, then merge again"
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -46,7 +46,7 @@ def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str
     """Commit a merge without conflicts and check it out; return git's exit code and text, 0 for a merge."""
     theirs, (tree, _) = commit_of(checkout, branch), merged_tree(checkout, head, branch)
     if (untracked := _in_the_way(checkout, head, tree)) is not None:
-        return 1, f"{untracked} is in the way, and in no commit"
+        return 1, f"the untracked file {untracked} is in the way"
     commit = checkout.signing().run("commit-tree", tree, "-p", head, "-p", theirs, "-m", message)
     # Files first, HEAD second: a failure between the two can still be undone.
     with checkout.apart(index=True, head=head) as apart:
@@ -58,7 +58,7 @@ def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str
             raise
         if code:
             left = putting_back.put_back(checkout, apart, head, commit)
-            return code, f"{last_line(text)}; files of it are left: {', '.join(left[:5])}" if left else text
+            return code, f"{last_line(text)}; files of the merge are left: {', '.join(left[:5])}" if left else text
         code, text = checkout.signing().attempt("update-ref", "-m", f"merge {branch}", "HEAD", commit, head)
         if code:
             apart.attempt("read-tree", "-m", "-u", commit, head)
@@ -99,5 +99,5 @@ def commit_of(checkout: Git, branch: str) -> str:
         code, commit = checkout.attempt("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}")
         if not code:
             return commit
-    text, hint = f"{branch} cannot be merged: there is no such branch", "git branch --list 'teams/*' shows those left"
+    text, hint = f"{branch} cannot be merged: there is no such branch", "git branch --list 'teams/*' lists those left"
     raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)

@@ -18,7 +18,7 @@ from pro0.worktrees.merging import status
 from pro0.worktrees.names import PREFIX, is_anothers, sane, saved_from
 from pro0.worktrees.turns import alone, common_folder
 
-HALF_MADE = "pro0: saved from a worktree that was made by half"
+HALF_MADE = "pro0: saved from a half-made worktree"
 
 
 class Repository:
@@ -145,7 +145,7 @@ class Repository:
         """Make room at the path of our present or former worktree; refuse to touch anything else."""
         if tree is None and looking.lexists(path) and (looking.is_link(path) or not _is_empty(path)):
             raise Refused(
-                f"{path} is there, and no worktree of this repository", code=ErrorCode.CONFLICT, hint="move it away"
+                f"{path} exists, but is not a worktree of this repository", code=ErrorCode.CONFLICT, hint="move it away"
             )
         if tree is not None and looking.exists(path):
             if tree.half_made:
@@ -183,7 +183,9 @@ class Repository:
     def _save(self, path: Path, message: str) -> str:
         """Commit everything unsaved of a worktree to its branch; return the branch."""
         if nested := repositories_in(path):
-            raise Kept(f"{path} holds a repository of its own, {nested[0]}", code=ErrorCode.KEPT, hint="move that away")
+            raise Kept(
+                f"{path} contains another git repository, {nested[0]}", code=ErrorCode.KEPT, hint="move that away"
+            )
         worktree = Git(path)
         if aside.pending_patches(worktree.private()):
             text, hint = f"{path} is in the middle of `git am`", f"end it: git -C {path} am --continue, or --abort"
@@ -216,7 +218,7 @@ class Repository:
         """Return the worktree at a path, or refuse: git would take any folder for part of the repository around it."""
         tree = self._find(path)
         if tree is None or not (tree.half_made or looking.is_file(path / ".git")):
-            text = f"{path} is no worktree of {self.checkout}"
+            text = f"{path} is not a worktree of {self.checkout}"
             raise Refused(text, code=ErrorCode.CONFLICT, hint="git worktree list")
         return tree
 

@@ -41,7 +41,7 @@ def refuse_elsewhere(checkout: Git, branch: str) -> None:
         if not detached and start in checkout.attempt("reflog", "show", "--format=%H", f"{HEADS}{current}", "--")[1]:
             return
         text = f"{branch} began on {others[0]}, and would bring that into {'HEAD' if detached else current}"
-        hint = f"git switch {others[0]}, then again; or merge both: git merge {branch}"
+        hint = f"git switch {others[0]}, then merge again; or merge both: git merge {branch}"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
 
 

@@ -80,7 +80,7 @@ class Travelling(Repository):
         if old == new:
             return
         if taken := next((tree.path for tree in self.all() if tree.branch == branch), None):
-            text = f"{branch} is checked out in {taken}, so nothing can come home to it"
+            text = f"{branch} is checked out in {taken}, so no commits can be brought into it"
             raise Refused(text, code=ErrorCode.CONFLICT, hint=f"git -C {taken} switch --detach")
         if old and not self._git.succeeds("merge-base", "--is-ancestor", old, new) and not self._lasts(old, branch):
             self._named(Path(branch), old)
@@ -153,7 +153,7 @@ class Guest(Repository):
             if len(self.all()) > 1:
                 return
             if left := self.left():
-                text = f"{self.checkout} keeps {', '.join(left)}, with commits that are not home"
+                text = f"{self.checkout} keeps {', '.join(left)}, with commits that were not brought home"
                 raise Kept(text, code=ErrorCode.KEPT, hint="push them to where they belong, then remove it")
             shutil.rmtree(self.checkout)
         for folder in (self._tree.parent, self.checkout.parent):
@@ -172,10 +172,10 @@ class Guest(Repository):
 
     def _refuse_unless_home(self, branch: str, tip: str) -> None:
         if self._beyond(self._newest(branch), tip):
-            raise Kept(f"{self._tree} has commits that are not home", code=ErrorCode.KEPT)
+            raise Kept(f"{self._tree} has commits that were not brought home", code=ErrorCode.KEPT)
         if self.has(branch) and self._beyond(f"{HEADS}{branch}", tip):
             hint = f"check out {branch} in {self._tree}"
-            raise Kept(f"{branch} has commits that are not home", code=ErrorCode.KEPT, hint=hint)
+            raise Kept(f"{branch} has commits that were not brought home", code=ErrorCode.KEPT, hint=hint)
         if not looking.exists(self._tree) or self._ours(self._tree).half_made:  # it lacks only what was not made yet
             return
         if repositories_in(self._tree) or unsaved(self._tree):

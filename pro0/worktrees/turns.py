@@ -44,6 +44,6 @@ def _lock(folder: int, path: Path) -> None:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise StoreError(
-                    f"another act on the worktrees of {path} does not end", code=ErrorCode.LOCK_TIMEOUT
+                    f"another operation on the worktrees of {path} does not end", code=ErrorCode.LOCK_TIMEOUT
                 ) from None
             time.sleep(0.02)

@@ -24,18 +24,18 @@ def work_in(path: Path) -> str:
         trees = Repository(path).all()
         tree = next((tree for tree in trees[1:] if tree.path == path.resolve()), None)
         if tree is None:
-            return "it is no worktree of a repository"
+            return "it is not a worktree of a repository"
         if tree.half_made:
-            return "it was made by half"
+            return "it is only half made"
         if nested := repositories_in(path):
-            return f"it holds a repository of its own, {nested[0]}"
+            return f"it contains another git repository, {nested[0]}"
         if pending_patches(Git(path).private()):
             return "it is in the middle of `git am`"
         if unsaved(path):
             return "it has files that are not committed"
         git = Git(trees[0].path)
         if takes_code(git):  # nobody merges there, so only what home has counts
-            return "it has commits that are not home" if beyond_home(git, tree.head) else ""
+            return "it has commits that were not brought home" if beyond_home(git, tree.head) else ""
         if not git.succeeds("merge-base", "--is-ancestor", tree.head, "HEAD"):
             return f"its commits are not merged into {trees[0].path}"
     except Pro0Error as error:

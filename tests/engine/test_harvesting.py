@@ -471,5 +471,5 @@ def test_what_cannot_be_saved_is_left(field: Field) -> None:
     put(field.tree, "a", "1\n")
     git(field.tree, "init", "-q", "inner")
     result = field.collect()
-    assert (result.branch, "holds a repository of its own" in result.left) == (OWN, True)
+    assert (result.branch, "contains another git repository" in result.left) == (OWN, True)
     assert (field.tree / "a").exists()
