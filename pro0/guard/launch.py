@@ -63,7 +63,7 @@ class Terminal:
         self.lines = int(_seconds(values, "lines", 48))
         self.scrollback = int(_seconds(values, "scrollback", 10000))
         if not self.socket or not self.library or min(self.columns, self.lines) < 2:
-            raise ValueError("terminal is not whole")
+            raise ValueError("terminal is incomplete")
 
 
 def take(path: str) -> Launch:

@@ -155,7 +155,7 @@ class Guard:
                 self.cause = self.cause or TEAM_GONE
             self._look_at = time.monotonic() + self._lookout.pause(self._launch.look)
         except Exception as error:  # noqa: BLE001
-            _complain(f"cannot look around: {error}")
+            _complain(f"cannot check on the team and its lead: {error}")
             self._look_at = time.monotonic() + 60
 
     def _listen(self) -> None:

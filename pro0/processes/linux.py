@@ -28,7 +28,7 @@ def unseen(error: OSError) -> Exception:
 
     name = errno.errorcode.get(error.errno or 0, "?")
     message = f"the system's table of processes cannot be read: {error.strerror or error} ({name})"
-    return EnvironmentMissing(message, hint="once more, in a moment")
+    return EnvironmentMissing(message, hint="try again in a moment")
 
 
 def boot_id() -> str:

@@ -38,7 +38,7 @@ class InProcess(Headless):
         """Return the terminal for the guard to make; raises EnvironmentMissing when it cannot be made."""
         path = _socket(place, incarnation)
         if not address.fits(path):
-            message = f"{path} is too long for a socket, which may have {address.LONGEST} bytes"
+            message = f"the path {path} is too long for a socket: at most {address.LONGEST} bytes"
             raise EnvironmentMissing(message, hint="choose a shorter PRO0_HOME, or use --mode tmux")
         return Terminal(socket=path, library=str(library()))
 
@@ -133,7 +133,7 @@ def _screen(frame: dict[str, object]) -> Screen:
     """Return the screen of a whole frame; raises Silent for anything else."""
     rows, cursor = frame.get("rows"), frame.get("cursor")
     if not isinstance(rows, dict) or not isinstance(cursor, list):
-        raise Silent("the terminal answers something else")
+        raise Silent("the terminal sent an unexpected answer")
     styled = tuple(cast("dict[str, str]", rows).values())
     texts = tuple(plain(row).rstrip() for row in styled)
     return Screen(rows=texts, title=str(frame.get("title", "")), styled=styled, cursor=(cursor[0], cursor[1]))

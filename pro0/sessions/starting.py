@@ -26,7 +26,7 @@ def started_for_others() -> dict[str, str]:
 
 def elsewhere(place: Place) -> str:
     """Return the commands for a person whose team has lost its terminal."""
-    return f"pro0 team stop -t {place.team}, then in the terminal to show it: pro0 team resume -t {place.team}"
+    return f"pro0 team stop -t {place.team}, then in the terminal that is to show it: pro0 team resume -t {place.team}"
 
 
 def is_incarnation(text: str) -> bool:

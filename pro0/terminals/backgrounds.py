@@ -74,4 +74,4 @@ class Backgrounds:
 
 def _done(result: int) -> None:
     if result:
-        raise OSError(f"libghostty-vt: the background cannot be had ({result})")
+        raise OSError(f"libghostty-vt: the background cannot be read ({result})")

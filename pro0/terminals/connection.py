@@ -27,12 +27,12 @@ class Connection:
             with address.reachable(path) as short:
                 self._socket.connect(short)
             if address.peer(self._socket) != os.geteuid():
-                self._fail(f"{path} is another user's")
+                self._fail(f"{path} belongs to another user")
             self.hello = self.wait(protocol.HELLO)
         except OSError as error:
             self._fail(f"{path}: {error.strerror or error}", error)
         if self.hello.get("version") != protocol.VERSION:
-            self._fail(f"{path} speaks version {self.hello.get('version')}, this is {protocol.VERSION}")
+            self._fail(f"{path} speaks version {self.hello.get('version')} of the protocol, not {protocol.VERSION}")
 
     def __enter__(self) -> "Connection":
         return self

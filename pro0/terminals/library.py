@@ -18,7 +18,7 @@ def library() -> Path:
         raise _missing("pyghostty is not installed")
     package = Path(next(iter(spec.submodule_search_locations)))
     if not looking.is_folder(package.parent / f"pyghostty-{VERSION}.dist-info"):
-        raise _missing(f"pyghostty is not of version {VERSION}")
+        raise _missing(f"the version of pyghostty is not {VERSION}")
     suffix = "dylib" if sys.platform == "darwin" else "so"
     file = package / "_lib" / f"libghostty-vt.{suffix}"
     if not looking.is_file(file):

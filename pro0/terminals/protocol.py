@@ -106,7 +106,7 @@ class MessageReader:
         while len(self._rest) - start >= _HEAD.size:
             kind, length = _HEAD.unpack_from(self._rest, start)
             if length > self._limit:
-                raise Broken(f"a message of {length} bytes")
+                raise Broken(f"a message of {length} bytes is too long")
             end = start + _HEAD.size + length
             if len(self._rest) < end:
                 break

@@ -193,7 +193,7 @@ def test_an_api_that_is_turned_off_ends_nobody(stage: ITerm2Stage) -> None:
 def test_a_shell_that_never_comes_up_is_said_and_undone(stage: ITerm2Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     stage.app.tmux("set-option", "-g", "default-command", "sleep 600")
     monkeypatch.setattr("pro0.sessions.iterm2.backend.STARTING", 0.5)
-    with pytest.raises(EnvironmentMissing, match=r"made 2 of 2 panes .* did not start it within") as error:
+    with pytest.raises(EnvironmentMissing, match=r"made 2 of 2 panes .* did not start '[^']+' within") as error:
         stage.open(2)
     assert "open a new pane by hand" in str(error.value.hint)
     assert set(stage.app.panes()) == {stage.app.session, stage.app.stranger}

@@ -287,4 +287,6 @@ def test_a_server_that_is_gone_is_said_with_what_helps(inside: InsideStage, anot
     inside.place = place
     with pytest.raises(EnvironmentMissing, match="the tmux that this team was started in is gone") as raised:
         inside.open(1)
-    assert raised.value.hint == ("pro0 team stop -t team, then in the terminal to show it: pro0 team resume -t team")
+    assert raised.value.hint == (
+        "pro0 team stop -t team, then in the terminal that is to show it: pro0 team resume -t team"
+    )

@@ -179,7 +179,7 @@ def test_a_look_that_fails_is_said_and_comes_again_in_a_minute(desk: Desk, monke
     monkeypatch.setattr(run, "_complain", said.append)
     desk.guard._lookout = SimpleNamespace(look=lambda: [][0])  # type: ignore[assignment]
     desk.guard._look()
-    assert said == ["cannot look around: list index out of range"]
+    assert said == ["cannot check on the team and its lead: list index out of range"]
     assert (desk.guard.cause, desk.guard._look_at) == (BY_ITSELF, 160.0)
 
 

@@ -40,7 +40,7 @@ _TEAM = "pro0team"
 """The variable of a pane with its team's uid and the process at its root when it was made."""
 _TAG = "pro0"
 _TITLE = "pro0title"
-_WENT = "a session went away meanwhile"
+_WENT = "a session was closed in the meantime"
 _SCRIPT = r"""rm -f -- "$0"
 printf '\033[H\033[2J\033[3J'
 cd -- {folder} || exit 127
@@ -239,8 +239,8 @@ def _replace_the_shell(place: Place, opening: Opening, folder: Path, pane: str) 
             return guard or Process(pid=int(pid.read_text()), start="", boot_id="")  # it has ended already
         time.sleep(_LOOK)
     raise EnvironmentMissing(
-        f"the shell of the new pane for {opening.title!r} did not start it within {STARTING:.0f} s",
-        hint="open a new pane by hand: does its shell come to a prompt that takes a command?",
+        f"the shell of the new pane did not start {opening.title!r} within {STARTING:.0f} s",
+        hint="open a new pane by hand: does its shell show a prompt and take a command?",
     )
 
 

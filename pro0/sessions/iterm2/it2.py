@@ -164,7 +164,7 @@ def call(*words: str, script: tuple[str, ...] = ()) -> bytes:
     """
     program = shutil.which("it2")
     if program is None:
-        raise EnvironmentMissing("it2 is not installed, which speaks to iTerm2", hint=f"{INSTALL}, or {OTHER}")
+        raise EnvironmentMissing("it2 is not installed, and pro0 needs it for iTerm2", hint=f"{INSTALL}, or {OTHER}")
     try:
         done = subprocess.run(
             [*(("/bin/sh", "-c", script[0], program, *script[1:]) if script else (program,)), *words],
