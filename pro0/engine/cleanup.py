@@ -64,7 +64,7 @@ def _cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool) ->
         host, elsewhere, place = kept_work[0].partition(":")
         hint = checkouts.next_step(kept_work[0])
         if elsewhere and "/" not in host:
-            hint = f"it is on {host}, in worktrees/{place} of PRO0_HOME there"
+            hint = f"it is on {host}, in $PRO0_HOME/worktrees/{place}"
         raise Kept(f"{name} is removed; not merged, so kept: {', '.join(kept_work)}", hint=hint)
     return f"{name} is removed"
 
@@ -150,7 +150,9 @@ def _or_keep_none(team: TeamStore) -> Iterator[None]:
         yield
     except Pro0Error as error:
         if team.exists():
-            error.hint = f"{error.hint}, or keep none: --no-archive" if error.hint else "keep none: --no-archive"
+            error.hint = (
+                f"{error.hint}, or make no archive: --no-archive" if error.hint else "make no archive: --no-archive"
+            )
         raise
 
 
@@ -180,7 +182,7 @@ def _refuse_if_live(team: TeamStore) -> None:
 def refuse_if_joined(team: TeamStore) -> None:
     """Raise Refused for a team that another machine has made."""
     if team.machine:
-        text = f"{team.name} was made on another machine; here it is only shared"
+        text = f"{team.name} was made on another machine; this one only takes part in it"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=f"pro0 host leave {team.name}")
 
 
@@ -188,7 +190,8 @@ def refuse_if_shared(team: TeamStore) -> None:
     """Raise Refused while other machines take part in a team."""
     if others := others_of(team.documents):
         text = f"{', '.join(others)} still {'takes' if len(others) == 1 else 'take'} part in {team.name}"
-        hint = f"there: pro0 host leave {team.name}; or give one up: pro0 host leave {team.name} --machine {others[0]}"
+        leave = f"pro0 host leave {team.name}"
+        hint = f"on each: {leave}; for one that is gone: {leave} --machine {others[0]}"
         raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=hint)
 
 
@@ -238,8 +241,8 @@ def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
     if holder is None or not processes.alive(holder.process):
         return
     if not ownership.is_lead(team, holder.process):
-        raise Refused(f"{holder} has the lease of {team.name}, but is no lead of it", code=ErrorCode.NOT_OURS)
-    why = "which cannot be told" if isinstance(error, Unwritable) else "which does not react"
+        raise Refused(f"{holder} holds the lease of {team.name}, but is not its lead", code=ErrorCode.NOT_OURS)
+    why = "which cannot be told to stop" if isinstance(error, Unwritable) else "which does not react"
     show(f"ending the lead (pid {holder.pid}), {why}")
     if not end_process(holder.process, LEAD_GRACE):
         raise Refused(

@@ -36,12 +36,12 @@ def copy_store(store: Store, name: str, to: str, show: Show, *, remove_source: b
         pointer = pointer_in(team.paths.team)
         current_url = pointer.url if pointer else ""
         if url and current_url not in ("", url):
-            hint = f"first: pro0 store copy {name} {FILES}"
+            hint = f"first copy it to files: pro0 store copy {name} {FILES}"
             raise Refused(f"{name} is in another database", code=ErrorCode.CONFLICT, hint=hint)
         uid = team.config.read().uid
         alive = [state.agent_id for state in team.runtime.read().seats if living_guard(team, state)]
         if alive or ownership.of_team(team, uid):
-            raise _running(name, f"{', '.join(alive) or 'something of it'} still runs")
+            raise _running(name, f"{', '.join(alive) or 'a process of it'} still runs")
         if current_url != url:
             copy.copy(team.paths, uid, url, show)
         if remove_source:
@@ -66,5 +66,5 @@ def _report(store: Store, name: str, to: str, *, moved: bool) -> list[str]:
     if pointer and pointer.unused:
         unused = pointer.unused
     if unused:
-        lines.append(f"what it had is kept in {unused}; remove it: pro0 store copy {name} {quote(to)} --remove-source")
+        lines.append(f"its old data is kept in {unused}; remove it: pro0 store copy {name} {quote(to)} --remove-source")
     return lines

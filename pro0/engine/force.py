@@ -40,7 +40,7 @@ def end_member(context: Context, name: str, why: Unwritable, show: Show) -> Seat
     if seat.machine != context.team.machine:
         raise why
     state = team_roster.state(seat.agent_id)
-    show(f"{why.message}: ending {seat.agent_id} unasked")
+    show(f"{why.message}: ending {seat.agent_id} directly")
     _end(context.team, [state] if state else [])
     try:
         return members.shutdown(context, name, timeout=0.0, force=True)
@@ -56,7 +56,7 @@ def end_team(context: Context, why: Unwritable, show: Show) -> ShutdownWish | No
     Raises Unwritable, saying all have ended, when there is still no room.
     """
     team = context.team
-    show(f"{why.message}: ending all of {team.name} unasked")
+    show(f"{why.message}: ending all of {team.name} directly")
     where = " here" if others_of(team.documents) else ""
     lease = take_over(team, show, force=True)
     try:
@@ -67,7 +67,7 @@ def end_team(context: Context, why: Unwritable, show: Show) -> ShutdownWish | No
             backend_of(team_config).dismantle(place_of(team, team_config))
         return teams.stop(context, timeout=0.0, force=True).stop
     except Unwritable as error:
-        hint = f"free some space, then once more: pro0 team stop -t {team.name}"
+        hint = f"free some space, then run again: pro0 team stop -t {team.name}"
         raise Unwritable(unrecorded(f"all of {team.name}{where}", error).message, hint=hint) from error
     finally:
         lease.drop()

@@ -31,7 +31,7 @@ def end(hosted: Hosted) -> None:
             return
     except (ValueError, RecursionError):
         pass
-    last_line = answer.errors.splitlines()[-1:] or ["it does not say that it is over"]
+    last_line = answer.errors.splitlines()[-1:] or ["it did not confirm that the session has ended"]
     raise EnvironmentMissing(f"{hosted.host}: {last_line[0]}", code=ErrorCode.UNREACHED)
 
 
@@ -79,7 +79,7 @@ def _end_proven(team: TeamStore, hosted: Hosted) -> None:
 def unreached(hosted: Hosted, why: str = "") -> Refused:
     """Return the error for a session that may still run on a machine."""
     text = f"{hosted.agent_id} may still run on {hosted.host}" + (f": {why}" if why else "")
-    hint = f"reach {hosted.host} again, or give it up: pro0 member forget {hosted.agent_id}"
+    hint = f"make {hosted.host} reachable again, or give {hosted.agent_id} up: pro0 member forget {hosted.agent_id}"
     return Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=hint)
 
 
@@ -103,7 +103,7 @@ class HeldStarts:
             if agent_id in agents and agent_id not in self._said and state and state.state in ENDED:
                 self._said.add(agent_id)
                 or_else = f"or: pro0 member forget {agent_id}"
-                self._show(f"{agent_id} starts once {hosted.host} says that its last session is over, {or_else}")
+                self._show(f"{agent_id} starts once {hosted.host} confirms that its last session has ended, {or_else}")
 
 
 class OtherEnds:

@@ -70,7 +70,7 @@ def leave(store: Store, team: TeamStore, context: Context, show: Show, *, force:
     StoreError while the database is out of reach; with `force` the machine leaves even then, but its record stays.
     """
     if not team.machine:
-        raise BadInput(f"{team.name} was made here", hint=f"pro0 team cleanup {team.name} removes it")
+        raise BadInput(f"{team.name} was made on this machine", hint=f"pro0 team cleanup {team.name} removes it")
     gone, uid = _counts_as_gone(team, show, force=force), _uid(team)
     if not force:
         _refuse_if_live(team)
@@ -110,7 +110,7 @@ def _sign_off(team: TeamStore, context: Context, show: Show, *, force: bool) -> 
 
 def _tell_that_it_stays(team: TeamStore, show: Show, error: StoreError) -> None:
     there = f"pro0 host leave {team.name} --machine {team.machine}"
-    show(f"{error.message}: should it come back, another machine gives this one up: {there}")
+    show(f"{error.message}; the database may still list this machine; remove it from another one: {there}")
 
 
 def cleanup_without_database(store: Store, name: str, show: Show, *, keep: bool) -> str | None:
@@ -190,7 +190,7 @@ def _only_team(store: Store, url: str) -> str:
     names = in_database(store.home, "any", url).names()
     if len(names) != 1:
         teams = ", ".join(names) or "none"
-        raise BadInput("which team?", hint=f"pro0 host join URL TEAM; there: {teams}")
+        raise BadInput("which team?", hint=f"pro0 host join URL TEAM; teams there: {teams}")
     return names[0]
 
 
@@ -198,7 +198,7 @@ def _require_near(difference: float) -> None:
     if abs(difference) > APART:
         which = "behind" if difference > 0 else "ahead of"
         text = f"this machine's clock is {abs(difference):.0f} s {which} the database's"
-        raise EnvironmentMissing(text, code=ErrorCode.CLOCK, hint="set both by NTP: time-outs are counted by them")
+        raise EnvironmentMissing(text, code=ErrorCode.CLOCK, hint="set both clocks by NTP: time-outs depend on them")
 
 
 def _refuse_if_live(team: TeamStore) -> None:

@@ -163,7 +163,9 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
             return None
         request.look(seat.agent_id, team_roster.find(seat.agent_id).shutdown)
         time.sleep(PAUSE)
-    raise _not_ended(seat.agent_id, roster(team).runtime, "is there a lead? pro0 team status", seat.agent_id)
+    raise _not_ended(
+        seat.agent_id, roster(team).runtime, "check that the team has a lead: pro0 team status", seat.agent_id
+    )
 
 
 def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float | None = None) -> None:

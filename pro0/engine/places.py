@@ -40,7 +40,7 @@ def choose_mode(requested: str, environment: Mapping[str, str], *, terminal: boo
     if not lacks:
         return "in-process", "this is a terminal outside tmux"
     if tmux:
-        return "tmux", f"this is a terminal, and {lacks}: an own tmux server"
+        return "tmux", f"this is a terminal, and {lacks}: a separate tmux server"
     return "headless", f"tmux is not installed, and {lacks}"
 
 
@@ -67,7 +67,9 @@ def display_resumed(config: TeamConfig) -> Display:
         return before
     if bool(here.inside_tmux) == bool(before.inside_tmux):
         return replace(here, mode_reason=before.mode_reason)
-    return replace(here, mode_reason=INSIDE if here.inside_tmux else "it was resumed outside tmux: an own tmux server")
+    return replace(
+        here, mode_reason=INSIDE if here.inside_tmux else "it was resumed outside tmux: a separate tmux server"
+    )
 
 
 def backend_of(config: TeamConfig) -> Backend:

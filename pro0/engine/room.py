@@ -42,4 +42,4 @@ class Room:
 def unrecorded(subject: str, error: Unwritable) -> Unwritable:
     """Return the error for an end without room on disk to record it."""
     message = f"{subject} has ended, but that is not recorded: {error.message}"
-    return Unwritable(message, hint="free some space; it is recorded then")
+    return Unwritable(message, hint="free some space; then it is recorded")

@@ -26,13 +26,13 @@ def test_it_says_where_the_team_is_and_what_is_kept(pro0: Pro0, team: Context, s
     there = pro0("store", "copy", "alpha", url)
     assert (there.code, there.out) == (0, f"alpha is in {url} now\n")
     unused = team.team.paths.team / "unused"
-    assert there.err == f"what it had is kept in {unused}; remove it: pro0 store copy alpha '{url}' --remove-source\n"
+    assert there.err == f"its old data is kept in {unused}; remove it: pro0 store copy alpha '{url}' --remove-source\n"
     again = pro0("store", "copy", "alpha", url, "--remove-source")
     assert (again.code, again.out, again.err) == (0, f"alpha is in {url} already\n", "")
     assert not unused.exists()
     back = pro0("store", "move", "alpha", "files")
     assert (back.code, back.out) == (0, "alpha is in files now\n")
-    assert back.err == f"what it had is kept in {url}; remove it: pro0 store copy alpha files --remove-source\n"
+    assert back.err == f"its old data is kept in {url}; remove it: pro0 store copy alpha files --remove-source\n"
 
 
 @pytest.mark.parametrize(

@@ -398,7 +398,7 @@ def test_a_project_that_cannot_be_looked_at_is_named(used: Context, pro0: Pro0, 
     shown = pro0("uninstall", "--show")
     assert shown.code == 0, shown.err
     assert f"{project}/.pro0" in shown.out
-    assert "it cannot be looked at: File name too long" in shown.out
+    assert "it cannot be examined: File name too long" in shown.out
 
 
 def test_it_asks_first(used: Context, pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -521,8 +521,8 @@ def test_a_removal_that_was_killed_is_no_news(used: Context, pro0: Pro0, home: P
 @pytest.mark.parametrize(
     ("start", "told"),
     [
-        (another_team, "two was started meanwhile"),
-        (another_archive, "was made meanwhile"),
+        (another_team, "two was started in the meantime"),
+        (another_archive, "was made in the meantime"),
         (by_page, "`pro0 web` serves the page of this home"),
     ],
 )
@@ -558,7 +558,7 @@ def test_a_team_that_is_made_while_the_removal_waits_for_the_home_stays(
 
     monkeypatch.setattr(whole_home, "locked", after_another)
     store = Store(home)
-    with pytest.raises(Refused, match="two was started meanwhile"):
+    with pytest.raises(Refused, match="two was started in the meantime"):
         uninstall(store, Path.cwd(), traces(store, Path.cwd()), lambda _: None)
     assert store.team("two").config.read().name == "two"
 

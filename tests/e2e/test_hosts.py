@@ -269,7 +269,7 @@ def test_what_is_out_of_reach_keeps_its_claim_until_it_is_over_there(led: Team, 
     for _ in range(2):
         held.look(team.runtime.read(), {"ada", "bob"})
     assert [text.partition(",")[0] for text in said_at_a_restart] == [
-        "bob starts once build1 says that its last session is over"
+        "bob starts once build1 confirms that its last session has ended"
     ]
     build1.start()
     nothing_left(led, build1)
@@ -370,7 +370,7 @@ def test_a_machine_out_of_reach_gets_no_code_and_no_session(coded: Team, build1:
     """Issue 19, build 3."""
     build1.stop()
     said = coded("member", "spawn", "bob", "--host", "build1", "--worktree", "--", "true", code=6).err
-    assert "its code does not reach build1" in said
+    assert "its code cannot be sent to build1" in said
     assert git(coded.project, "for-each-ref", "refs/heads/teams") == ""
 
 

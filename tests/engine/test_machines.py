@@ -151,14 +151,14 @@ def test_the_only_team_of_a_database_needs_no_name(home: Path, server: Postgres,
     make_team(home, name="beta", url=url)
     with pytest.raises(BadInput, match="which team") as refused:
         join("three")
-    assert refused.value.hint == "pro0 host join URL TEAM; there: alpha, beta"
+    assert refused.value.hint == "pro0 host join URL TEAM; teams there: alpha, beta"
     assert join("three", "beta").name == "beta"
     for name in ("alpha", "beta"):
         store.discard(name, f"uid-{name}")
         Store(home).discard(name, f"uid-{name}")
     with pytest.raises(BadInput, match="which team") as none:
         join("four")
-    assert none.value.hint == "pro0 host join URL TEAM; there: none"
+    assert none.value.hint == "pro0 host join URL TEAM; teams there: none"
 
 
 @pytest.mark.parametrize("url", ["postgresql://me:secret@host/db", "https://host/db", "files"])
@@ -218,7 +218,7 @@ def test_a_machine_whose_clock_is_wrong_neither_joins_nor_leads(
 
 
 def test_the_machine_that_made_the_team_does_not_leave_it(alpha: TeamStore) -> None:
-    with pytest.raises(BadInput, match=f"{alpha.name} was made here") as refused:
+    with pytest.raises(BadInput, match=f"{alpha.name} was made on this machine") as refused:
         machines.leave(Store(alpha.paths.home), alpha, human(alpha), quietly, force=True)
     assert refused.value.hint == f"pro0 team cleanup {alpha.name} removes it"
 
@@ -521,7 +521,7 @@ def test_a_machine_leaves_by_force_where_its_role_may_only_read(home: Path, serv
     with pytest.raises(StoreError, match="permission denied"):
         machines.leave(Store(two.paths.home), two, human(two), quietly, force=False)
     assert machines.leave(Store(two.paths.home), two, human(two), shown.append, force=True) == []
-    assert shown[-1].endswith("another machine gives this one up: pro0 host leave alpha --machine two")
+    assert shown[-1].endswith("; remove it from another one: pro0 host leave alpha --machine two")
     assert Store(two.paths.home).names() == []
     assert others_of(alpha.documents) == ["two"]
 

@@ -228,7 +228,7 @@ def test_what_happens_between_the_line_and_its_enter_stops_the_enter(
     happens: Callable[[Pane], None], pane: Pane, hand: Hand
 ) -> None:
     pane.between = lambda: happens(pane)
-    assert "something else came up" in hand.nudge()
+    assert "or its screen has changed" in hand.nudge()
     assert pane.sent == []
     assert hand.nudger.arrived() == {}
 
@@ -249,7 +249,7 @@ def test_what_is_typed_after_the_last_look_stops_the_enter(stands: str, pane: Pa
 def test_nothing_is_put_in_while_a_person_types(pane: Pane, hand: Hand) -> None:
     """What they have typed may not be drawn yet."""
     types_unseen(pane)
-    assert "somebody types there" in hand.nudge()
+    assert "somebody is typing there" in hand.nudge()
     assert pane.text == ""
 
 
@@ -348,7 +348,7 @@ def test_a_line_that_is_gone_for_a_moment_is_still_there(
 
 def test_a_line_that_does_not_leave_is_said_to_stay(pane: Pane, hand: Hand) -> None:
     pane.swallows = 9
-    assert hand.nudge() == "the line stays in its input"
+    assert hand.nudge() == "the line is still in its input"
     assert (pane.sent, pane.swallows) == ([], 7), "never more than two"
 
 

@@ -106,8 +106,8 @@ def test_a_lead_of_another_version_is_said(alpha: Crew, monkeypatch: pytest.Monk
     alpha.lead()
     assert ensure_lead(alpha.team) == ""
     monkeypatch.setattr(launch, "__version__", "9.9.9")
-    renew = "pro0 team stop and resume -t alpha to renew it"
-    assert ensure_lead(alpha.team) == f"the lead of alpha is pro0 {__version__}, this is 9.9.9; {renew}"
+    update = "update it: pro0 team stop -t alpha && pro0 team resume -t alpha"
+    assert ensure_lead(alpha.team) == f"the lead of alpha is pro0 {__version__}, this command is 9.9.9; {update}"
 
 
 STARTER = {

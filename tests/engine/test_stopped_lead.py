@@ -168,7 +168,7 @@ def holder(alpha: Crew) -> Iterator["subprocess.Popen[bytes]"]:
 
 def test_who_is_no_lead_is_never_ended(alpha: Crew, holder: "subprocess.Popen[bytes]") -> None:
     stranger = stop(alpha, holder)
-    with pytest.raises(Refused, match="is no lead of it"):
+    with pytest.raises(Refused, match=", but is not its lead"):
         cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append)
     assert processes.alive(stranger)
     assert alpha.team.exists()

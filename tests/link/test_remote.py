@@ -277,7 +277,7 @@ def test_pro0_is_not_taken_away_below_it(killed: bool, place: Path) -> None:
     with pytest.raises(Refused, match="bob runs here for another machine") as refused:
         uninstall(store, Path.cwd(), [], lambda _: None)
     assert refused.value.hint == (
-        f"end it at home: pro0 member shutdown bob -t alpha; or here: pro0 hosted end {THERE}"
+        f"end it on its team's machine: pro0 member shutdown bob -t alpha; or here: pro0 hosted end {THERE}"
     )
     trace = next(trace for trace in in_home(store) if trace.kind == "session")
     assert (trace.name, trace.note) == ("bob", "it runs for another machine: end it first")

@@ -122,7 +122,7 @@ def test_there_and_back_is_the_same_to_the_byte(
     said = go(home, "files")
     assert said == [
         "alpha is in files now",
-        f"what it had is kept in {url}; remove it: pro0 store copy alpha files --remove-source",
+        f"its old data is kept in {url}; remove it: pro0 store copy alpha files --remove-source",
     ]
     assert contents(home) == before
     assert server.ask("select name from pro0.teams") == [(".unused-alpha.uid-alpha",)]
@@ -443,7 +443,7 @@ def test_one_database_at_a_time(home: Path, url: str, server: Postgres) -> None:
     other = server.url()
     with pytest.raises(Refused, match="alpha is in another database") as refused:
         go(home, other)
-    assert refused.value.hint == "first: pro0 store copy alpha files"
+    assert refused.value.hint == "first copy it to files: pro0 store copy alpha files"
     go(home, "files")
     with pytest.raises(Refused, match="what alpha had in another database is still there") as refused:
         go(home, other)

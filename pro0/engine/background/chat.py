@@ -164,7 +164,7 @@ def whole_entry(context: Context, session: TeamSession, item_id: str) -> ChatEnt
     for entry in reader.news() if reader else ():
         if f"t-{entry.id}"[:200] == item_id:
             return entry
-    hint = "items that are messages: message.show; one that is too far back cannot be read any more"
+    hint = "messages are read with message.show; an item too far back can no longer be read"
     raise NotFound(f"the transcript of {session.agent_id} has no item {item_id[:64]!r}", hint=hint)
 
 

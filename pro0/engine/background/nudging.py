@@ -38,7 +38,7 @@ VERIFY = 3.0
 GONE = 1.0
 """Seconds without the line in an idle agent's input, until it counts as taken."""
 PAUSE = 0.15
-FORGETS = "it is working, and would forget a turn that is stopped: it is told after its next tool"
+FORGETS = "it is working, and would lose a stopped turn: it is told after its next tool"
 OLDER = "an older line was sent first"
 OFF = "typing is switched off for this version of its agent: pro0 agent prove"
 BACKOFF = (1.0, 2.0, 5.0, 15.0, 60.0)
@@ -133,10 +133,12 @@ class Nudger:
         if off:
             return OFF
         if handle is None:
-            return "its place is not known"
+            return "its pane is not known"
         drawing = watched.adapter.screens if watched else None
         if watched is None or drawing is None:
-            return "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input, or somebody types there"
+            return (
+                "" if self.backend.nudge(handle, nudge.line) else "its pane takes no input, or somebody is typing there"
+            )
         return self._paste(Input(self.agent_states, watched, drawing, nudge.line), handle)
 
     def _stop(self, watched: WatchedSession, handle: Handle | None, looked: float) -> None:
@@ -157,13 +159,13 @@ class Nudger:
         elif why := place.closed():
             return why
         elif not self.backend.nudge(handle, place.line, place.shows, looked):
-            return "its pane takes no input, somebody types there, or something else came up"
+            return "its pane takes no input, somebody is typing there, or its screen has changed"
         elif place.left():
             return ""
         # Some agents take the first Enter as part of the paste. An earlier try, or lead, may also have left the line.
         looked = time.monotonic()
         if not (place.ready() and self.backend.press(handle, "Enter", looked) and place.left()):
-            return "the line stays in its input"
+            return "the line is still in its input"
         return "" if tells_the_same(place.line, line) else OLDER
 
 
@@ -181,7 +183,7 @@ class Input(msgspec.Struct, frozen=True):
         if input_is_free(self.drawing, reading, screen):
             return ""
         state = reading.state if reading else State.UNKNOWN
-        return "something stands in its input" if state in (State.IDLE, State.ERROR) else f"it is {state}"
+        return "its input is not empty" if state in (State.IDLE, State.ERROR) else f"it is {state}"
 
     def left_over_line(self) -> str:
         """Return the fixed line already in the input, empty for none."""

@@ -77,7 +77,7 @@ class WorktreeJobs:
             work_folder = WorkFolder(branch=travelling.MemberCode(self._team, seat).send())
         except Exception as error:  # noqa: BLE001 - whoever waits for it hears of any failure
             hint = f"pro0 doctor --host {seat.host}"
-            work_folder = _failure(f"its code does not reach {seat.host}", error, hint)
+            work_folder = _failure(f"its code cannot be sent to {seat.host}", error, hint)
         self._tell(seat, work_folder)
 
     def _make_ready(self, seat: Seat, work_folder: WorkFolder) -> None:

@@ -42,7 +42,7 @@ def linked(
     if first_prompt.is_long(brief.prompt):
         limit = f"{first_prompt.IN_ARGV // 1024} KiB"
         hint = "shorten its prompt, or its role's; send the rest as a message"
-        raise EnvironmentMissing(f"no prompt of more than {limit} reaches another machine", hint=hint)
+        raise EnvironmentMissing(f"the first prompt is too long for another machine: at most {limit}", hint=hint)
     going_on = replace(brief_there(brief), session=earlier, resume=True, prompt="")
     hosted = Hosted(
         agent_id=seat.agent_id,

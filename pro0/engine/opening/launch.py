@@ -54,7 +54,9 @@ def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | 
                 raise EnvironmentMissing(message, hint="pro0 doctor")
             child = None
         time.sleep(_PAUSE)
-    raise EnvironmentMissing(f"the lead of {team.name} does not come up", hint=f"pro0 team logs -t {team.name}")
+    raise EnvironmentMissing(
+        f"the lead of {team.name} did not start in {PATIENCE:g} s", hint=f"pro0 team logs -t {team.name}"
+    )
 
 
 def is_over(team: TeamStore) -> bool:
@@ -76,7 +78,7 @@ def awake(team: TeamStore) -> None:
     while holder := _stopped_holder(team):
         if time.monotonic() > deadline:
             message = f"the lease of {team.name} is held by {holder}, which is stopped (SIGSTOP)"
-            hint = f"let it go on: kill -CONT {holder.pid}; or end it, the members go on: kill -KILL {holder.pid}"
+            hint = f"let it go on: kill -CONT {holder.pid}; or end it, its members go on: kill -KILL {holder.pid}"
             raise Refused(message, code=ErrorCode.LEAD_STOPPED, hint=hint)
         time.sleep(_PAUSE)
 
@@ -93,8 +95,8 @@ def _other_version(team: TeamStore) -> str:
     theirs = holder.version if holder else team.record.read().lead_version
     if theirs in ("", __version__):
         return ""
-    renew = f"pro0 team stop and resume -t {team.name} to renew it"
-    return f"the lead of {team.name} is pro0 {theirs}, this is {__version__}; {renew}"
+    update = f"update it: pro0 team stop -t {team.name} && pro0 team resume -t {team.name}"
+    return f"the lead of {team.name} is pro0 {theirs}, this command is {__version__}; {update}"
 
 
 def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:

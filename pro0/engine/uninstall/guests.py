@@ -32,7 +32,11 @@ class GuestSession(NamedTuple):
     def end(self) -> str:
         """Return how to end it: through its team at home, or by a command here when that home is gone."""
         command = f"here: pro0 hosted end {self.id}"
-        return f"at home: pro0 member shutdown {self.member} -t {self.team}; or {command}" if self.team else command
+        return (
+            f"on its team's machine: pro0 member shutdown {self.member} -t {self.team}; or {command}"
+            if self.team
+            else command
+        )
 
 
 def guests(home: Path) -> Iterator[GuestSession]:

@@ -36,7 +36,7 @@ def in_home(store: Store, *, leased: bool = False) -> Iterator[Trace]:
     for guest in guests(store.home):
         yield Trace("session", guest.name, TraceFate.REMOVED, "it runs for another machine: end it first", guest.end)
     for archive in store.archives():
-        yield Trace("archive", str(archive.path), TraceFate.REMOVED, f"what is kept of {archive.name}")
+        yield Trace("archive", str(archive.path), TraceFate.REMOVED, f"the archive of the removed team {archive.name}")
     kept = list[Trace]()
     for path in _worktrees(store.home):
         work = work_in(path)
@@ -50,7 +50,7 @@ def in_home(store: Store, *, leased: bool = False) -> Iterator[Trace]:
     for path in whole_home.others(store.home, USER_FILE):
         kept.append(Trace("file", str(path), TraceFate.KEPT, "pro0 did not make it"))
         yield kept[-1]
-    note = "but for what stays in it" if kept else "with your settings, layouts, roles and consents"
+    note = "except what is kept in it" if kept else "with your settings, layouts, roles and consents"
     yield Trace("home", str(store.home), TraceFate.REMOVED, note)
 
 

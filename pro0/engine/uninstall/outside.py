@@ -35,7 +35,7 @@ def outside(store: Store, person: Path, projects: list[Path], environ: Mapping[s
     yield from _completion(person)
     for root, places in ((person, own_tools.OF_PERSON), *((project, own_tools.OF_PROJECT) for project in projects)):
         for place in own_tools.registered(root, places):
-            yield Trace("MCP entry", place.file, TraceFate.YOURS, f"pro0 below {place.key}", place.removal)
+            yield Trace("MCP entry", place.file, TraceFate.YOURS, f"pro0 under {place.key}", place.removal)
     for project in projects:
         yield from _of_project(project)
     yield from _scratch()
@@ -43,7 +43,7 @@ def outside(store: Store, person: Path, projects: list[Path], environ: Mapping[s
         yield Trace("socket", str(path), TraceFate.REMOVED, "of a tmux server that is dead")
     cache = Path(environ.get("XDG_CACHE_HOME") or person / ".cache") / "pro0"
     if os.path.lexists(cache):
-        yield folder_trace("cache", cache, "agents for the tests of a clone")
+        yield folder_trace("cache", cache, "agent programs for pro0's own tests")
     made = installation.here()
     yield Trace("program", sys.prefix, TraceFate.YOURS, made.by, made.remove)
 
@@ -72,7 +72,7 @@ def _of_project(project: Path) -> Iterator[Trace]:
         note = "settings, layouts and hooks of the project"
     except OSError as error:
         is_there = not isinstance(error, FileNotFoundError | NotADirectoryError)
-        note = f"it cannot be looked at: {error.strerror}"
+        note = f"it cannot be examined: {error.strerror}"
     if is_there:
         yield Trace("project files", str(folder), TraceFate.YOURS, note)
     with suppress(Pro0Error):
@@ -89,7 +89,7 @@ def _scratch() -> Iterator[Trace]:
             found = entries(top)
         kinds = Counter(match[1] for path in found if (match := _SCRATCH.fullmatch(path.name)) and _owned(path))
         for kind, number in sorted(kinds.items()):
-            note = f"{number} left by killed commands, or in use by commands that run, of any home"
+            note = f"{number} left by killed commands, or in use by running commands, of any home"
             yield Trace("scratch", f"{top}/pro0-{kind}-*", TraceFate.YOURS, note)
 
 

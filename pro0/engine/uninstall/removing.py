@@ -49,8 +49,8 @@ def uninstall(store: Store, here: Path, agreed: list[Trace], show: Show) -> list
             show(f"{trace.kind} {trace.name}: removed")
     kept += [trace.name for trace in all_traces if trace.fate is TraceFate.KEPT and trace.kind == "branch"]
     if kept:
-        hint = "it holds work: merge it or take it away yourself"
-        raise Kept(f"pro0 is taken away; not merged, so kept: {', '.join(kept)}", hint=hint)
+        hint = "what is kept holds work: merge it or remove it yourself"
+        raise Kept(f"pro0 is removed; not merged, so kept: {', '.join(kept)}", hint=hint)
     return [trace for trace in all_traces if trace.fate is not TraceFate.REMOVED]
 
 
@@ -98,7 +98,7 @@ def _refuse_new(new_traces: list[Trace]) -> None:
     """Raise Refused for a trace that was not shown. A new socket may stay: a tmux server can die at any time."""
     if new := next((trace for trace in new_traces if trace.kind != "socket"), None):
         now = f" {new.note}" if new.note else ""
-        text = f"{new.kind} {new.name}{now} has come or changed since the list was shown; nothing is removed"
+        text = f"{new.kind} {new.name}{now} is new or has changed since the list was shown; nothing is removed"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=_LOOK)
 
 
@@ -126,17 +126,17 @@ def _home(store: Store, agreed: list[Trace], show: Show) -> list[str]:
         remaining += [path for path in checkouts.clear(folder, None, show, save=False) if path not in remaining]
     remaining += guests_code.clear(store.home, show)
     gone = whole_home.remove(store.home, USER_FILE, lambda: _refuse_latecomers(store, agreed))
-    show(f"home {store.home}: {'removed' if gone else 'removed but for what stays in it'}")
+    show(f"home {store.home}: {'removed' if gone else 'removed, except what is kept in it'}")
     return remaining
 
 
 def _refuse_latecomers(store: Store, agreed: list[Trace]) -> None:
     """Raise Refused for anything new since the removal of teams began; the caller locks the home."""
     if names := store.names():
-        raise Refused(f"{names[0]} was started meanwhile", code=ErrorCode.CONFLICT, hint=_LOOK)
+        raise Refused(f"{names[0]} was started in the meantime", code=ErrorCode.CONFLICT, hint=_LOOK)
     archives = {trace.name for trace in agreed if trace.kind == "archive"}
     if new := [archive for archive in store.archives() if str(archive.path) not in archives]:
-        raise Refused(f"the archive {new[0].path} was made meanwhile", code=ErrorCode.CONFLICT, hint=_LOOK)
+        raise Refused(f"the archive {new[0].path} was made in the meantime", code=ErrorCode.CONFLICT, hint=_LOOK)
     _refuse_guests_and_page(store)
 
 
@@ -145,7 +145,7 @@ def _resting(store: Store, name: str) -> Iterator[None]:
     """Hold the lease of a stopped team; raises Refused when a lead has it."""
     lease = store.team(name).documents.lease()
     if not lease.take("uninstall"):
-        text = f"{name} was started meanwhile"
+        text = f"{name} was started in the meantime"
         raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint=f"pro0 team stop {name}")
     try:
         yield

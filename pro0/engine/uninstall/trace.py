@@ -34,11 +34,11 @@ def file_trace(kind: str, path: Path, *, ours: bool) -> Trace:
     """Return the trace of one file, which stays unless it is a regular file of this user with our content."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
-        return Trace(kind, str(path), TraceFate.KEPT, "it is no regular file")
+        return Trace(kind, str(path), TraceFate.KEPT, "it is not a regular file")
     if status.st_uid != os.geteuid():
         return Trace(kind, str(path), TraceFate.KEPT, "it belongs to another user")
     if not ours:
-        return Trace(kind, str(path), TraceFate.KEPT, "it says something else than this pro0 writes")
+        return Trace(kind, str(path), TraceFate.KEPT, "its content differs from what this pro0 writes")
     return Trace(kind, str(path), TraceFate.REMOVED)
 
 
@@ -46,5 +46,5 @@ def folder_trace(kind: str, path: Path, note: str = "") -> Trace:
     """Return the trace of one folder, which stays unless it is a folder of this user."""
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-        return Trace(kind, str(path), TraceFate.KEPT, "it is no folder of yours")
+        return Trace(kind, str(path), TraceFate.KEPT, "it is not a folder of yours")
     return Trace(kind, str(path), TraceFate.REMOVED, note)
