@@ -388,8 +388,8 @@ OWN, ANOTHER = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-
     ("source", "conversation", "why"),
     [
         ("compact", OWN, "your conversation was just compacted"),
-        ("clear", ANOTHER, "a person has just turned to another conversation"),
-        ("resume", ANOTHER, "a person has just turned to another conversation"),
+        ("clear", ANOTHER, "a person has just switched to another conversation"),
+        ("resume", ANOTHER, "a person has just switched to another conversation"),
         ("resume", OWN, ""),
         ("startup", OWN, ""),
         ("fork", ANOTHER, ""),

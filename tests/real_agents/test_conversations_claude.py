@@ -20,7 +20,7 @@ from tests.real_agents.terminal import Client
 from tests.real_agents.test_permission import asked
 
 pytestmark = pytest.mark.agents
-AGAIN = "You are w1, a member of a team that pro0 runs; a person has just turned to another conversation"
+AGAIN = "You are w1, a member of a team that pro0 runs; a person has just switched to another conversation"
 """What the agent is told where it else would not know who it is."""
 
 

@@ -16,7 +16,7 @@ PARTS = {"task-2": "first", "task-3": "second"}
 
 def session_of(task: str) -> str:
     """Return what is in the first prompt of the session for a task."""
-    return f"This session is there for one task: {task}."
+    return f"This session is for one task: {task}."
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])

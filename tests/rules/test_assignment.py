@@ -29,9 +29,9 @@ def parts(assignment: Assignment) -> list[str]:
 def test_a_bare_task_is_told_in_three_parts() -> None:
     head, base, _, last = parts(ROOT)
     assert head == (
-        "You are t1 in the team alpha, in the project /src. This session is there for one task: task-1.\nTASK_ID=task-1"
+        "You are t1 in the team alpha, in the project /src. This session is for one task: task-1.\nTASK_ID=task-1"
     )
-    assert "`pro0 task show task-1` tells all of your task.\n" in base
+    assert "`pro0 task show task-1` shows all of your task.\n" in base
     assert "`pro0 task comment task-1 " in base
     assert last == "Your task, task-1: title 1\ntitle 1"
 
@@ -40,7 +40,7 @@ def test_a_subtask_is_told_of_the_one_above_and_writes_there() -> None:
     """S000-064: the board of all that are below one task is that task's comments."""
     head, base, _, last = parts(BELOW)
     assert head.endswith("TASK_ID=task-2\nPARENT_TASK_ID=task-1")
-    assert "tells all of your task, `pro0 task show task-1` of the one above.\n" in base
+    assert "shows all of your task, `pro0 task show task-1` its parent task.\n" in base
     assert "`pro0 task comment task-1 " in base
     assert "`pro0 task complete task-2 " in base
     assert last == "Your task, task-2: title 2\ntitle 2"
@@ -54,7 +54,7 @@ def test_a_worker_with_everything_is_told_it_in_this_order() -> None:
     assert "on the branch teams/w/task-2;" in worktree
     assert said == [
         "Your role:\nYou write code.",
-        "What was said about task-1, for all below it:\n- manager-t1: use yaml",
+        "What was said about task-1, for all its subtasks:\n- manager-t1: use yaml",
         "What was done about your task before this session:\n- t7, fail: no compiler",
         "What a person said about your task:\n- human: with tests",
         "Your task, task-2: title 2\nWrite it.",

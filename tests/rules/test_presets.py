@@ -36,7 +36,7 @@ def test_no_code_knows_a_role_by_its_name() -> None:
         "When you are told so: read the comments of your task",
         "add, change or cancel\n  subtasks",
         "complete your task again",
-        "it is what lets\n  the next one start",
+        "only then does the\n  next subtask start",
         "When none is left, your task is over",
     ],
 )
@@ -49,7 +49,7 @@ def test_a_manager_plans_comments_completes_and_looks_again(words: str) -> None:
 def test_a_worker_reads_first_and_leaves_what_it_found(id: str) -> None:
     """S000-129: the comments above, the work, the results, the end."""
     prompt = ROLES[id].prompt
-    steps = ("read the comments of the task above yours", "leave there what those who come after", "complete your task")
+    steps = ("read the comments of your parent task", "leave there what those who come after", "complete your task")
     places = [prompt.index(step) for step in steps]
     assert places == sorted(places)
     assert "such as paths, decisions" in prompt

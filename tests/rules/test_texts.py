@@ -115,12 +115,12 @@ def test_who_has_a_worktree_is_told_its_branch() -> None:
     ("branch", "said"),
     [
         ("", "the folder /src is not here, nor is the others' work. "),
-        ("teams/alpha/ada", "the folder /src is not here, but a copy of its code is, in this folder. "),
+        ("teams/alpha/ada", "the folder /src is not here, but this folder has a copy of its code. "),
     ],
 )
 def test_who_works_on_another_machine_is_told_where_the_team_and_its_code_are(branch: str, said: str) -> None:
     text = first_prompt(replace(WELCOME, host="buildbox", branch=branch), leads=False)
-    assert f"You are on another machine than the team, buildbox: {said}" in text.replace("\n", " ")
+    assert f"You are on buildbox, another machine than the team's: {said}" in text.replace("\n", " ")
     assert text.index("another machine") < text.index("Build {it}.")
     assert "another machine" not in first_prompt(replace(WELCOME, branch=branch), leads=False)
 
@@ -130,7 +130,7 @@ def test_the_parts_of_a_first_prompt_come_in_this_order() -> None:
         WELCOME, delegates=True, host="buildbox", branch="b", plans=True, role="You test.", plan="first this"
     )
     parts = first_prompt(whole, leads=True).split("\n\n")
-    starts = ["Leave the work", "You are on another machine", "You have a git worktree",
+    starts = ["Leave the work", "You are on buildbox, another machine", "You have a git worktree",
               "First you plan", "Your role:\nYou test.", "What you are asked to do:\nBuild {it}.",
               "Your plan, which was approved"]  # fmt: skip
     assert [part.startswith(start) for part, start in zip(parts[-7:], starts, strict=True)] == [True] * 7

@@ -101,13 +101,13 @@ def test_a_signal_is_shown_as_it_is_written_and_what_follows_from_it() -> None:
 def test_a_turn_is_told_its_parts_in_this_order() -> None:
     text = prompt(FULL, EPIC, [said("human", "more"), said("w1", "note", "note")], 2, "It hung.")
     assert text.split("\n\n## How to end\n")[0] == (
-        "You do one task of a shared task list, in one go: nobody reads along or answers while you work.\n\n"
+        "You do one task of a shared task list, in one turn: nobody watches or answers while you work.\n\n"
         "# task-2: build it\n\nIt is part of task-1: the epic\n\nWith care.\n\n## Acceptance\n\nIt runs.\n\n"
         "## Command\n\nThe task names a command: make\n\n## Human Feedback\n\n"
         "A person has answered. Address all of it before you go on.\n\n- human, 2026-01-01 00:00: more\n\n"
         "## Notes\n\n- w1, note, 2026-01-01 00:00: note\n\nThis is turn 2 on this task. It hung."
     )
-    assert text.endswith("needs nothing of you: signal that it is complete.\n")
+    assert text.endswith("do nothing about it: signal that the task is complete.\n")
 
 
 def test_every_signal_is_explained_and_none_is_given_by_the_prompt() -> None:
@@ -125,4 +125,4 @@ def test_what_an_agent_is_told_about_its_signal() -> None:
     ending = " ".join(section(prompt(BARE, None, [], 1, ""), "## How to end").split())
     assert "Be specific in what you write after the colon." in ending
     assert "Do not guess what only a person can know: ask." in ending
-    assert "Where something feels as if it should be agreed to, let it be approved." in ending
+    assert "When in doubt whether a person should agree, ask for approval." in ending

@@ -15,10 +15,10 @@ FEEDBACK = "## Human Feedback"
 
 SIGNALS = {
     Tag.COMPLETE: ("", "the task is done, all of it"),
-    Tag.APPROVAL_NEEDED: ("reason", "the work is done, and is of a kind that a person should agree to first"),
+    Tag.APPROVAL_NEEDED: ("reason", "the work is done, and of a kind that a person should approve"),
     Tag.INPUT_NEEDED: ("question", "you need an answer or a decision that only a person can give"),
     Tag.REVIEW_REQUESTED: ("URL of the pull request", "you have made a pull request that should be reviewed"),
-    Tag.CONTENT_REVIEW: ("what to look at", "you have made texts, a user interface or a design to be judged"),
+    Tag.CONTENT_REVIEW: ("what to look at", "you have made texts, a user interface or a design for a person to judge"),
     Tag.ESCALATE: (
         "what you found, and the options",
         "you found something unexpected: a danger, a bigger scope",
@@ -27,7 +27,7 @@ SIGNALS = {
         "what is done, what comes next",
         "a phase is complete and should be verified before the next",
     ),
-    Tag.EJECT: ("why", "you cannot do it: a person has to, with credentials or access that you have not got"),
+    Tag.EJECT: ("why", "you cannot do it: a person has to, with credentials or access that you do not have"),
 }
 """The signals offered to an agent, each with its context and its use; BLOCKED is understood but not offered."""
 
@@ -35,7 +35,7 @@ SIGNALS = {
 def prompt(task: Task, epic: Task | None, remarks: Sequence[Remark], number: int, previous_end: str) -> str:
     """Return the prompt; `number` counts the agent's turns on this task, `previous_end` is the end of the last turn."""
     parts = [
-        "You do one task of a shared task list, in one go: nobody reads along or answers while you work.",
+        "You do one task of a shared task list, in one turn: nobody watches or answers while you work.",
         _about(task, epic),
         _section(FEEDBACK, _answers(remarks)),
         _section("## Notes", _notes(remarks)),
@@ -96,11 +96,11 @@ def _row(kind: Tag) -> str:
 
 _ENDING = f"""## How to end
 
-End your last message with exactly one signal, in a line of its own, not in a block of code:
+End your last message with exactly one signal, on a line of its own, not in a code block:
 
 {{rows}}
 
-After any but the first the task goes to a person and you are given another one; it may come back to you, with what the
-person said under "{FEEDBACK.removeprefix("## ")}". Be specific in what you write after the colon. Do not guess what
-only a person can know: ask. Where something feels as if it should be agreed to, let it be approved. A gate that a
-person has put before the end of a task needs nothing of you: signal that it is complete."""
+After any signal but the first, the task goes to a person and you are given another one; it may come back to you, with
+what the person said under "{FEEDBACK.removeprefix("## ")}". Be specific in what you write after the colon. Do not guess
+what only a person can know: ask. When in doubt whether a person should agree, ask for approval. If a person has put a
+gate on the task, do nothing about it: signal that the task is complete."""
