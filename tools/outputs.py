@@ -122,7 +122,7 @@ class Explained(msgspec.Struct):
 
 
 class LoggedEvent(msgspec.Struct):
-    """One line of events.jsonl or lead.jsonl, with more keys by its event."""
+    """One line of events.jsonl or lead.jsonl, with more keys, depending on the event."""
 
     at: str
     event: str
@@ -258,7 +258,7 @@ def page() -> str:
         f"[reference](../reference.md).\n\n```json\n{error}\n```\n\n"
     )
     rows = [
-        (f"`pro0 {name}`", f"{'one a line: ' * (name in LINES)}{_told(shape, found['$defs'])}")
+        (f"`pro0 {name}`", f"{'one per line: ' * (name in LINES)}{_told(shape, found['$defs'])}")
         for name, shape in found["properties"].items()
     ]
     return head + table(("Command", "What `--json` prints"), rows)
@@ -273,7 +273,7 @@ def _told(shape: Schema, parts: Schema) -> str:
     if "items" in shape:
         return f"a list of {_told(shape['items'], parts)}"
     if "properties" in shape:
-        more = " and more by the event" * (shape.get("title") in OPEN)
+        more = " and more, depending on the event" * (shape.get("title") in OPEN)
         return ", ".join(f"`{key}`" for key in shape["properties"]) + more
     return {"null": "null", "object": "a mapping", "string": "texts"}.get(str(shape.get("type")), "a value")
 

@@ -21,5 +21,5 @@ def checked(url: str) -> str:
         hint = "put it into ~/.pgpass, PGPASSWORD or a service file, where PostgreSQL's programs look too"
         raise BadInput("the URL of the store holds a password, which pro0 does not keep", hint=hint)
     if parts.scheme not in SCHEMES or any(not sign.isprintable() or sign == " " for sign in url):
-        raise BadInput(f"{url!r} is no store", hint="such as postgresql://host/database")
+        raise BadInput(f"{url!r} is no store", hint="use a URL such as postgresql://host/database")
     return url

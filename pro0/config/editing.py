@@ -101,7 +101,7 @@ def _checked(before: str, after: str, path: Path, name: str, value: object) -> s
 
 
 def _refusal(path: Path, name: str) -> BadInput:
-    return BadInput(f"{name} cannot be changed without touching more of {path}", hint=f"change it there: {path}")
+    return BadInput(f"{name} cannot be changed without touching more of {path}", hint=f"edit the file by hand: {path}")
 
 
 def _yaml(value: object) -> str:

@@ -72,8 +72,8 @@ def _data(path: Path) -> bytes:
             data = stream.read(SIZE_LIMIT + 1)
     except (FileNotFoundError, NotADirectoryError):
         if link := _dead_link(path):
-            hint = f"bring back what {link} leads to, or remove that link"
-            raise BadInput(f"the settings {path} lead to a file that is not there", hint=hint) from None
+            hint = f"restore the target of {link}, or remove this link"
+            raise BadInput(f"the settings {path} link to a file that does not exist", hint=hint) from None
         return b""
     if len(data) > SIZE_LIMIT:
         raise BadInput(f"the settings {path} are larger than {SIZE_LIMIT} bytes")

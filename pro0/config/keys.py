@@ -41,7 +41,7 @@ def _once(loader: Any) -> Any:
         for name, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             key = self.construct_object(name, deep=True)
             if isinstance(name, yaml.ScalarNode) and key in earlier:
-                complaint = f"the key {str(key)[:SHOWN]!r} stands twice"
+                complaint = f"the key {str(key)[:SHOWN]!r} occurs twice"
                 raise yaml.constructor.ConstructorError(None, None, complaint, name.start_mark)
             if isinstance(name, yaml.ScalarNode):
                 earlier.add(key)

@@ -176,7 +176,7 @@ def names(variable: str, about: str) -> SettingRule:
     def parse(text: str) -> object:
         return [name.strip() for name in text.split(",") if name.strip()]
 
-    allowed = "a list of names of variables; NAME* is all that begin so"
+    allowed = "a list of variable names (NAME* means all that begin with NAME)"
     return SettingRule(variable, about, allowed, parse, check, widens=_adds, pattern=VARIABLE.pattern)
 
 

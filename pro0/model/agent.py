@@ -82,7 +82,7 @@ class Definition(Stored, frozen=True):
     """The command line for one whole turn of `pro0 run`, without a terminal, with the last message on stdout. Without
     {prompt} and {prompt_file} it reads its prompt from stdin. Empty for a program that does no turns."""
     environment: tuple[str, ...] = ()
-    """The variables that only agents get that name them; NAME* means all with this prefix."""
+    """The variables that this agent gets besides the usual ones; NAME* means all with this prefix."""
     modes: Modes | None = None
     """The words for each permission mode that it knows; None for a program that cannot be limited."""
     model: tuple[Argument, ...] = ()

@@ -34,7 +34,7 @@ def _name(name: object) -> str:
         hint = "use 1 to 48 of a-z, 0-9 and '-', starting with a letter or a digit"
         raise BadInput(f"agents: {str(name)[:80]!r} cannot be the name of an agent", hint=hint)
     if name in AGENTS or name == "none":
-        raise BadInput(f"agents.{name}: {name} is pro0's own and cannot be defined anew", hint="choose another name")
+        raise BadInput(f"agents.{name}: pro0 itself uses the name {name}", hint="choose another name")
     return name
 
 
@@ -74,17 +74,17 @@ def _troubles(definition: Definition) -> Iterable[str]:
         if [name for name in PLACEHOLDER.findall(word) if f"{{{name}}}" != COMMAND]:
             yield f"{word!r}: ownCommands knows only {COMMAND}"
     if definition.own_commands and not any(COMMAND in word for word in definition.own_commands):
-        yield f"ownCommands: none of the words has {COMMAND}"
+        yield f"ownCommands: no word contains {COMMAND}"
     for variable in definition.environment:
         if not VARIABLE.fullmatch(variable) or variable.startswith("PRO0_"):
             yield f"environment: {variable!r} is not the name of a variable that can be passed on"
     if isinstance(definition.screens, str) and definition.screens not in DRAWN:
-        yield f"screens: of {definition.screens!r} no screens are known, only of {', '.join(sorted(DRAWN))}"
+        yield f"screens: no screens of {definition.screens!r} are known, only those of {', '.join(sorted(DRAWN))}"
     signs = definition.screens if not isinstance(definition.screens, str) and definition.screens else None
     if signs and not all(
         text.strip() for text in (signs.prompt, *signs.waiting, *signs.dialog, *signs.working, *signs.error)
     ):
-        yield "screens: an empty text is found everywhere"
+        yield "screens: an empty text would match any screen"
 
 
 def _troubles_of_acp(definition: Definition) -> Iterable[str]:
@@ -93,10 +93,10 @@ def _troubles_of_acp(definition: Definition) -> Iterable[str]:
     if not _is_program(definition.acp):
         yield "acp must begin with a program: its name, or an absolute path"
     if is_told(definition.acp):
-        yield "acp: its prompt is told by the protocol, so no word of acp holds {prompt} or {prompt_file}"
+        yield "acp: the protocol passes the prompt, so no word of acp may contain {prompt} or {prompt_file}"
     for name in ("argv", "screens", "nudge"):
         if getattr(definition, name):
-            yield f"{name}: acp stands in its place, so leave one of them out"
+            yield f"{name}: acp replaces it, so leave one of the two out"
 
 
 def _is_program(words: tuple[str, ...]) -> bool:

@@ -25,7 +25,7 @@ _MEMBER = frozenset({*LayoutMember.__struct_fields__, *LayoutMember.__struct_enc
 _PANE = _MEMBER | {"shell_command"}
 _ROLE = frozenset(LayoutRole.__struct_fields__)
 _REFUSED = {
-    "session_name": "the team has the name that `pro0 team start` is given",
+    "session_name": "`pro0 team start` names the team",
     "start_directory": "members work in the project, or in worktrees of their own",
     "focus": "the person's own window keeps the focus",
 }
@@ -60,7 +60,7 @@ def inherit(data: Data) -> Data:
             if described is None and pane.keys() == {"name"}:
                 raise _wrong(f"{window['window_name']}: there is no member {name!r}", hint="add it to members")
             if described is not None and "window" in described:
-                raise _wrong(f"{window['window_name']}: {name!r} has a pane already", hint="one pane a member")
+                raise _wrong(f"{window['window_name']}: {name!r} has a pane already", hint="one pane per member")
             members[name] = {**_handed_down(window), **(described or {}), **pane, "window": window["window_name"]}
     top = _handed_down(data)
     return {
@@ -144,7 +144,7 @@ def _mapping(value: object, where: str, allowed_keys: frozenset[str] | None) -> 
         raise _wrong(f"{where}: it must be a mapping of names to values")
     for key in value:
         if key in _REFUSED:
-            raise _wrong(f"{where}: {key!r} means nothing here: {_REFUSED[key]}", hint="leave it out")
+            raise _wrong(f"{where}: {key!r} has no effect here: {_REFUSED[key]}", hint="leave it out")
         if allowed_keys is not None and key not in allowed_keys:
             lower_case = sorted(filter(str.islower, allowed_keys))
             near = nearest(key, lower_case)
@@ -157,7 +157,7 @@ def _unique(noun: str, names: Iterable[str]) -> None:
     taken: set[str] = set()
     for name in names:
         if name in taken:
-            raise _wrong(f"two {noun}s are called {name!r}", hint="names differ by more than case")
+            raise _wrong(f"two {noun}s are called {name!r}", hint="names must differ by more than case")
         taken.add(name)
 
 

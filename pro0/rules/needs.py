@@ -67,10 +67,10 @@ def next_look(picture: Picture) -> datetime | None:
 
 def _left_alone(picture: Picture) -> Iterator[Need]:
     if picture.unled:
-        sentence = "the lead has died, and every session with it: nothing goes on"
+        sentence = "the lead and every session have died: no work goes on"
         yield need_of(NeedKind.NO_LEAD, HUMAN, sentence, "pro0 team resume", None)
     if picture.left_alone:
-        sentence = "your own agent, which led the team, has gone: its mail is yours"
+        sentence = "your own agent, which led the team, is gone: you get its mail now"
         yield need_of(NeedKind.OWN_AGENT, HUMAN, sentence, "pro0 inbox", None)
 
 
@@ -174,7 +174,8 @@ def _of_money(picture: Picture) -> Iterator[Need]:
 
 def _of_cost(spent: float | None, limit: float) -> Iterator[Need]:
     """Yield the need of a reached limit; an unreadable cost is the same need, so it is announced once."""
-    sentence, command = f"what the team has cost of ${limit:.2f} cannot be read: no new session starts", "pro0 doctor"
+    sentence = f"the team's cost, limited to ${limit:.2f}, cannot be read: no new session starts"
+    command = "pro0 doctor"
     if spent is not None:
         sentence = f"the team has cost about ${spent:.2f} of ${limit:.2f}: no new session starts"
         command = "pro0 team cost --limit USD"
@@ -247,5 +248,5 @@ _TROUBLES = {
     NeedKind.HOOK: "the hook {subject!r} could not run: {why}",
     NeedKind.NOTICE: "a notice to {subject} failed: {why}",
     NeedKind.WORKTREE: "the worktree of {subject} could not be made ready: {why}",
-    NeedKind.LOSSES: "{subject} was repaired, and not all could be kept: {why}",
+    NeedKind.LOSSES: "{subject} was repaired, but some of it was lost: {why}",
 }

@@ -31,18 +31,18 @@ NEEDS = {
 """The checks behind each act: a check that did not hold, or was not tried, switches the act off."""
 QUESTIONS = {
     ProofCheck.READY: "does it start, take its first prompt, and become idle?",
-    ProofCheck.IDLE_MAIL: "is mail read that comes while it is idle?",
-    ProofCheck.WORKING: "is its work seen?",
-    ProofCheck.WORKING_MAIL: "is mail read that comes while it works?",
-    ProofCheck.DRAFT: "is seen what somebody types?",
+    ProofCheck.IDLE_MAIL: "does it read mail that comes while it is idle?",
+    ProofCheck.WORKING: "does pro0 see that it works?",
+    ProofCheck.WORKING_MAIL: "does it read mail that comes while it works?",
+    ProofCheck.DRAFT: "does pro0 see what somebody types?",
     ProofCheck.DRAFT_MAIL: "does mail leave a draft alone?",
-    ProofCheck.PERMISSION: "is seen that it asks its person?",
+    ProofCheck.PERMISSION: "does pro0 see that it asks a person?",
     ProofCheck.PERMISSION_MAIL: "does mail leave a question alone?",
     ProofCheck.CHANNEL: "does its own channel carry its mail?",
     ProofCheck.ANSWER: "can its permissions be answered from elsewhere?",
     ProofCheck.USAGE: "are its tokens counted?",
-    ProofCheck.RESUME: "does it go on after a kill?",
-    ProofCheck.END: "does it leave when asked to?",
+    ProofCheck.RESUME: "does its conversation go on after a kill?",
+    ProofCheck.END: "does it end when asked to?",
 }
 """What each check asks."""
 VERSIONS = 5
@@ -108,8 +108,8 @@ def meaning(off: Iterable[AgentAct]) -> str:
 
 MEANINGS = {
     AgentAct.TYPING: "nothing is typed into its pane",
-    AgentAct.STATES: "of its state only its process counts",
+    AgentAct.STATES: "its state tells only whether its process runs",
     AgentAct.CHANNEL: "mail does not go by its own channel",
-    AgentAct.ANSWERS: "its permissions are answered in its pane alone",
+    AgentAct.ANSWERS: "its permissions are answered only in its pane",
 }
 """What it means that an act is switched off."""

@@ -94,7 +94,7 @@ def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:
     owner = next((seat for seat in members if seat.agent_id == unclaimable[0].assignee), None)
     subject = f"{owner.agent_id} cannot do" if owner else "no member here can do"
     why = "its program takes no tasks" if owner and owner.agent == "command" else "a shell runs only commands (--run)"
-    return f"{subject} {names}{rest}: {why}; somebody who can: pro0 member spawn NAME --agent AGENT"
+    return f"{subject} {names}{rest}: {why}; start a member that can: pro0 member spawn NAME --agent AGENT"
 
 
 def idle_claims(picture: Picture, board: Board) -> Iterator[tuple[datetime, SeatState, Task]]:
@@ -199,7 +199,7 @@ def _stalls(board: Board, task: Task) -> str:
         return "its session is gone"
     above = board.supervisor(task)
     if task.assignee is None and above is None and why_not_ready(board, task) is None:
-        return "nobody starts it by itself"
+        return "it does not start by itself"
     return ""
 
 
@@ -214,7 +214,7 @@ def _holds_up_its_tree(board: Board, task: Task) -> bool:
 
 
 def _empty_epic(task: Task) -> Need:
-    why = "no subtask of it is open"
+    why = "it has no open subtask"
     sentence = f"{task.id} stands still: {why}: {task.title}"
     command, look = f"pro0 task complete {task.id}", _show(task)
     return need_of(NeedKind.STALLED, task.id, sentence, command, task.updated_at, why=why, look=look)

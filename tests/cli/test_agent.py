@@ -289,7 +289,7 @@ def test_a_lead_agent_gives_no_more_than_it_has(
     become(monkeypatch, context, "lead")
     said = pro0("member", "spawn", "w9", "--agent", "gemini", "--permission-mode", "bypass", "--no-wait")
     assert (said.code, context.team.wanted.read().seats[1:]) == (4, ())
-    assert "a lead agent in the mode ask gives nobody the mode bypass" in said.err
+    assert "a lead agent in the mode ask may not give anybody the mode bypass" in said.err
 
 
 DEFINED = {

@@ -785,7 +785,8 @@ def test_limits_outlive_the_documents_that_set_them(pro0: Pro0, home: Path, proj
     assert team.team.config.read().permission_mode is PermissionMode.EDITS
     told = losses(pro0)
     assert (
-        told["wanted.json"] == "of w1 all but its name, agent and role, its outside, its stop, its remove, its outbox"
+        told["wanted.json"] == "everything of w1 but its name, agent and role, "
+        "its outside, its stop, its remove, its outbox"
     )
     assert "its worktrees" in told["config.json"]
     assert "permissionMode" not in told["config.json"]

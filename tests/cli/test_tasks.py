@@ -253,7 +253,9 @@ def test_labels_are_split_at_commas(given: tuple[str, ...], kept: list[str], pro
 def test_a_task_that_nobody_there_can_do_is_said_when_it_is_made_or_assigned(pro0: Pro0, team: Context) -> None:
     """ux 13, s004: shells run only commands; nothing is said where somebody can, or where nobody is there yet."""
     said = pro0("task", "create", "look around").err
-    assert "Warning: no member here can do task-1: a shell runs only commands (--run); somebody who can: " in said
+    assert (
+        "Warning: no member here can do task-1: a shell runs only commands (--run); start a member that can: " in said
+    )
     assert "Warning" not in pro0("task", "create", "build it", "--run", "make").err
     assert "Warning" not in pro0("task", "create", "all of it", "--type", "epic").err
     assert "Warning: w1 cannot do task-1: a shell runs only commands" in pro0("task", "assign", "1", "w1").err

@@ -249,7 +249,7 @@ def test_five_wrong_ones_lock_it_for_a_while(gated: Callable[..., Result], home:
         assert "the PIN is wrong" in typed("task", "approve", "1", answers=(OTHER,)).out
     for words in (("task", "approve", "1"), ("verdict", "pin", "--remove"), ("verdict", "pin")):
         called = typed(*words, answers=(PIN, PIN, PIN))
-        assert (called.code, "5 PINs were wrong: none is taken for 15 minutes" in called.out) == (4, True)
+        assert (called.code, "5 PINs were wrong: none is accepted for 15 minutes" in called.out) == (4, True)
     known = json.loads((home / "pin.json").read_text())
     (home / "pin.json").write_text(json.dumps({**known, "lockedUntil": "2020-01-01T00:00:00Z"}))
     assert typed("task", "approve", "1", answers=(PIN,)).code == 0

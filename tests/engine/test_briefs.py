@@ -40,7 +40,7 @@ def test_it_begins_with_its_role_and_the_board_of_the_task_above(home: Path) -> 
     text = told(home, "task-2")
     for part in ("TASK_ID=task-2", "PARENT_TASK_ID=task-1", "You write Rust.", "w1: the specs are in docs/ui.md"):
         assert part in text
-    assert "human: rejected the APPROVAL: change what is not agreed to. They say: with tests, please" in text
+    assert "human: rejected the APPROVAL: change what they object to. They say: with tests, please" in text
     assert text.endswith("Your task, task-2: sub\nsub")
 
 

@@ -31,7 +31,7 @@ def test_a_team_that_died_as_a_whole_is_not_called_idle(alpha: Crew, cli: Callab
         STUCK,
         "nobody is called idle",
     )
-    assert "nothing goes on" in cli("needs", "-t", "alpha").out
+    assert "no work goes on" in cli("needs", "-t", "alpha").out
     assert json.loads(cli("team", "status", "alpha", "--json").out)["attention"][0]["kind"] == "no lead"
     alpha.lead()
     wait_until(lambda: not any(n.kind == "no lead" for n in needs.list_needs(alpha.context)), STUCK, "it is led again")

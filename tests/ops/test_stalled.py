@@ -69,4 +69,4 @@ def test_a_supervised_task_that_is_reserved_does_not_stand_still(team: TeamStore
     tasks.create(human(team), [Draft(title="the lexer", assignee="t1", policy=tasks.show(human(team), "1").policy)])
     assert stalled(team) == []
     tasks.assign(human(team), "3", None)
-    assert stalled(team) == [("task-3", "nobody starts it by itself", "pro0 task start task-3")]
+    assert stalled(team) == [("task-3", "it does not start by itself", "pro0 task start task-3")]

@@ -99,7 +99,7 @@ def test_what_settled_first_moves_first() -> None:
 def test_what_is_open_in_the_archive_is_named() -> None:
     assert archive.fault(TaskSegment(tasks=(over(1), *(over(2, status=status) for status in ENDS)))) == ""
     wrong = TaskSegment(tasks=(over(1), task(2), task(3)))
-    assert archive.fault(wrong) == "task-2 is pending, which no archived task is"
+    assert archive.fault(wrong) == "task-2 is pending, a status that no archived task has"
 
 
 def test_what_comes_back_and_settles_again_is_no_longer_recalled_when_it_moves() -> None:

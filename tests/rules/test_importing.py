@@ -62,7 +62,7 @@ def test_a_part_that_is_too_long_is_named(field: str) -> None:
 
 def test_what_is_named_and_is_not_there_is_told_by_its_own_id() -> None:
     ticket = Ticket(origin="tick:a", file="a.json", title="t", status="open", parent="tick:b:c")
-    with pytest.raises(BadInput, match=r"^cannot import a.json: it names b:c, which is not there$"):
+    with pytest.raises(BadInput, match=r"^cannot import a.json: it names b:c, which does not exist$"):
         taken(ticket)
 
 
@@ -116,7 +116,7 @@ def test_so_many_faults_are_named_at_once(count: int, end: str) -> None:
     assert error.message.startswith("cannot import 1.md: bad; 2.md: bad; ")
     assert error.message.endswith(f"; 9.md: bad; {end}")
     assert (error.code, error.exit_code) == ("bad_import", 2)
-    assert error.hint == "mend these files, or move them away; nothing was imported"
+    assert error.hint == "correct these files, or move them away; nothing was imported"
 
 
 # What each state becomes
@@ -259,7 +259,7 @@ def test_importing_again_changes_nothing_and_new_ones_may_name_old_ones() -> Non
 
 def test_what_names_something_that_is_not_there_is_refused_with_its_file() -> None:
     """AC-18: all such files are named, and nothing is imported"""
-    with pytest.raises(BadInput, match=r"abc\.json: it names zzz, which is not there; abc\.json: it names yyy"):
+    with pytest.raises(BadInput, match=r"abc\.json: it names zzz, which does not exist; abc\.json: it names yyy"):
         taken(tick(id="a", blocked_by=["zzz"]), tick(id="b", parent="yyy"), tick(id="c"))
     many = [tick(id=f"n{number}", blocked_by=["zzz"]) for number in range(12)]
     with pytest.raises(BadInput, match=r"; and 2 more$"):

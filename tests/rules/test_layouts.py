@@ -66,7 +66,7 @@ def test_words_of_tmuxp_that_mean_nothing_here_are_refused_by_name(word: str) ->
         ({"members": {"ada": {word: True}}}, "members, ada"),
     ]
     for written, where in places:
-        with pytest.raises(BadInput, match=f"{where}: '{word}' means nothing here: ") as error:
+        with pytest.raises(BadInput, match=f"{where}: '{word}' has no effect here: ") as error:
             layout_of(written)
         assert error.value.hint == "leave it out"
 

@@ -168,20 +168,20 @@ def test_an_agent_who_changes_a_command_puts_it_on_hold() -> None:
     none, _ = make(listed(), Draft(title="a"))
     assert update(none, "task-1", Changes(run=""), LEAD_AGENT).awaiting is None
     held, _ = make(listed(), Draft(title="a", run="make"), caller=W1)
-    with pytest.raises(Refused, match="its command stays as it is"):
+    with pytest.raises(Refused, match="its command cannot be changed"):
         update(held, "task-1", Changes(run="make all"), LEAD_AGENT)
 
 
 def test_the_command_of_a_claimed_task_stays_as_it_is() -> None:
     tasks = listed(claimed(task(1, run="make"), W2))
-    with pytest.raises(Refused, match="in progress: its command stays"):
+    with pytest.raises(Refused, match="in progress: its command cannot be changed"):
         update(tasks, "task-1", Changes(run="make -B"), LEAD_AGENT)
 
 
 def test_a_hold_does_not_take_the_place_of_a_gate() -> None:
     """Rulings 2.2: else a human's update of the command would lift a review, and leave a claimless task in progress."""
     tasks = listed(standing(TaskPhase.AWAITING))
-    with pytest.raises(Refused, match="awaiting a human: its command stays"):
+    with pytest.raises(Refused, match="awaiting a human: its command cannot be changed"):
         update(tasks, "task-1", Changes(run="make"), LEAD_AGENT)
     after = update(tasks, "task-1", Changes(run="make"))
     assert after.awaiting is not None

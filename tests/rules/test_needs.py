@@ -311,8 +311,8 @@ def test_a_need_is_told_with_its_reason_once_and_in_one_line(what: str, why: str
 
 
 SAID: dict[str, tuple[str, str, float | None, str, str, str]] = {
-    "no lead": ("the lead has died, and every session with it: nothing goes on", "", None, "", "", ""),
-    "own agent": ("your own agent, which led the team, has gone: its mail is yours", "", None, "", "", ""),
+    "no lead": ("the lead and every session have died: no work goes on", "", None, "", "", ""),
+    "own agent": ("your own agent, which led the team, is gone: you get its mail now", "", None, "", "", ""),
     "permission": ("w1 waits for a permission (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),
     "dialog": ("w1 shows a dialog of its own (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),
     "error": ("w1 has an error (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),
@@ -390,8 +390,8 @@ SAID: dict[str, tuple[str, str, float | None, str, str, str]] = {
         "",
     ),
     "stalled, nobody starts it": (
-        "task-1 stands still: nobody starts it by itself: title 1",
-        "nobody starts it by itself",
+        "task-1 stands still: it does not start by itself: title 1",
+        "it does not start by itself",
         0.0,
         "",
         "",
@@ -423,14 +423,14 @@ SAID: dict[str, tuple[str, str, float | None, str, str, str]] = {
         "",
     ),
     "cost": ("the team has cost about $2.50 of $2.00: no new session starts", "", None, "", "", ""),
-    "cost, unread": ("what the team has cost of $2.00 cannot be read: no new session starts", "", None, "", "", ""),
+    "cost, unread": ("the team's cost, limited to $2.00, cannot be read: no new session starts", "", None, "", "", ""),
     "limit": ("no new session of claude starts at least until 2026-01-01 00:16:40 UTC: 429", "429", -5.0, "", "", ""),
     "mail": ("1 unread message from w1", "red", -9.0, "", "", ""),
     "a notice": ("1 unread notice", "red", -9.0, "", "", ""),
     "hook": ("the hook 'it' could not run: it broke", "it broke", -3.0, "", "", ""),
     "failed notice": ("a notice to it failed: it broke", "it broke", -3.0, "", "", ""),
     "failed set-up": ("the worktree of it could not be made ready: it broke", "it broke", -3.0, "", "", ""),
-    "losses": ("it was repaired, and not all could be kept: it broke", "it broke", -3.0, "", "", ""),
+    "losses": ("it was repaired, but some of it was lost: it broke", "it broke", -3.0, "", "", ""),
 }
 """What each is called, why, since which second, the command that shows more, whose it is, and the kind of wait."""
 
@@ -508,7 +508,7 @@ def test_an_epic_that_alone_holds_up_its_tree_is_shown(beside: Status | None) ->
     below = [task(3, parent=2 if beside is Status.COMPLETED else 1, status=beside)] if beside else []
     found = {need.subject: need for need in needs(picture(above, task(2, type=Kind.EPIC, parent=1), *below))}
     if beside in (None, Status.COMPLETED, Status.CANCELLED):
-        assert found["task-2"].what == "task-2 stands still: no subtask of it is open: title 2"
+        assert found["task-2"].what == "task-2 stands still: it has no open subtask: title 2"
         assert found["task-2"].command == "pro0 task complete task-2"
     else:
         assert "task-2" not in found

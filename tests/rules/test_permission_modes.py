@@ -56,6 +56,6 @@ def test_a_lead_agent_gives_no_more_than_it_has(own: Mode, lead: Mode, may: bool
         if may:
             within(asked, team(lead), CONFIG)
             continue
-        with pytest.raises(Refused, match="gives nobody the mode") as refused:
+        with pytest.raises(Refused, match="may not give anybody the mode") as refused:
             within(asked, team(lead), CONFIG)
         assert (refused.value.code, refused.value.exit_code) == ("not_allowed", 4)

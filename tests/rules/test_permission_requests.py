@@ -91,7 +91,7 @@ def test_what_an_agent_does_not_offer_is_no_answer() -> None:
     [entry] = document.requests
     with pytest.raises(BadInput, match="does not offer always"):
         answered(document, entry.id, answer(Choice.ALWAYS))
-    with pytest.raises(BadInput, match="deny alone"):
+    with pytest.raises(BadInput, match="only deny takes a text"):
         answered(document, entry.id, answer(Choice.ALLOW, "but carefully"))
 
 

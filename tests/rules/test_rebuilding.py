@@ -75,7 +75,7 @@ def test_nothing_in_the_archive_is_unsettled() -> None:
         ("task-3", Status.FAILED),
     ]
     assert "its status could not be read" in made.tasks[0].closed_reason
-    assert made.tasks[2].closed_reason.startswith("it was archived with a status that it cannot have there: look at it")
+    assert made.tasks[2].closed_reason.startswith("it was archived with a status that no archived task has: look at it")
     assert (made.revision, archive.fault(made)) == (4, "")
 
 
@@ -172,7 +172,7 @@ def test_seats_come_from_whoever_knows_them() -> None:
     kept, least = seat("w4", prompt="kept", generation=5), PermissionMode.PLAN
     damaged = remains(seats=[kept], max_cost=3.0)
     made = rebuilding.desired(damaged, facts)
-    assert damaged.lost == [f"of {agent_id} all but its name, agent and role" for agent_id in ("w1", "w3", "w2")]
+    assert damaged.lost == [f"everything of {agent_id} but its name, agent and role" for agent_id in ("w1", "w3", "w2")]
     assert rebuilding.desired(remains(outbox=[DEBT]), facts).outbox == (DEBT,)
     assert made == Wanted(
         max_cost=3.0,
@@ -201,7 +201,7 @@ def test_a_member_whose_limit_has_a_damaged_key_may_only_plan(limit: dict[str, A
     damaged = recover(data.replace(ENCODED[key], b'"odd"', 1), Wanted)
     made = rebuilding.desired(damaged, KNOWN)
     assert made.seats == (seat("w1", permission_mode=PermissionMode.PLAN), seat("w2"))
-    assert [loss.partition(" (")[0] for loss in damaged.lost] == ["of w1 its odd"]
+    assert [loss.partition(" (")[0] for loss in damaged.lost] == ["the odd of w1"]
 
 
 LIMIT = {"event": "team.limit", "usd": "5"}

@@ -130,7 +130,7 @@ ACTS: dict[str, Case] = {
     ),
     "the last was no start": (
         lambda: act(standing(TaskPhase.WORKING), Act.UNDO_START, THE_LEAD), 4, "wrong_phase",
-        "the last that was done to task-1 was not its start", None,
+        "the newest act on task-1 was not its start", None,
     ),
     "a lead agent cancels what is gated": (
         lambda: act(replace(standing(TaskPhase.PENDING), requires=Gate.REVIEW), Act.CANCEL, LEAD_AGENT), 4,
@@ -183,11 +183,12 @@ MAKING: dict[str, Case] = {
     ),
     "beside its own": (
         lambda: make(listed(SUPERVISED, replace(SUPERVISED, id="task-2")), Draft(title="a"), caller=W1),
-        4, "not_allowed", "w1 makes supervised tasks under task-1, task-2 only", "pro0 task create TITLE --parent ID",
+        4, "not_allowed", "w1 may make supervised tasks only under task-1, task-2",
+        "pro0 task create TITLE --parent ID",
     ),
     "under another's": (
         lambda: make(listed(SUPERVISED), Draft(title="a", parent="1"), caller=W2), 4, "not_allowed",
-        "w2 makes supervised tasks under a task that it works on only", "pro0 task create TITLE --parent ID",
+        "w2 may make supervised tasks only under a task that it works on", "pro0 task create TITLE --parent ID",
     ),
     "too deep": (
         lambda: make(listed(task(1)), Draft(title="a", parent="1"), bounds=Limits(depth=0)), 4, "too_deep",
@@ -242,7 +243,7 @@ MAKING: dict[str, Case] = {
 EDITING: dict[str, Case] = {
     "over": (
         lambda: update(listed(standing(TaskPhase.FAILED)), "task-1", Changes(title="b")), 4, "refused",
-        "task-1 is failed: its fields stay as they are", "pro0 task reopen task-1",
+        "task-1 is failed: its fields cannot be changed", "pro0 task reopen task-1",
     ),
     "an agent's gate": (
         lambda: update(listed(task(1)), "task-1", Changes(requires=""), LEAD_AGENT), 4, "not_allowed",
@@ -250,15 +251,15 @@ EDITING: dict[str, Case] = {
     ),
     "a member's update": (
         lambda: update(listed(task(1)), "task-1", Changes(title="b"), W1), 4, "not_allowed",
-        "w1 may not update task-1: it is no subtask of a task it works on", None,
+        "w1 may not update task-1, which is no subtask of its own task", None,
     ),
     "no gate": (
         lambda: update(listed(task(1)), "task-1", Changes(requires="odd")), 2, "bad_input", "'odd' is no gate",
-        "one of approval, review, content; none takes it away",
+        "one of approval, review, content; none removes it",
     ),
     "the command of what is at work": (
         lambda: update(listed(claimed(task(1))), "task-1", Changes(run="x"), LEAD_AGENT), 4, "not_allowed",
-        "task-1 is in progress: its command stays as it is", None,
+        "task-1 is in progress: its command cannot be changed", None,
     ),
     "a long description": (
         lambda: update(listed(task(1)), "task-1", Changes(description="x" * 262145)), 2, "bad_input",
@@ -281,8 +282,8 @@ EDITING: dict[str, Case] = {
         "cancel it first: pro0 task cancel task-1",
     ),
     "a named one is deleted": (
-        lambda: delete(task(1), task(2, 1), task(3, parent=1)), 4, "refused", "task-1 is named by task-2, task-3",
-        "--force takes it out of their lists too",
+        lambda: delete(task(1), task(2, 1), task(3, parent=1)), 4, "refused", "task-2, task-3 refer to task-1",
+        "--force removes these references too",
     ),
 }  # fmt: skip
 

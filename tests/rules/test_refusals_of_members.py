@@ -31,7 +31,7 @@ LOOK = "look again: pro0 member show w1"
 PLANS: dict[str, Case] = {
     "nobody asks for one": (
         lambda: plan_approval.handed_in(seat(), "x", "i", at(1)), 4, "no_plan_required",
-        "nobody asks w1 for a plan", "go on without",
+        "nobody has asked w1 for a plan", "go on without one",
     ),
     "approved already": (
         lambda: plan_approval.handed_in(APPROVED, "x", "i", at(1)), 4, "decided",
@@ -73,7 +73,7 @@ PLANS: dict[str, Case] = {
     ),
     "more than its own mode": (
         lambda: within(seat(permission_mode=PermissionMode.EDITS), Wanted(), CONFIG), 4, "not_allowed",
-        "a lead agent in the mode ask gives nobody the mode edits",
+        "a lead agent in the mode ask may not give anybody the mode edits",
         "leave the permission mode out, or ask the person",
     ),
 }  # fmt: skip
@@ -96,7 +96,7 @@ AGENTS: dict[str, Case] = {
         agents({"A" * 100: {}}), 2, "bad_input", f"agents: {'A' * 80!r} cannot be the name of an agent", NAMES
     ),
     "an own name": (
-        agents({"pi": {"argv": ["x"]}}), 2, "bad_input", "agents.pi: pi is pro0's own and cannot be defined anew",
+        agents({"pi": {"argv": ["x"]}}), 2, "bad_input", "agents.pi: pro0 itself uses the name pi",
         "choose another name",
     ),
     "no program": (agents({"x": {"argv": [" "]}}), 2, "bad_input", PROGRAM, None),
@@ -119,11 +119,11 @@ AGENTS: dict[str, Case] = {
     ),
     "no such screens": (
         agents({"x": {"argv": ["x"], "screens": "vim"}}), 2, "bad_input",
-        f"agents.x: screens: of 'vim' no screens are known, only of {', '.join(sorted(DRAWN))}", None,
+        f"agents.x: screens: no screens of 'vim' are known, only those of {', '.join(sorted(DRAWN))}", None,
     ),
     "an empty sign": (
         agents({"x": {"argv": ["x"], "screens": {"prompt": ">", "error": [" "]}}}), 2, "bad_input",
-        "agents.x: screens: an empty text is found everywhere", None,
+        "agents.x: screens: an empty text would match any screen", None,
     ),
 }  # fmt: skip
 
@@ -139,7 +139,7 @@ LAYOUTS: dict[str, Case] = {
     ),
     "two panes": (
         layout(members=["ada"], windows=[{"panes": ["ada"]}, {"panes": ["ada"]}]), 2, "bad_layout",
-        "window-2: 'ada' has a pane already", "one pane a member",
+        "window-2: 'ada' has a pane already", "one pane per member",
     ),
     "a pane of nobody": (
         layout(windows=[{"panes": ["a", {"model": "x"}]}], members=["a"]), 2, "bad_layout",
@@ -175,11 +175,11 @@ LAYOUTS: dict[str, Case] = {
     ),
     "two of one name": (
         layout(members=["ada", " ADA"]), 2, "bad_layout", "two members are called 'ada'",
-        "names differ by more than case",
+        "names must differ by more than case",
     ),
     "two windows of one name": (
         layout(windows=[{"window_name": "w"}, {"window_name": "w"}]), 2, "bad_layout",
-        "two windows are called 'w'", "names differ by more than case",
+        "two windows are called 'w'", "names must differ by more than case",
     ),
 }  # fmt: skip
 

@@ -53,7 +53,7 @@ SMALL: dict[str, tuple[bytes, list[str]]] = {
     "a number without end": (changed('"sealed": 0', '"sealed": ' + "9" * 5000), ["its sealed (null)"]),
     "no UTF-8": (
         changed('"sealed"', '"\udcff": 1, "sealed"'),
-        ["some letters, which are no UTF-8", "the unknown key '\ufffd' (1)"],
+        ["some characters, which are not UTF-8", "the unknown key '\ufffd' (1)"],
     ),
     "more behind": (changed('"recalled": []\n}', '"recalled": []\n}garbage'), []),
     "NULs behind": (text(TaskList(tasks=(ONE, task(2)), next_id=3)).encode() + b"\0" * 99, []),
@@ -91,12 +91,12 @@ ABSENT = {
 }
 """What the task does not show: the unknown key may be the damaged one of any of them."""
 FIELDS: dict[str, tuple[str, str, str, set[str]]] = {
-    "status": ('"status": "pending"', '"status": "odd"', 'of task-1 its status ("odd")', {"status"}),
-    "unknown": ('"status": "pending"', '"status": "pending", "odd": 1', "of task-1 its odd (1)", ABSENT),
+    "status": ('"status": "pending"', '"status": "odd"', 'the status of task-1 ("odd")', {"status"}),
+    "unknown": ('"status": "pending"', '"status": "pending", "odd": 1', "the odd of task-1 (1)", ABSENT),
     "list": (
         '"dependencies": []',
         '"dependencies": ["task-4", 7]',
-        'of task-1 its dependencies (["task-4",7])',
+        'the dependencies of task-1 (["task-4",7])',
         {"dependencies"},
     ),
 }
@@ -157,7 +157,7 @@ def test_more_must_fit_than_must_not() -> None:
     said: Remains[Any] = Remains({}, [], {})
     assert fit({"id": "task-1", "x": 1}, Task, said) == Task(id="task-1")
     assert fit({"id": "task-1", "x": 1, "y": 2}, Task, said) is None
-    assert said.lost == ["of task-1 its x (1)"]
+    assert said.lost == ["the x of task-1 (1)"]
     assert fit({"title": "no id", "description": "x"}, Task, said) is None
 
 
@@ -167,11 +167,11 @@ def test_an_object_is_named_by_what_it_has() -> None:
         fit(raw, Wanted, found) if "wish" in raw else fit(raw, Process, found)
         return found.lost[0]
 
-    assert said({"pid": 1, "start": "1", "bootId": "b", "odd": 1}) == "of an object its odd (1)"
+    assert said({"pid": 1, "start": "1", "bootId": "b", "odd": 1}) == "the odd of an object (1)"
     assert said({"wish": "run", "paused": False, "seats": [], "id": "n" * 99, "agentId": "a"}).startswith(
-        f"of {'n' * 60} its id"
+        f"the id of {'n' * 60}"
     )
-    assert said({"wish": "run", "paused": False, "agentId": "w1"}) == 'of w1 its agentId ("w1")'
+    assert said({"wish": "run", "paused": False, "agentId": "w1"}) == 'the agentId of w1 ("w1")'
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_of_a_file_that_ends_in_a_task_what_is_whole_of_it() -> None:
     assert one == ONE
     assert (two.id, two.title, two.status) == ("task-2", "title 2", Status.PENDING)
     (said,) = [line for line in found.lost if "task-2" in line]
-    assert said.startswith("of task-2 what comes after id, title")
+    assert said.startswith("everything of task-2 after id, title")
     assert {"status", "claim", "history", "priority"} <= found.damaged["task-2"]
     assert not {"id", "title"} & found.damaged["task-2"]
 
@@ -265,8 +265,8 @@ class Free(Document, frozen=True, kw_only=True):
 @pytest.mark.parametrize(
     ("values", "name", "said"),
     [
-        ('"agentId":"w1",', "w1", "of w1 what comes after agentId"),
-        ('"note":"n",', "", "of an object what comes after note"),
+        ('"agentId":"w1",', "w1", "everything of w1 after agentId"),
+        ('"note":"n",', "", "everything of an object after note"),
     ],
 )
 def test_what_a_file_ends_in_is_named_by_what_it_has(values: str, name: str, said: str) -> None:
@@ -292,7 +292,7 @@ def test_what_every_object_has_lost_is_said(end: str) -> None:
     tasks = (f'{{"id":"task-{number}","title":"t","status":"odd"}}' for number in (1, 2))
     found = recover(f'{{"tasks":[{",".join(tasks)}{end}}}'.encode(), TaskList)
     assert [one.id for one in found.fields["tasks"]] == ["task-1", "task-2"]
-    assert found.lost == ['of task-1 its status ("odd")', 'of task-2 its status ("odd")']
+    assert found.lost == ['the status of task-1 ("odd")', 'the status of task-2 ("odd")']
     assert found.damaged == {"task-1": {"status"}, "task-2": {"status"}}
 
 

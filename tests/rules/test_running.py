@@ -137,7 +137,7 @@ def test_tasks_alone_and_orphans_are_run_only_when_asked_for() -> None:
     """AC-37, S001-183, S001-184; a parent that is gone is over, too"""
     alone, orphan = task(2, parent=0), task(4, parent=99)
     assert next_of(alone, orphan, options=EPICS) == RunEnd(
-        0, "no tasks found; ready but in no epic: task-2, task-4 (--all takes them along)"
+        0, "no tasks found; ready but in no epic: task-2, task-4 (--all includes them)"
     )
     assert next_of(epic(1), alone, options=replace(EPICS, epic="task-1")) == RunEnd(0, "no tasks found")
     assert next_of(alone, orphan, options=replace(EPICS, standalone=True)) == "task-2"
@@ -157,7 +157,7 @@ def test_a_run_says_which_ready_tasks_it_leaves_alone(end: str) -> None:
     found = next_of(epic(1), own, task(16), *others, options=options, course=Course(idle_since=at(-60)))
     assert isinstance(found, RunEnd)
     named = ", ".join(f"task-{number}" for number in range(3, 13))
-    said = f"; ready but in no epic: {named} and 2 more (--all takes them along)"
+    said = f"; ready but in no epic: {named} and 2 more (--all includes them)"
     assert found.why.endswith(f"{said}; ready but without a command for the shell: task-16")
     alone = next_of(epic(1), own, task(16, run="true", parent=99), options=replace(options, epic="task-1"))
     assert "ready but" not in str(alone)
@@ -344,11 +344,11 @@ def test_a_turn_over_its_limit_of_time_fails_the_task() -> None:
 def test_a_check_that_says_no_is_another_turn() -> None:
     """a hook on TaskCompleted: the agent is told why, as often as it has turns; a command cannot be told"""
     two = replace(PLAIN, max_iterations=2)
-    told = "You signalled that it is complete, but a check said no: two tests fail"
+    told = "You signalled that it is complete, but a check refused: two tests fail"
     assert denied(Turn(1, COMPLETE), two, HELD, "two tests fail") == TurnStep(None, told)
     stuck = denied(Turn(2, COMPLETE), replace(two, auto=True), HELD, "two tests fail")
-    assert (stuck.act, stuck.text) == (Act.HAND_OFF, "stuck: a check said no: two tests fail in 2 turns")
-    assert denied(Turn(1, "", plain=True), SHELL, HELD, "no") == TurnStep(Act.FAIL, "a check said no: no")
+    assert (stuck.act, stuck.text) == (Act.HAND_OFF, "stuck: a check refused: two tests fail in 2 turns")
+    assert denied(Turn(1, "", plain=True), SHELL, HELD, "no") == TurnStep(Act.FAIL, "a check refused: no")
 
 
 def test_no_signal_is_another_turn_until_it_is_stuck() -> None:

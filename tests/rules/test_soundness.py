@@ -26,11 +26,11 @@ LISTS: dict[str, tuple[TaskList, list[Finding]]] = {
     "empty": (TaskList(), []),
     "the same id twice": (
         listed(task(1), task(2), task(1), task(1)),
-        [Finding("task-1 is there 3 times", BY_HAND)],
+        [Finding("task-1 occurs 3 times", BY_HAND)],
     ),
     "the same id a second time": (
         listed(task(1), task(2), task(1)),
-        [Finding("task-1 is there 2 times", BY_HAND)],
+        [Finding("task-1 occurs 2 times", BY_HAND)],
     ),
     "a blocker that is gone, named once": (
         listed(task(1, 7, 8, 7)),
@@ -137,7 +137,7 @@ def seat(agent_id: str) -> Seat:
 
 SEATS: dict[str, tuple[list[str], list[Finding]]] = {
     "sound": (["w1", "lead", "w-2"], []),
-    "twice": (["w1", "w2", "w1"], [Finding("the member w1 is there 2 times", BY_HAND)]),
+    "twice": (["w1", "w2", "w1"], [Finding("the member w1 occurs 2 times", BY_HAND)]),
     "the person": (["human"], [Finding("'human' cannot be a member's name", BY_HAND)]),
     "everybody": (["all"], [Finding("'all' cannot be a member's name", BY_HAND)]),
     "no name": (["A b"], [Finding("'A b' cannot be a member's name", BY_HAND)]),

@@ -37,7 +37,7 @@ def test_seven_tasks_are_handed_over_and_back_while_the_run_goes_on(alone: Termi
     feedback = below(alone.prompts(two)[1], FEEDBACK)
     assert "Needs more tests" in feedback
     assert "feature-2" not in feedback
-    assert 'rejected the APPROVAL "two tests are new": change what is not agreed to' in feedback
+    assert 'rejected the APPROVAL "two tests are new": change what they object to' in feedback
     assert "feature-2" in below(alone.prompts(two)[1], "## Notes")
 
     alone.pro0("task", "approve", five)
@@ -152,7 +152,7 @@ def test_a_check_that_says_no_is_told_to_the_agent_which_goes_on(alone: Terminal
     (alone.home / "config.yaml").write_text(json.dumps({"verdicts": "scripts", "hooks": {"TaskCompleted": hook}}))
     said = alone.over(alone.run("1"))
     assert "a check said no" in said
-    assert "but a check said no: " in alone.prompts(first)[1]
+    assert "but a check refused: " in alone.prompts(first)[1]
     assert "two tests fail" in alone.prompts(first)[1]
     assert alone.status(first) == "completed"
 

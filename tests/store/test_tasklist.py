@@ -210,7 +210,7 @@ def test_an_unsettled_task_in_the_archive_is_an_error(file: TaskFile) -> None:
     (first,) = file.segments(1)
     first.place.make()
     first.create(TaskSegment(tasks=(over(1), Task(id="task-2"))))
-    with pytest.raises(StoreError, match="task-2 is pending, which no archived task is"):
+    with pytest.raises(StoreError, match="task-2 is pending, a status that no archived task has"):
         first.read()
 
 

@@ -25,7 +25,7 @@ def within(seat: Seat, wanted: Wanted, config: TeamConfig) -> None:
     if _ORDER.index(requested_mode) > _ORDER.index(own_mode):
         hint = "leave the permission mode out, or ask the person"
         raise Refused(
-            f"a lead agent in the mode {own_mode} gives nobody the mode {requested_mode}",
+            f"a lead agent in the mode {own_mode} may not give anybody the mode {requested_mode}",
             code=ErrorCode.NOT_ALLOWED,
             hint=hint,
         )

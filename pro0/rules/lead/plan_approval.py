@@ -27,7 +27,9 @@ def handed_in(seat: Seat, plan_text: str, incarnation: str, now: datetime) -> Se
     """Return the seat with its submitted plan; raise Refused when it needs none or has an approved one."""
     gate = seat.gate
     if gate is None:
-        raise Refused(f"nobody asks {seat.agent_id} for a plan", code=ErrorCode.NO_PLAN_REQUIRED, hint="go on without")
+        raise Refused(
+            f"nobody has asked {seat.agent_id} for a plan", code=ErrorCode.NO_PLAN_REQUIRED, hint="go on without one"
+        )
     if gate.approved:
         raise Refused(f"the plan of {seat.agent_id} is approved already", code=ErrorCode.DECIDED, hint="go on with it")
     if not plan_text.strip():

@@ -33,8 +33,8 @@ def tried(devices: Devices, now: datetime) -> Devices:
     until = devices.locked_until
     if until and now < until <= now + LOCKED:
         minutes = -(-(until - now) // timedelta(minutes=1))
-        text = f"{TRIES} codes were wrong: no device is paired for {minutes} minutes"
-        raise Refused(text, code=ErrorCode.PAIRING_LOCKED, hint="if it was not you: look at what runs on this machine")
+        text = f"{TRIES} codes were wrong: no device can be paired for {minutes} minutes"
+        raise Refused(text, code=ErrorCode.PAIRING_LOCKED, hint="if it was not you: check what runs on this machine")
     wrong = 1 if until else devices.wrong + 1
     return replace(devices, wrong=wrong, locked_until=now + LOCKED if wrong >= TRIES else None)
 

@@ -62,7 +62,7 @@ def answered(document: PermissionRequests, id: str, answer: PermissionAnswer) ->
         offered = ", ".join(request.choices)
         raise BadInput(f"{request.agent_id} does not offer {answer.choice}", hint=f"it offers: {offered}")
     if answer.text and answer.choice is not Choice.DENY:
-        raise BadInput("a text goes with deny alone: no agent takes one with a yes", hint="pro0 send reaches it too")
+        raise BadInput("only deny takes a text: no agent accepts one with a yes", hint="send a message: pro0 send")
     return _with(document, replace(request, answer=answer))
 
 

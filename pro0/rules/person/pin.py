@@ -24,8 +24,8 @@ def require_open(pin: Pin, now: datetime) -> None:
     """Raise Refused during a lock. A clock set far back makes no lock longer."""
     if pin.locked_until and now < pin.locked_until <= now + LOCKED:
         minutes = -(-(pin.locked_until - now) // timedelta(minutes=1))
-        text = f"{TRIES} PINs were wrong: none is taken for {minutes} minutes"
-        raise Refused(text, code=ErrorCode.PIN_LOCKED, hint="if it was not you: look at what runs under your name")
+        text = f"{TRIES} PINs were wrong: none is accepted for {minutes} minutes"
+        raise Refused(text, code=ErrorCode.PIN_LOCKED, hint="if it was not you: check what runs under your user name")
 
 
 def tried(pin: Pin, now: datetime) -> Pin:

@@ -84,7 +84,7 @@ def desired(remains: Remains[Wanted], facts: TeamFacts) -> Wanted:
     for agent_id in dict.fromkeys((*configured, *states)):
         if agent_id not in seats:
             seats[agent_id] = _seat(agent_id, configured.get(agent_id), states.get(agent_id))
-            remains.lost.append(f"of {agent_id} all but its name, agent and role")
+            remains.lost.append(f"everything of {agent_id} but its name, agent and role")
     _name_missing_wishes(remains, facts)
     if "wish" not in fields:
         stopped = facts.runtime is not None and facts.runtime.phase is not Phase.RUNNING
@@ -196,7 +196,7 @@ def _unique(listed: Iterable[Task], damaged: Mapping[str, set[str]]) -> tuple[Ta
 
 
 def _settled(task: Task) -> Task:
-    return task if task.status in SETTLED else _failed(task, "it was archived with a status that it cannot have there")
+    return task if task.status in SETTLED else _failed(task, "it was archived with a status that no archived task has")
 
 
 def _careful(task: Task, damaged: set[str]) -> Task:

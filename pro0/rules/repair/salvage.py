@@ -62,7 +62,7 @@ def recover(data: bytes, kind: type[D]) -> Remains[D]:
     try:
         data.decode()
     except UnicodeDecodeError:
-        salvaged.lost.append("some letters, which are no UTF-8")
+        salvaged.lost.append("some characters, which are not UTF-8")
     whole = _whole(data)
     lists = {field.name for field in msgspec.structs.fields(kind) if _items_of(field.type)}
     # An unknown key may be the damaged key of a list: then its objects are searched for.
@@ -179,7 +179,7 @@ def _cut_off(rest: bytearray, kind: type[S], remains: Remains[D]) -> S | None:
         if rest[start] == ord("{") and (value := fit(raw, kind, remains)) is not None and isinstance(raw, dict):
             name = str(raw.get("id") or raw.get("agentId") or "")
             remains.damaged.setdefault(name, set()).update(_absent(raw, kind))
-            remains.lost.append(f"of {name[:SHOWN] or 'an object'} what comes after {', '.join(raw)}")
+            remains.lost.append(f"everything of {name[:SHOWN] or 'an object'} after {', '.join(raw)}")
             del rest[start:]
             return value
     return None
@@ -209,7 +209,7 @@ def fit(raw: object, kind: type[S], losses: Remains[D]) -> S | None:
     except UNREADABLE:
         return None
     name = str(raw.get("id") or raw.get("agentId") or "")[:SHOWN]
-    losses.lost += [f"of {name or 'an object'} its {key[:SHOWN]} ({_short(raw[key])})" for key in bad]
+    losses.lost += [f"the {key[:SHOWN]} of {name or 'an object'} ({_short(raw[key])})" for key in bad]
     known = {fields[key].name for key in bad if key in fields}
     losses.damaged.setdefault(name, set()).update(known | _in_doubt(raw, kind))
     return value

@@ -28,7 +28,7 @@ class Finding(msgspec.Struct, frozen=True):
 def tasks(listed: TaskList, members: Collection[str]) -> Iterator[Finding]:
     """Yield faults between the tasks of a list, and between tasks and members."""
     times_listed = Counter(task.id for task in listed.tasks)
-    yield from (Finding(f"{id} is there {times} times", _BY_HAND) for id, times in times_listed.items() if times > 1)
+    yield from (Finding(f"{id} occurs {times} times", _BY_HAND) for id, times in times_listed.items() if times > 1)
     for task in listed.tasks:
         yield from _references(task, _known_to(task, listed, times_listed), members)
     yield from _cycles(listed)
@@ -63,7 +63,7 @@ def seats(desired: Wanted) -> Iterator[Finding]:
     """Yield faults in the names of the members."""
     times_named = Counter(seat.agent_id for seat in desired.seats)
     yield from (
-        Finding(f"the member {id} is there {times} times", _BY_HAND) for id, times in times_named.items() if times > 1
+        Finding(f"the member {id} occurs {times} times", _BY_HAND) for id, times in times_named.items() if times > 1
     )
     for seat in desired.seats:
         if seat.agent_id != ids.LEAD and (seat.agent_id in ids.RESERVED or not ids.NAME.fullmatch(seat.agent_id)):

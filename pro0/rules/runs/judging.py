@@ -69,7 +69,7 @@ def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> TurnStep:
 
 def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> TurnStep:
     """Return the step after a check refused to complete a task: the agent is told why and goes on."""
-    refusal = f"a check said no: {why}"
+    refusal = f"a check refused: {why}"
     if turn.plain:
         return TurnStep(Act.FAIL, refusal)
     return _another_turn(turn, options, task, f"You signalled that it is complete, but {refusal}", refusal)

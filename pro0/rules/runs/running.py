@@ -165,7 +165,7 @@ def _left_alone(board: Board, options: RunOptions) -> str:
     ready = claimable(board, RUNNER)
     outside = [] if options.epic else [task.id for task in ready if not _is_below(board, task, options)]
     unable = [task.id for task in ready if _is_below(board, task, options) and not _is_meant(board, task, options)]
-    note = f"; ready but in no epic: {_listed(outside)} (--all takes them along)" if outside else ""
+    note = f"; ready but in no epic: {_listed(outside)} (--all includes them)" if outside else ""
     return f"{note}; ready but without a command for the shell: {_listed(unable)}" if unable else note
 
 

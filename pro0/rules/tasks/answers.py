@@ -24,7 +24,7 @@ APPROVED: Mapping[Awaiting, str] = {
 """How the work goes on after an approval that hands the task back."""
 REJECTED: Mapping[Awaiting, str] = {
     Awaiting.WORK: "do it without a person",
-    Awaiting.APPROVAL: "change what is not agreed to",
+    Awaiting.APPROVAL: "change what they object to",
     Awaiting.REVIEW: "do what the review asks for",
     Awaiting.CONTENT: "revise it",
     Awaiting.CHECKPOINT: "redo this phase",

@@ -104,7 +104,7 @@ def counted(tasks: TaskList, segments: Iterable[Sequence[Task]]) -> TaskList:
 def fault(segment: TaskSegment) -> str:
     """Describe an unsettled task in a segment; such a segment cannot be in the archive. Empty for a sound segment."""
     unsettled = next((task for task in segment.tasks if task.status not in SETTLED), None)
-    return f"{unsettled.id} is {unsettled.status}, which no archived task is" if unsettled else ""
+    return f"{unsettled.id} is {unsettled.status}, a status that no archived task has" if unsettled else ""
 
 
 def _asked_for(tasks: TaskList) -> set[str]:

@@ -21,7 +21,7 @@ def update(tasks: TaskList, id: str, changes: Changes, caller: Caller, now: date
     before = find(tasks, id)
     _may_update(Board(tasks.tasks), before, changes, caller)
     if before.status in SETTLED:
-        raise Refused(f"{id} is {before.status}: its fields stay as they are", hint=f"pro0 task reopen {id}")
+        raise Refused(f"{id} is {before.status}: its fields cannot be changed", hint=f"pro0 task reopen {id}")
     after = _fields(before, changes, {task.id for task in tasks.tasks})
     after = _gated(before, after, caller, now, agreed=changes.run is not None)
     if after == before:
@@ -52,7 +52,7 @@ def delete(
     if caller.who is not Who.HUMAN and _decided_by_a_person(Board(tasks.tasks), gone):
         hint = "a person retries, closes or deletes what has failed: pro0 task list --status failed"
         raise Refused(
-            f"{id} has failed in its tree, or one below it: only a human may delete it",
+            f"{id} or a task below it has failed in its tree: only a human may delete it",
             code=ErrorCode.NOT_ALLOWED,
             hint=hint,
         )
@@ -61,7 +61,7 @@ def delete(
     users = [task for task in tasks.tasks if id in task.dependencies or task.parent == id]
     if users and not force:
         names = ", ".join(task.id for task in users)
-        raise Refused(f"{id} is named by {names}", hint="--force takes it out of their lists too")
+        raise Refused(f"{names} refer to {id}", hint="--force removes these references too")
     remaining = replace(tasks, tasks=tuple(task for task in tasks.tasks if task.id != id))
     return follow(with_tasks(remaining, [_without(task, id) for task in users]), now, {gone.parent}, watchers)
 
@@ -77,7 +77,7 @@ def _may_update(board: Board, task: Task, changes: Changes, caller: Caller) -> N
         raise Refused(f"only a human changes what {task.id} requires", code=ErrorCode.NOT_ALLOWED)
     above = board.supervisor(task)
     if caller.who not in IN_CHARGE and not (above and subtasks.works_on(board, above, caller)):
-        text = f"{caller.agent_id} may not update {task.id}: it is no subtask of a task it works on"
+        text = f"{caller.agent_id} may not update {task.id}, which is no subtask of its own task"
         raise Refused(text, code=ErrorCode.NOT_ALLOWED)
 
 
@@ -107,7 +107,7 @@ def _or(new: str | None, old: str, noun: str) -> str:
 
 def _gate(word: str) -> Gate | None:
     if word and word not in tuple(Gate):
-        raise BadInput(f"{word!r} is no gate", hint=f"one of {', '.join(Gate)}; none takes it away")
+        raise BadInput(f"{word!r} is no gate", hint=f"one of {', '.join(Gate)}; none removes it")
     return Gate(word) if word else None
 
 
@@ -118,7 +118,7 @@ def _gated(before: Task, after: Task, caller: Caller, now: datetime, *, agreed: 
     if after.run == before.run:
         return after
     if phase(before) is not TaskPhase.PENDING:
-        raise Refused(f"{before.id} is {phase(before)}: its command stays as it is", code=ErrorCode.NOT_ALLOWED)
+        raise Refused(f"{before.id} is {phase(before)}: its command cannot be changed", code=ErrorCode.NOT_ALLOWED)
     return gates.held(after, caller.agent_id, now) if after.run else replace(after, unagreed=False)
 
 

@@ -138,7 +138,7 @@ def _permit(task: Task, step: Step, request: Request) -> None:
     if act is Act.REVIEW and not task.claim:
         raise Refused(f"{task.id} has no session that could review", code=ErrorCode.NO_SESSION)
     if act is Act.UNDO_START and newest_act(task) != Act.START:
-        raise Refused(f"the last that was done to {task.id} was not its start", code=ErrorCode.WRONG_PHASE)
+        raise Refused(f"the newest act on {task.id} was not its start", code=ErrorCode.WRONG_PHASE)
     if act is Act.CONTINUE and task.unagreed:
         raise Refused(f"no human has agreed to the command of {task.id}", hint=f"pro0 task approve {task.id}")
 

@@ -176,5 +176,5 @@ def _below_its_own(board: Board, new: Iterable[Task], caller: Caller) -> None:
         chain = {above.id for above in board.ancestors(task)}
         if not chain & mine and (mine or board.supervisor(task)):
             place = f"under {', '.join(sorted(mine))}" if mine else "under a task that it works on"
-            text = f"{caller.agent_id} makes supervised tasks {place} only"
+            text = f"{caller.agent_id} may make supervised tasks only {place}"
             raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint="pro0 task create TITLE --parent ID")

@@ -94,7 +94,7 @@ def take_over(
 def faults(problems: Sequence[str]) -> BadInput:
     """Return an error with the faults of files, NAMED of them at most."""
     rest = f"; and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
-    hint = "mend these files, or move them away; nothing was imported"
+    hint = "correct these files, or move them away; nothing was imported"
     return BadInput(f"cannot import {'; '.join(problems[:NAMED])}{rest}", code=ErrorCode.BAD_IMPORT, hint=hint)
 
 
@@ -187,5 +187,5 @@ def _with_zone(at: datetime | None) -> datetime | None:
 
 def _task_id(origin: str, ids: Mapping[str, str]) -> str:
     if origin not in ids:
-        raise BadInput(f"it names {origin.partition(':')[2]}, which is not there")
+        raise BadInput(f"it names {origin.partition(':')[2]}, which does not exist")
     return ids[origin]
