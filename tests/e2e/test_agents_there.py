@@ -48,7 +48,7 @@ def test_an_agent_there_does_what_a_member_does(led: Team, build1: Machine, agen
     """
     *words, prompt = begun(led, build1, agent)
     assert "count the lines" in prompt
-    assert "on another machine than the team, build1" in " ".join(prompt.split())
+    assert "on build1, another machine than the team's" in " ".join(prompt.split())
     for here in (led.home, led.project, led.home.parent / "user", sys.executable):
         assert not [word for word in words if str(here) in word]
     assert led.member("bob")["source"] == {"claude": "session file", "codex": "screen"}[agent]

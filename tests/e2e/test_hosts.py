@@ -102,7 +102,7 @@ def test_a_team_begins_with_members_there(build1: Machine, team: Team, mine: Non
     team.until(lambda: team.mail("bob") == ["I am there"], "it has begun")
     shown = team("member", "peek", "bob", "-n", "100").out
     assert "there You are bob" in shown
-    assert "on another machine than the team, build1" in " ".join(shown.split())
+    assert "on build1, another machine than the team's" in " ".join(shown.split())
     assert team.member("bob")["host"] == "build1"
     for words in (("member", "list"), ("team", "status")):
         assert "mine@build1" in team(*words).out
