@@ -50,7 +50,7 @@ class Ending(msgspec.Struct, frozen=True):
     @property
     def goes_on(self) -> str:
         """Return the sentence about the processes that cannot be ended."""
-        return f"processes that cannot be ended go on ({self.kept}); are they another user's?"
+        return f"{self.kept} of its processes cannot be ended; are they another user's?"
 
 
 class ChangeSource(Protocol):

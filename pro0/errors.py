@@ -9,7 +9,7 @@ Pro0Error 1
 │   └── KeepsNoTeam 5      the database has no tables of pro0, or this role may not use them
 ├── EnvironmentMissing 6   tmux, git or an agent is missing; an unsafe path
 ├── Kept 7                 finished, but something was kept on purpose
-└── TimedOut 124           the limit of a wait ran out
+└── TimedOut 124           a wait reached its time limit
 """
 
 from enum import StrEnum
@@ -28,25 +28,25 @@ class ErrorCode(StrEnum):
         return code
 
     FAILED = "failed", "The act failed."
-    BAD_INPUT = "bad_input", "The words of the call cannot be used."
+    BAD_INPUT = "bad_input", "The arguments of the call cannot be used."
     NOT_FOUND = "not_found", "The named thing does not exist."
     REFUSED = "refused", "The act is not allowed now, or not for this caller."
     STORE_ERROR = "store_error", "A file of the store cannot be read, written or locked."
-    ENVIRONMENT = "environment", "An outside thing that the act needs is missing or unsafe."
+    ENVIRONMENT = "environment", "A program, machine or path that the act needs is missing or unsafe."
     KEPT = "kept", "Something was kept on purpose."
-    TIMED_OUT = "timed_out", "The limit of a wait ran out."
+    TIMED_OUT = "timed_out", "A wait reached its time limit."
     AGENT_MISSING = "agent_missing", "The program of an agent is not installed."
-    BACKEND_STALE = "backend_stale", "The place of a session, its pane or log, is gone or no longer the team's."
-    BAD_IDENTITY = "bad_identity", "A variable that names the caller holds no such name."
+    BACKEND_STALE = "backend_stale", "The pane or log of a session is gone, or no longer the team's."
+    BAD_IDENTITY = "bad_identity", "A variable that names the caller has an invalid value."
     BAD_IMPORT = "bad_import", "A file to be imported has errors."
     BAD_LAYOUT = "bad_layout", "A layout has errors."
-    BAD_SETTING = "bad_setting", "A setting has no value that it may have."
-    BLOCKED_BY_HOOK = "blocked_by_hook", "A hook said no."
+    BAD_SETTING = "bad_setting", "A setting has an invalid value."
+    BLOCKED_BY_HOOK = "blocked_by_hook", "A hook refused."
     CLOCK = "clock", "The clocks of machines that share a team differ."
     CONFLICT = "conflict", "Somebody else's change or file is in the way."
     CYCLE = "cycle", "The tasks would wait for each other in a circle."
     DECIDED = "decided", "A person has given the verdict already."
-    DEMO_FAILED = "demo_failed", "The demo did not hold what it shows."
+    DEMO_FAILED = "demo_failed", "A check of the demo failed."
     DIRTY = "dirty", "A checkout has changes that are not committed."
     DISABLED = "disabled", "Agent teams are turned off by the settings."
     GATED = "gated", "A person has to give a verdict first."
@@ -54,8 +54,8 @@ class ErrorCode(StrEnum):
     IDENTITY_MISMATCH = "identity_mismatch", "The process claims to be another session than it is."
     IDENTITY_UNPROVEN = "identity_unproven", "Nothing proves the session that the process claims."
     IN_USE = "in_use", "Something is still used by others."
-    INTERNAL = "internal", "A fault of pro0."
-    INVALID_GRANT = "invalid_grant", "A grant is unknown, revoked or over."
+    INTERNAL = "internal", "An error in pro0 itself."
+    INVALID_GRANT = "invalid_grant", "A grant is unknown, revoked or expired."
     INVALID_TEXT = "invalid_text", "A text is not valid Unicode."
     IT2_FAILED = "it2_failed", "A call of iTerm2's program failed."
     LEAD_ALIVE = "lead_alive", "The lead of the team runs, so its files are not repaired."
@@ -70,7 +70,7 @@ class ErrorCode(StrEnum):
     NO_PLAN_REQUIRED = "no_plan_required", "Nobody asked the member for a plan."
     NO_REPOSITORY = "no_repository", "The directory is in no git repository."
     NO_REQUEST = "no_request", "Nobody asked the member to shut down."
-    NO_SESSION = "no_session", "The session that worked on the task is over."
+    NO_SESSION = "no_session", "The session that worked on the task has ended."
     NO_TEAM = "no_team", "No team belongs to the present directory."
     NO_TERMINAL = "no_terminal", "The act needs a terminal."
     NOT_ALLOWED = "not_allowed", "The caller may never do this."
@@ -82,7 +82,7 @@ class ErrorCode(StrEnum):
     NOT_TRUSTED = "not_trusted", "A person has not agreed to commands of this file."
     NOTHING_TO_SHOW = "nothing_to_show", "The team has no pane to show."
     OUTPUT = "output", "The answer cannot be written to stdout."
-    OVER_BUDGET = "over_budget", "The team has cost all that it may."
+    OVER_BUDGET = "over_budget", "The team has reached its cost limit."
     PAUSED = "paused", "The team is paused."
     PAIRING_LOCKED = "pairing_locked", "Too many pairing codes were wrong."
     PIN_DIFFERS = "pin_differs", "The two new PINs are not the same."
@@ -90,30 +90,30 @@ class ErrorCode(StrEnum):
     PIN_NEEDED = "pin_needed", "A verdict PIN is set, and none was given."
     RECIPIENT_ENDED = "recipient_ended", "The member has ended."
     RESERVED = "reserved", "The task is reserved for another member."
-    STALE_ANSWER = "stale_answer", "The thing is another now than the one that was shown."
+    STALE_ANSWER = "stale_answer", "The task has changed since it was shown."
     STALE_CLAIM = "stale_claim", "The claim belongs to an earlier session."
     STALE_PLAN = "stale_plan", "Another plan has been handed in since."
-    STALE_SESSION = "stale_session", "Another session has taken the caller's place."
+    STALE_SESSION = "stale_session", "The caller's session has ended or been replaced."
     STAYS = "stays", "A member did not agree to end."
     STOPPING = "stopping", "The team is stopping."
     STORE_CORRUPT = "store_corrupt", "A file of the store is damaged."
     TASK_FAILED = "task_failed", "A task failed."
-    TASK_SESSION = "task_session", "The session is there for one task only."
+    TASK_SESSION = "task_session", "The session is for one task only."
     TMUX_FAILED = "tmux_failed", "A call of tmux failed."
     TMUX_MISSING = "tmux_missing", "tmux is not installed."
     TMUX_TIMEOUT = "tmux_timeout", "tmux did not answer."
     TOO_DEEP = "too_deep", "The subtask would be too many levels deep."
     TOO_LARGE = "too_large", "A file or text is too large."
-    TOO_MANY = "too_many", "The team has too many of them already."
+    TOO_MANY = "too_many", "A limit on the number of such items is reached."
     UNREACHED = "unreached", "Another machine does not answer, or does not let pro0 in."
     UNKNOWN_SETTING = "unknown_setting", "There is no such setting."
-    UNSAFE_PATH = "unsafe_path", "A path is not the caller's alone, or cannot be used."
+    UNSAFE_PATH = "unsafe_path", "A path is a link, belongs to another user, or cannot be used."
     USAGE = "usage", "The command line has an error."
     WAITS = "waits", "The team waits for a person or a member."
     WHICH_TEAM = "which_team", "The project has several teams."
     WORK_FAILED = "work_failed", "Tasks of the team failed, or cannot be done."
     WRONG_CODE = "wrong_code", "A pairing code is wrong, used up or too old."
-    WRONG_PHASE = "wrong_phase", "The act does not fit the state of the thing."
+    WRONG_PHASE = "wrong_phase", "The act does not fit the present state."
     WRONG_PIN = "wrong_pin", "The PIN is wrong."
 
 
@@ -132,7 +132,7 @@ class Pro0Error(Exception):
 
 
 class BadInput(Pro0Error):
-    """The words of the call cannot be used."""
+    """The arguments of the call cannot be used."""
 
     exit_code = 2
     code = ErrorCode.BAD_INPUT
@@ -188,7 +188,7 @@ class Kept(Pro0Error):
 
 
 class TimedOut(Pro0Error):
-    """The limit of a wait ran out."""
+    """A wait reached its time limit."""
 
     exit_code = 124
     code = ErrorCode.TIMED_OUT

@@ -75,7 +75,7 @@ def _installer(prefix: Path, source: Path | None) -> str:
         return "pipx"
     if "uv" in prefix.parts and "tools" in prefix.parts:
         return "uv"
-    return f"pip, of the clone {source}" if source else "pip"
+    return f"pip, from the clone {source}" if source else "pip"
 
 
 def clone() -> Path | None:

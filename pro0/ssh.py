@@ -154,7 +154,7 @@ def _read(
                 if not data:
                     selector.unregister(key.fileobj)
             if any(len(text) > LIMIT for text in read.values()):
-                raise unheard("prints without end")
+                raise unheard("printed too much")
     try:
         process.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
@@ -167,9 +167,9 @@ def _unheard(why: str, hint: str | None) -> EnvironmentMissing:
 
 
 def _unreached(name: str, error_text: str) -> EnvironmentMissing:
-    why = reason(error_text) or "ssh says nothing"
+    why = reason(error_text) or "ssh gave no reason"
     return EnvironmentMissing(f"{name} is not reached: {why}", code=ErrorCode.UNREACHED, hint=_try(name))
 
 
 def _try(name: str) -> str:
-    return f"this must work, and ask nothing: ssh {name} true"
+    return f"this must work without a question: ssh {name} true"

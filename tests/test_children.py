@@ -48,7 +48,7 @@ def test_a_command_that_cannot_be_ended_is_not_waited_for(tmp_path: Path) -> Non
     found = followed(f"echo $$ > {tmp_path / 'pids'}; exec sleep {LONG}", limit=1.0)
     assert time.monotonic() - began < LONG
     assert (found.why, found.left, found.kept) == ("over its limit of 1 s", 0, 1)
-    assert how(found).startswith("over its limit of 1 s, and processes that cannot be ended go on (1)")
+    assert how(found).startswith("over its limit of 1 s, and 1 of its processes cannot be ended")
     let_go(tmp_path / "pids")
 
 

@@ -36,7 +36,7 @@ CLONE = Path("/src/pro0")
         ),
         ("/pipx/venvs/p{}", None, "pipx", "pipx inject 'p{}' 'pro0[web]'", "pipx uninstall 'p{}'"),
         ("/a {b}/.venv", Path("/a {b}"), "the clone /a {b}", "install -e '/a {b}[web]'", "rm -r '/a {b}'"),
-        ("/opt/x/env", CLONE, "pip, of the clone /src/pro0", "install 'pro0[web]'", "-m pip uninstall pro0"),
+        ("/opt/x/env", CLONE, "pip, from the clone /src/pro0", "install 'pro0[web]'", "-m pip uninstall pro0"),
     ],
 )
 def test_how_it_was_installed(prefix: str, source: Path | None, by: str, add: str, remove: str) -> None:

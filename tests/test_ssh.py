@@ -115,7 +115,7 @@ def test_programs_of_the_persons_own_there_are_found(build1: Machine) -> None:
         ("nowhere.invalid", "ssh -F none", "nowhere.invalid is not reached: "),
         ("build1", "no-such-ssh", "no-such-ssh cannot be run: "),
         ("build1", "sh -c 'sleep 60' ssh", "build1 does not answer in time"),
-        ("build1", "sh -c 'cat /dev/zero' ssh", "build1 prints without end"),
+        ("build1", "sh -c 'cat /dev/zero' ssh", "build1 printed too much"),
         ("build1", "sh -c 'exec >&- 2>&-; sleep 60' ssh", "build1 does not answer in time"),
     ],
 )

@@ -295,7 +295,7 @@ def test_a_banner_is_no_reason(act: str, says: str, travelling: Travelling) -> N
 
 
 @pytest.mark.parametrize(
-    ("act", "says"), [("exec sleep 1000", "does not answer in time"), ("yes >&2", "prints without end")]
+    ("act", "says"), [("exec sleep 1000", "does not answer in time"), ("yes >&2", "printed too much")]
 )
 def test_a_machine_that_does_not_end_is_given_up(
     act: str, says: str, travelling: Travelling, monkeypatch: pytest.MonkeyPatch

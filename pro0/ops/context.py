@@ -43,7 +43,7 @@ def in_process(_home: Path, _project: Callable[[], Path], _act: str) -> None:
 def nobody(_home: Path, _project: Callable[[], Path], act: str) -> None:
     """Refuse every verdict; for surfaces where agents speak and no person does."""
     raise Refused(
-        f"only a person may {acts.act(act)}, and no person speaks here",
+        f"only a person may {acts.act(act)}, and only agents call here",
         code=ErrorCode.NOT_ALLOWED,
         hint="do it in a terminal",
     )
@@ -93,8 +93,8 @@ class Context(msgspec.Struct, frozen=True):
         """
         if self.caller.who is Who.HUMAN:
             if self.names_shown and not self.shown and (about_task or act.startswith("task.")):
-                text = f"to {acts.act(act)} needs the digest of the task that was shown"
-                raise BadInput(text, hint='"shown" is the "digest" of the task')
+                text = f"to {acts.act(act)}, give the digest of the task that was shown"
+                raise BadInput(text, hint='pass the "digest" of the task as "shown"')
             self.vouch(self.team.paths.home, self._project, act)
 
     def _project(self) -> Path:
@@ -159,8 +159,8 @@ def caller_of(environment: Mapping[str, str], home: Path, pid: int | None = None
     session = session_of(environment, home, pid)
     if session is None:
         if hidden(home):
-            text = "who asks cannot be seen: this process is in a namespace of its own, apart from the lead's"
-            raise Refused(text, code=ErrorCode.IDENTITY_UNPROVEN, hint="run it outside, where the lead runs")
+            text = "the caller cannot be identified: this process and the lead are in different process namespaces"
+            raise Refused(text, code=ErrorCode.IDENTITY_UNPROVEN, hint="run it in the namespace of the lead")
         return THE_HUMAN, None
     team, incarnation, agent = session
     return _member(agent, incarnation), _checked(TEAM, ids.team_name, team) if team else None
@@ -178,14 +178,14 @@ def _checked(variable: str, gate: Callable[[str], str], value: str) -> str:
     try:
         return gate(value)
     except BadInput as error:
-        hint = "pro0 sets it for a member's processes; a person has none: unset it"
+        hint = "pro0 sets it for members; as a person, unset it"
         raise BadInput(f"{variable}: {error.message}", code=ErrorCode.BAD_IDENTITY, hint=hint) from None
 
 
 def _permit(context: Context, operation: Operation) -> None:
     caller = context.caller
     if caller.who not in operation.by:
-        hint = 'as a member: eval "$(pro0 member env NAME)", then again' if caller.who is Who.HUMAN else None
+        hint = 'to act as a member: eval "$(pro0 member env NAME)", then try again' if caller.who is Who.HUMAN else None
         who = "you" if caller.who is Who.HUMAN else caller.agent_id
         text = acts.not_allowed(who, operation.name, operation.by)
         raise Refused(text, code=ErrorCode.NOT_ALLOWED, hint=hint)
@@ -206,5 +206,5 @@ def require_living(context: Context) -> None:
         if seat.agent_id == caller.agent_id:
             if seat.incarnation == caller.incarnation and seat.state not in ENDED:
                 return
-            raise Refused(f"this session of {caller.agent_id} is over", code=ErrorCode.STALE_SESSION)
+            raise Refused(f"this session of {caller.agent_id} has ended", code=ErrorCode.STALE_SESSION)
     raise Refused(f"{caller.agent_id} is not a member of {context.team.name}", code=ErrorCode.NOT_MEMBER)

@@ -60,8 +60,8 @@ def pair(home: Path, code: str, name: str) -> tuple[Device, Credentials]:
     right = [known_code for known_code in before.codes if hmac.compare_digest(known_code.hash, code_hash)]
     if not right:
         left = rules.TRIES - before.wrong
-        hint = f"{left} tries are left; a new code: pro0 web pair" if left else "no device is paired for a while"
-        raise Refused("the code is wrong, or used up", code=ErrorCode.WRONG_CODE, hint=hint)
+        hint = f"tries left: {left}; for a new code: pro0 web pair" if left else "pairing is locked for a while"
+        raise Refused("the code is wrong, expired or already used", code=ErrorCode.WRONG_CODE, hint=hint)
     credentials = Credentials(secrets.token_urlsafe(32), secrets.token_hex(32))
     device = Device(
         id=secrets.token_hex(4),

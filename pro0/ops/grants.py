@@ -41,7 +41,7 @@ def make(context: Context, name: str, task: str | None = None) -> dict[str, str]
     worked_on = find(context.team.require().tasks.read(), ids.task_id(task)) if task else None
     # Two random ids make one token too long to guess.
     token = "".join(context.new_id().replace("-", "") for _ in range(2))
-    with context.team.wanted.change("grant a member's part") as change:
+    with context.team.wanted.change("make a grant") as change:
         members = Roster(context.team.name, change.value, context.team.runtime.read())
         seat = members.find(name)
         state = members.state(seat.agent_id)
@@ -49,7 +49,7 @@ def make(context: Context, name: str, task: str | None = None) -> dict[str, str]
             raise NotFound(f"{seat.agent_id} has no session now", hint=f"pro0 member restart {seat.agent_id}")
         valid_grants = [grant for grant in change.value.grants if valid(grant, members.runtime)]
         if len(valid_grants) >= LIMIT:
-            hint = "end some: pro0 member grants, pro0 member revoke NAME"
+            hint = "revoke some: pro0 member revoke NAME; list: pro0 member grants"
             raise Refused(f"{context.team.name} has {LIMIT} grants already", code=ErrorCode.TOO_MANY, hint=hint)
         grant = Grant(
             id=context.new_id()[:8],
@@ -87,7 +87,7 @@ def revoke(context: Context, named: str) -> list[Grant]:
             agent_id = Roster(context.team.name, change.value, context.team.runtime.read()).find(named).agent_id
             ended = [grant for grant in change.value.grants if grant.agent_id == agent_id]
             if not ended:
-                raise NotFound(f"{agent_id} has no grant", code=ErrorCode.NO_GRANT, hint="see them: pro0 member grants")
+                raise NotFound(f"{agent_id} has no grant", code=ErrorCode.NO_GRANT, hint="list all: pro0 member grants")
         change.value = replace(change.value, grants=tuple(one for one in change.value.grants if one not in ended))
     for grant in ended:
         _log(context, "revoke", grant.agent_id, grant=grant.id)

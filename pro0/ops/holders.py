@@ -17,7 +17,7 @@ def holder(home: Path, token: str, team_name: str | None, hint: str) -> tuple[st
     """
     team, grant = _grant_of(home, digest(token), team_name, hint)
     if not valid(grant, team.runtime.read()):
-        text = f"this grant is over: it was for an earlier session of {grant.agent_id}"
+        text = f"this grant has expired: it was for an earlier session of {grant.agent_id}"
         raise Refused(text, code=ErrorCode.INVALID_GRANT, hint=hint)
     return team.name, grant.incarnation, grant.agent_id
 
@@ -43,5 +43,5 @@ def _grant_of(home: Path, token_hash: str, team_name: str | None, hint: str) -> 
         for grant in team.wanted.read().grants:
             if grant.hash == token_hash:
                 return team, grant
-    where = f"of {team_name}" if team_name else "of this home"
-    raise Refused(f"this grant is none {where}, or was revoked", code=ErrorCode.INVALID_GRANT, hint=hint)
+    where = team_name or "this home"
+    raise Refused(f"{where} has no such grant, or it was revoked", code=ErrorCode.INVALID_GRANT, hint=hint)

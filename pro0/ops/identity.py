@@ -109,7 +109,7 @@ def _agree(environment: Mapping[str, str], home: str, proven: Session, granted: 
     if wrong is None and granted not in (None, proven):
         wrong = GRANT
     if wrong:
-        text = f"this is {agent} of {team}, by the guard above it, but {wrong} names another"
+        text = f"the guard shows that this is {agent} of {team}, but {wrong} names another"
         raise Refused(
             text, code=ErrorCode.IDENTITY_MISMATCH, hint=f"a process of a session acts as that session: unset {wrong}"
         )

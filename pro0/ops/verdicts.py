@@ -57,7 +57,8 @@ def by_device(home: Path, _project: Callable[[], Path], act: str, *, pin: str) -
     if (file := _pin_file(home)) and (pin_record := file.read()).hash:
         rules.require_open(pin_record, datetime.now(UTC))
         if not pin:
-            raise Refused(f"to {act} asks for your PIN", code=ErrorCode.PIN_NEEDED, hint="give it on the page")
+            text = f"to {acts.act(act)}, your PIN is needed"
+            raise Refused(text, code=ErrorCode.PIN_NEEDED, hint="give it on the page")
         _try(file, pin)
 
 
@@ -71,8 +72,8 @@ def set_pin(home: Path, *, ask: Ask = hidden) -> bool:
     """Ask for the old PIN, if set, then twice for the new one; return True when there was an old one."""
     before = _proved(home, ask)
     new = rules.checked(_answer(ask, "new PIN: "))
-    if _answer(ask, "the same again: ") != new:
-        raise Refused("the two are not the same: nothing is changed", code=ErrorCode.PIN_DIFFERS)
+    if _answer(ask, "new PIN again: ") != new:
+        raise Refused("the two PINs differ; nothing was changed", code=ErrorCode.PIN_DIFFERS)
     salt = secrets.token_bytes(16)
     make_folder(home)
     with _file(home).change("set the verdict PIN") as change:
@@ -92,12 +93,12 @@ def remove_pin(home: Path, *, ask: Ask = hidden) -> bool:
 def _proved(home: Path, ask: Ask) -> bool:
     if not has_terminal():
         raise Refused(
-            "a PIN is asked for on a terminal, and there is none", code=ErrorCode.NO_TERMINAL, hint="use a terminal"
+            "a PIN is read from a terminal, and there is none", code=ErrorCode.NO_TERMINAL, hint="use a terminal"
         )
     if not has_pin(home):
         return False
     rules.require_open(_file(home).read(), datetime.now(UTC))
-    _try(_file(home), _answer(ask, "the PIN as it is: "))
+    _try(_file(home), _answer(ask, "current PIN: "))
     return True
 
 
@@ -109,7 +110,7 @@ def _answer(ask: Ask, question: str) -> str:
     try:
         return ask(question)
     except OSError:
-        text = "a verdict PIN is set: it is asked for on a terminal, and there is none"
+        text = "a verdict PIN is set, and there is no terminal to read it from"
         raise Refused(text, code=ErrorCode.NO_TERMINAL, hint="do it in a terminal of yours") from None
 
 
@@ -119,7 +120,7 @@ def _try(file: File[Pin], answer: str) -> None:
         change.value = pin = rules.tried(change.value, datetime.now(UTC))
     if not hmac.compare_digest(_hashed(answer, bytes.fromhex(pin.salt)), pin.hash):
         tries_left = rules.TRIES - pin.wrong
-        hint = f"{tries_left} tries are left" if tries_left else "nobody is asked for a while"
+        hint = f"tries left: {tries_left}" if tries_left else "PINs are refused for a while"
         raise Refused("the PIN is wrong", code=ErrorCode.WRONG_PIN, hint=hint)
     with file.change("the verdict PIN was right") as change:
         if change.value.hash == pin.hash:

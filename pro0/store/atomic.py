@@ -88,7 +88,7 @@ def replace(folder: int, name: str, data: bytes, *, durable: bool = True, mode: 
         try:
             os.fsync(folder)
         except OSError as error:
-            raise OSError(error.errno, f"{error.strerror}, after the change: it may be lost again") from error
+            raise OSError(error.errno, f"{error.strerror}, after the change: a power loss may undo it") from error
 
 
 def lock(descriptor: int) -> bool:

@@ -216,7 +216,7 @@ def flock_works(folder: Path) -> str:
         with _open(folder) as owner, _open(folder) as rival:
             if not lock_descriptor(owner, blocking=False):
                 return ""  # somebody else runs this test now and holds the lock alone
-            return "two have the same lock" if lock_descriptor(rival, blocking=False) else ""
+            return "two holders have the same lock" if lock_descriptor(rival, blocking=False) else ""
     except OSError as error:
         return str(error.strerror)
 

@@ -64,7 +64,7 @@ def folder_locked(path: Path) -> Iterator[int]:
         deadline = time.monotonic() + PATIENCE
         while not _folder_taken(folder, _LOCKLESS):
             if time.monotonic() > deadline:
-                text = f"another process changes {path}; gave up after {PATIENCE:g} s"
+                text = f"another process is changing {path}; gave up after {PATIENCE:g} s"
                 raise StoreError(text, code=ErrorCode.LOCK_TIMEOUT, hint=END_IT)
             time.sleep(0.001 + time.monotonic_ns() % 4_000_000 / 1e9)
         yield folder

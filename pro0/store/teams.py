@@ -89,7 +89,7 @@ class TeamStore:
     def _not_ours(self, config: TeamConfig) -> str:
         """Return the reason a configuration is not this team's (another name, no uid, no project), or ""."""
         if config.name != self.name:
-            return f"it is that of a team {config.name}"
+            return f"it belongs to another team, {config.name}"
         return "" if config.uid and config.project else "it has no uid, or no project"
 
     def mailbox(self, agent_id: str) -> Box:
@@ -131,7 +131,7 @@ class TeamStore:
         record = self.paths.sessions / self.paths.hosted(incarnation)
         with translated(record):
             record.unlink(missing_ok=True)
-            with late("after a loss of power it may be there again"):
+            with late("a power loss may undo it"):
                 atomic.sync(self.paths.sessions)
 
     def log_event(self, now: datetime, actor: str, event: str, **details: str | int | None) -> None:
@@ -267,7 +267,7 @@ class Store:
                 Box(places.mailboxes.within(address), address).make()
         # The team exists from this rename on.
         new.rename(paths.team)
-        with late("it may be lost again"):
+        with late("a power loss may undo it"):
             atomic.sync(paths.team.parent)
 
     @contextmanager

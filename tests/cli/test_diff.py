@@ -68,13 +68,13 @@ def test_what_a_member_did_is_seen_counted_and_merged(project: Path, cli: Cli) -
     assert (project / "done").exists()
     assert not (project / "loose").exists()
     again = cli("member", "merge", "w1")
-    assert (again.code, "w1 has committed nothing that is not merged; not committed: loose" in again.err) == (3, True)
+    assert (again.code, "w1 has no unmerged commits; not committed: loose" in again.err) == (3, True)
     assert 'hint: pro0 send w1 "commit your work", then: pro0 member merge w1' in again.err
     for number in range(4):
         put(ada, f"more{number}", "1\n")
     assert "; not committed: loose, more0, more1, 2 more\n" in cli("member", "merge", "w1").err
     git(ada, "clean", "-qfd")
-    assert "w1 has committed nothing that is not merged\n" in cli("member", "merge", "w1").err
+    assert "w1 has no unmerged commits\n" in cli("member", "merge", "w1").err
 
 
 def test_a_conflict_is_predicted_and_nothing_is_touched(project: Path, cli: Cli) -> None:
@@ -107,7 +107,7 @@ def test_who_shares_the_checkout_has_nothing_of_its_own(project: Path, cli: Cli)
     refused = cli("member", "merge", "s1")
     assert (refused.code, "s1 has no worktree" in refused.err) == (4, True)
     unknown = cli("diff", "nobody")
-    assert (unknown.code, "'nobody' is no member, worker or task" in unknown.err) == (3, True)
+    assert (unknown.code, "'nobody' is not a member, worker or task" in unknown.err) == (3, True)
     (project / "loose").unlink()
 
 
@@ -124,7 +124,7 @@ def test_a_task_and_a_worker_are_named_too(project: Path, cli: Cli) -> None:
     assert json.loads(cli("task", "show", "2", "--json").out)["changes"]["commits"] == 2
     assert cli("worker", "merge", "t2").code == 0
     over = cli("diff", "t2")
-    assert (over.code, "task-2 has left nothing that is not merged" in over.err) == (3, True)
+    assert (over.code, "task-2 has left no unmerged work" in over.err) == (3, True)
 
 
 @pytest.mark.parametrize("leaves_early", [False, True])

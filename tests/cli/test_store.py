@@ -76,7 +76,7 @@ def test_a_database_that_is_gone_is_named_and_given_up(pro0: Pro0, team: Context
     pro0("store", "copy", "alpha", url)
     pro0("store", "copy", "alpha", "files")
     server.lose(database)
-    way = "is it gone for good: pro0 team cleanup alpha --force"
+    way = "if it is gone for good: pro0 team cleanup alpha --force"
     removed = pro0("team", "cleanup", "alpha")
     assert removed.code == 5
     assert way in removed.err
@@ -114,7 +114,7 @@ def test_a_home_with_a_team_whose_database_is_gone_says_how_to_go_on(
     server.lose(server.latest)
     taken_away = pro0("uninstall", "--yes")
     assert taken_away.code == 5
-    assert "is it gone for good: pro0 team cleanup alpha --force" in taken_away.err
+    assert "if it is gone for good: pro0 team cleanup alpha --force" in taken_away.err
     assert pro0("team", "cleanup", "alpha", "--force").code == 0
     assert pro0("team", "cleanup", "alpha", "--force").out == "nothing to clean: there is no team alpha\n"
 

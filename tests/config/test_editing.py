@@ -145,7 +145,7 @@ def test_changes_at_once_are_all_kept(path: Path) -> None:
 def test_a_folder_that_another_process_holds_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.parent.mkdir()
     monkeypatch.setattr(lock, "PATIENCE", 0.05)
-    with lock.folder_locked(path.parent), pytest.raises(StoreError, match="another process changes") as refused:
+    with lock.folder_locked(path.parent), pytest.raises(StoreError, match="another process is changing") as refused:
         change(path, "bell", "false")
     assert (refused.value.code, refused.value.hint) == ("lock_timeout", lock.END_IT)
     assert change(path, "bell", "false") == "bell: false\n"

@@ -134,8 +134,8 @@ def test_a_layout_names_hosts_and_one_out_of_reach_keeps_nobody(build1: Machine,
 @pytest.mark.parametrize(
     ("agent", "says"),
     [
-        ("spoken", "the agent spoken cannot be on another machine"),
-        ("filed", "the agent filed reads a file, which is not on another machine"),
+        ("spoken", "the agent spoken cannot run on another machine"),
+        ("filed", "the agent filed reads its prompt from a file on this machine"),
         ("mine@", "names no host"),
         ("mine@-x", "cannot be the name of a host"),
         ("command", "a command member needs a program"),
@@ -155,11 +155,11 @@ def test_an_agent_that_cannot_be_there_is_refused(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("spawn", "bob", "--agent", "spoken", "--host", "build1"), "the agent spoken cannot be on another machine"),
+        (("spawn", "bob", "--agent", "spoken", "--host", "build1"), "the agent spoken cannot run on another machine"),
         (("spawn", "bob", "--host", "-oProxyCommand=id", "--", "true"), "cannot be the name of a host"),
         (
             ("spawn", "bob", "--agent", "claude", "--plan", "--host", "build1"),
-            "no plan is handed in from another machine",
+            "a member on another machine cannot hand in a plan",
         ),
     ],
 )
@@ -349,7 +349,7 @@ def test_code_out_of_reach_is_not_thrown_away(coded: Team, build1: Machine) -> N
     nothing_left(coded, build1)
     build1.stop()
     for words in (("diff", "bob"), ("member", "merge", "bob"), ("team", "cleanup", "alpha")):
-        assert "the work of bob does not come home from build1" in coded(*words, code=6).err
+        assert "the work of bob cannot be brought home from build1" in coded(*words, code=6).err
     said = coded("team", "cleanup", "alpha", "--force", code=7).err
     assert "the code of bob stays on build1" in said
     assert len(code(build1)) == 2

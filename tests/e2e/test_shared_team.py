@@ -132,7 +132,7 @@ def test_two_machines_work_on_one_list(founded: Team, other: OtherMachine, serve
         "w2": "two",
     }
     assert other.member("w1")["host"] == machines[0]["hostname"]
-    assert "w2 is on two, and shown there" in founded("member", "peek", "w2", code=3).err
+    assert "w2 runs on two, and is shown there" in founded("member", "peek", "w2", code=3).err
     assert "db_role=pro0" in founded("team", "logs").out
     founded("member", "restart", "w2", code=4)
     founded("member", "shutdown", "w2")
@@ -176,7 +176,7 @@ def test_a_machine_that_is_gone_ends_nobody_until_a_person_gives_it_up(founded: 
     assert shutdown.code == 0
     assert "gone: w2" in founded("host", "leave", "alpha", "--machine", "two").out
     founded.until(lambda: founded.tasks()["task-1"].get("assignee") == "w1", "the other one takes it")
-    assert "two takes no part in this team any more" in other("team", "status", code=3).err
+    assert "two no longer takes part in this team" in other("team", "status", code=3).err
     other("team", "resume", code=3)
     other("host", "leave", "alpha")
     assert not processes_of(other.home)
@@ -192,7 +192,7 @@ def test_what_runs_on_a_machine_that_was_given_up_ends_there(
     stopped = psutil.Process(lead(other))
     stopped.suspend()
     refused = founded("host", "leave", "alpha", "--machine", "two", code=4)
-    assert "two is not given up: its lead is at work" in refused.err
+    assert "two cannot be given up while its lead runs" in refused.err
     server.ask("select pg_terminate_backend(pid) from pg_stat_activity where application_name = "
                f"'pro0 pid {stopped.pid}'")  # fmt: skip
     wait_until(lambda: not founded.json("host", "list")[1]["present"], 20, "the server knows that it is away")
@@ -332,7 +332,7 @@ def test_who_cannot_join_changes_nothing(
 def test_a_team_in_files_is_shared_by_nobody(team: Team) -> None:
     team.start("headless")
     said = team("host", "list", code=2).err
-    assert "kept in files of this machine" in said
+    assert "stored in files on this machine" in said
     assert "pro0 store copy alpha" in said
 
 

@@ -83,7 +83,7 @@ def test_what_cannot_be_is_said_before_anything_is_there(alpha: Crew) -> None:
     ) as said:
         members.spawn(alpha.context, with_definitions([SeatDraft(name="w1", agent="gone")], gone), 10)
     assert said.value.hint == "pipx install no-such-program"
-    with pytest.raises(BadInput, match="the agent mute knows no permission mode ask"):
+    with pytest.raises(BadInput, match="the agent mute has no permission mode ask"):
         members.spawn(alpha.context, with_definitions([SeatDraft(name="w1", agent="mute")], mute), 10)
     with pytest.raises(BadInput, match="'mute' cannot be a lead agent"):
         members.spawn(alpha.context, with_definitions([SeatDraft(name="lead", agent="mute", leads=True)], mute), 10)

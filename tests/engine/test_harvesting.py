@@ -442,10 +442,10 @@ def test_a_branch_that_somebody_else_has_taken_away_is_noted_once(field: Field) 
     field.recorded()
     git(field.crew.project, "merge", "-q", OWN)
     git(field.crew.project, "branch", "-q", "-d", OWN)
-    with pytest.raises(NotFound, match=f"there is no branch {OWN} any more"):
+    with pytest.raises(NotFound, match=f"the branch {OWN} no longer exists"):
         workers.merge(field.crew.context, "task-1")
     assert field.crew.task("task-1").branch is None
-    with pytest.raises(NotFound, match="has left nothing that is not merged"):
+    with pytest.raises(NotFound, match="has left no unmerged work"):
         workers.merge(field.crew.context, "task-1")
 
 

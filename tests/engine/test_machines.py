@@ -144,7 +144,7 @@ def test_the_only_team_of_a_database_needs_no_name(home: Path, server: Postgres,
     def join(machine: str, name: str = "") -> TeamStore:
         return machines.join(store, url, name, machine, project, HEADLESS, terminal=False)
 
-    with pytest.raises(StoreError, match="the database keeps no team"):
+    with pytest.raises(StoreError, match="the database has no team"):
         join("two")
     make_team(home, name="alpha", url=url)
     assert join("two").name == "alpha"
@@ -495,7 +495,7 @@ def test_a_team_whose_database_is_gone_is_taken_away_by_force_alone(
     assert machines.leave(Store(two.paths.home), two, human(two), shown.append, force=True) == []
     with pytest.raises((StoreError, NotFound)) as raised_here:
         cleanup(Store(home), "alpha", force=True, show=quietly)
-    assert str(raised_here.value.hint).endswith("is it gone for good: pro0 team cleanup alpha --force")
+    assert str(raised_here.value.hint).endswith("if it is gone for good: pro0 team cleanup alpha --force")
     assert alpha.exists()
     shown = []
     assert machines.cleanup_without_database(Store(home), "alpha", shown.append, keep=True) == "alpha is removed"

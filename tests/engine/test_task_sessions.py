@@ -57,7 +57,7 @@ def test_who_waits_for_the_end_of_a_session_that_ends_with_its_task_is_told(alph
     assert outcomes.shut_down(alpha.team, seat, alpha.shown.append) is None
     after = of_seat(alpha.context, seat)
     assert (before.state, before.note) != (after.state, after.note)
-    assert (after.agent_id, after.state, after.note) == ("t1", State.SHUTDOWN, "it has ended and is gone")
+    assert (after.agent_id, after.state, after.note) == ("t1", State.SHUTDOWN, "it has ended and was removed")
 
 
 def test_a_task_has_a_session_that_ends_with_it(alpha: Crew) -> None:
@@ -132,7 +132,7 @@ def test_a_session_of_a_task_is_no_member_of_the_pool(alpha: Crew) -> None:
     state = alpha.state("t1")
     theirs = Context(alpha.team, Caller(Who.MEMBER, "t1", state.incarnation))
     alpha.give(Draft(title="third"))
-    with pytest.raises(Refused, match="this session is there for task-1 only"):
+    with pytest.raises(Refused, match="this session is for task-1 only"):
         tasks.claim(theirs, "task-3")
     tasks.cancel(alpha.context, "task-1")
     unseated(alpha, "t1")
@@ -153,7 +153,7 @@ def test_a_dead_session_fails_its_task_and_retry_opens_another(alpha: Crew) -> N
     kill(first.guard)
     [task] = alpha.settled("task-1")
     assert (task.status, task.closed_reason) == (Status.FAILED, "t1 crashed: its guard was killed")
-    with pytest.raises(Refused, match="the session that worked on task-1 is over"):
+    with pytest.raises(Refused, match="the session that worked on task-1 has ended"):
         gates.go_on(alpha.context, "task-1")
     file.touch()
     gates.retry(alpha.context, "task-1")

@@ -68,7 +68,7 @@ def test_a_worker_commits_and_is_gone(yard: Crew) -> None:
     workers.merge(yard.context, "t1")
     assert (yard.project / "a").read_text() == "2\n"
     assert git(yard.project, "branch", "--list", "teams/*") == ""
-    with pytest.raises(NotFound, match="nothing that is not merged"):
+    with pytest.raises(NotFound, match="left no unmerged work"):
         workers.merge(yard.context, "t1")
 
 

@@ -69,7 +69,7 @@ def test_what_has_no_known_price_is_said_to_have_none(team: TeamStore, models: t
 def test_at_the_limit_nobody_new_is_spawned(team: TeamStore) -> None:
     write(team, BEN)
     costs.limit(human(team), 0.25)
-    with pytest.raises(Refused, match="has cost all of its"):
+    with pytest.raises(Refused, match="has reached its cost limit of"):
         members.spawn(human(team), [SeatDraft(name="w2")], 10)
     costs.limit(human(team), 0.5)
     assert members.spawn(human(team), [SeatDraft(name="w2")], 10)

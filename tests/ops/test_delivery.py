@@ -135,5 +135,5 @@ def test_who_is_told_of_no_mail_is_said_to_read_when_it_likes(
         change.value = replace(change.value, seats=seats)
     set_state(team, "w1", State.IDLE)
     fate = delivery.fate(human(team), messages.send(human(team), "w1", "hello"))
-    assert (fate.why == "w1 is told of no mail: it reads when it likes") is not told
+    assert (fate.why == "w1 is not told of mail: it reads when it chooses") is not told
     assert fate.is_said is not told

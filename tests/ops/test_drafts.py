@@ -26,14 +26,14 @@ def test_an_agent_of_ours_is_refused_a_mode_that_its_row_does_not_name(careful: 
     """Behaviour 3.17."""
     for mode in PermissionMode.ASK, PermissionMode.BYPASS:
         limitable(careful, mode)
-    with pytest.raises(BadInput, match="the agent careful knows no permission mode edits") as refusal:
+    with pytest.raises(BadInput, match="the agent careful has no permission mode edits") as refusal:
         startable(careful, PermissionMode.EDITS, NOWHERE)
     assert refusal.value.hint == "--permission-mode ask or bypass"
 
 
 def test_an_agent_of_ours_without_the_mode_plan_is_not_kept_to_planning_first(careful: SeatDraft) -> None:
     draft = SeatDraft(name="w1", agent=careful.agent, plan=True)
-    with pytest.raises(BadInput, match="the agent careful cannot be kept to planning first"):
+    with pytest.raises(BadInput, match="the agent careful cannot be made to plan first"):
         startable(draft, PermissionMode.ASK, NOWHERE)
 
 
@@ -58,6 +58,6 @@ def test_a_lead_agent_of_ours_can_be_kept_to_delegating(agent: str) -> None:
 def test_a_lead_agent_that_nothing_keeps_to_delegating_is_refused() -> None:
     """Behaviour 1.4: its first prompt alone would say so."""
     draft = SeatDraft(name="lead", agent="mine", definition=MINE, leads=True, delegates=True)
-    with pytest.raises(BadInput, match="the agent mine cannot be kept to delegating") as refusal:
+    with pytest.raises(BadInput, match="the agent mine cannot be limited to delegating") as refusal:
         startable(draft, PermissionMode.ASK, NOWHERE)
-    assert refusal.value.hint == "leave --delegate-only out"
+    assert refusal.value.hint == "leave out --delegate-only"

@@ -112,7 +112,7 @@ def test_one_whose_program_is_missing_closes_its_gate_until_it_is_mended(
     ada = begun(team)
     settings(home, f"hooks: {{TaskCompleted: {json.dumps(command)}}}")
     for who in (ada, human(team)):
-        with pytest.raises(Refused, match=f"the hook '{command}' cannot run .*says neither yes nor no") as error:
+        with pytest.raises(Refused, match=f"the hook '{command}' cannot run .*so the change is refused") as error:
             tasks.complete(who, "1")
         assert error.value.code == "blocked_by_hook"
         assert "takes it out of the settings (hooks, TaskCompleted)" in (error.value.hint or "")

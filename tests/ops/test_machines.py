@@ -89,7 +89,7 @@ def test_a_team_in_files_is_shared_by_nobody(home: Path) -> None:
     team = make_team(home, "w1")
     for act in (lambda: list_machines(human(team)), lambda: give_up(human(team), "two")):
         with pytest.raises(
-            BadInput, match="alpha is kept in files of this machine, which no other one shares"
+            BadInput, match="alpha is stored in files on this machine, which no other machine shares"
         ) as refused:
             act()
         assert refused.value.hint == "move it: pro0 store copy alpha postgresql://…"
@@ -162,7 +162,7 @@ def test_a_machine_that_is_given_up_leaves_nothing_behind(alpha: TeamStore, two:
     for title in ("held by t9", "held by w2"):
         task = freed[made[title]]
         assert (task.status, task.claim) == (Status.PENDING, None)
-        assert "was on two, which takes no part any more" in task.history[-1].text
+        assert "was on two, which no longer takes part" in task.history[-1].text
     assert freed[made["held by w1"]].claim
     assert [seat.agent_id for seat in alpha.wanted.read().seats] == ["w1"]
     assert "two" not in others_of(alpha.documents)
@@ -180,7 +180,7 @@ def test_a_machine_whose_lead_is_at_work_is_not_given_up(
     monkeypatch.setattr(lease_module, "_ENDING", 0.05)
     at_work(alpha, two)
     before = holders(alpha)
-    with led(two), pytest.raises(Refused, match="two is not given up: its lead is at work") as refused:
+    with led(two), pytest.raises(Refused, match="two cannot be given up while its lead runs") as refused:
         give_up(human(alpha), "two")
     assert refused.value.code == ErrorCode.LEAD_ALIVE
     assert (holders(alpha), len(alpha.wanted.read().seats), others_of(alpha.documents)) == (before, 4, ["two"])
@@ -243,7 +243,7 @@ def test_a_claim_that_has_begun_before_comes_too_late(
     """It was looked at while its machine took part, and is done after that machine's tasks were given back."""
     at_work(alpha, two)
     monkeypatch.setattr(tasks, "claiming", lambda _: give_up(human(alpha), "two"))
-    with pytest.raises(NotFound, match="two takes no part in this team any more"):
+    with pytest.raises(NotFound, match="two no longer takes part in this team"):
         claim(member(two, "w2"))
     assert holders(alpha) == KEPT | dict.fromkeys(TAKEN)
 
@@ -329,7 +329,7 @@ def test_where_a_member_is_depends_on_who_asks(alpha: TeamStore, two: TeamStore)
     assert shown == {"": {"w1": "", "w2": "two"}, "two": {"w1": "tower", "w2": ""}}
     for team, name, said in ((alpha, "w2", "two"), (two, "w1", "tower")):
         error = nothing_to_show(team, seats[name])
-        assert (error.message, error.exit_code) == (f"{name} is on {said}, and shown there", 3)
+        assert (error.message, error.exit_code) == (f"{name} runs on {said}, and is shown there", 3)
     for team, name in ((alpha, "w1"), (two, "w2")):
         error = nothing_to_show(team, seats[name])
         assert (error.message, error.hint) == (f"{name} has nothing to show", f"pro0 member show {name}")

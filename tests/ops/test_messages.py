@@ -115,7 +115,7 @@ def test_a_broadcast_reaches_who_lives_and_not_the_sender(team: TeamStore) -> No
     [
         (lambda head: head.write_bytes(b"{"), StoreError, "messages.json"),
         (lambda head: head.rename(head.with_name("elsewhere")), Pro0Error, "w1"),
-        (lambda head: head.parent.rename(head.parents[2] / "elsewhere"), NotFound, "w1 is not there"),
+        (lambda head: head.parent.rename(head.parents[2] / "elsewhere"), NotFound, "w1 does not exist"),
         (lambda head: linked(head.parent), EnvironmentMissing, "w1 is a symbolic link"),
         (lambda head: linked(head), EnvironmentMissing, "messages.json is a symbolic link"),
     ],

@@ -61,7 +61,7 @@ def test_an_epic_that_is_open_by_itself_is_left_and_says_so(team: TeamStore) -> 
     tasks.complete(human(team), "2")
     assert stands(team) == (WorkState.ALL_DONE, ())
     assert tasks.reopen(human(team), "1").status is Status.PENDING
-    alone = "task-1 pending: an epic with nothing left below it; pro0 task close ends it"
+    alone = "task-1 pending: an epic without open subtasks; close it: pro0 task close"
     assert stands(team) == (WorkState.WAITS, (alone,))
     gates.close(human(team), "1")
     assert stands(team) == (WorkState.ALL_DONE, ())

@@ -291,5 +291,5 @@ def test_how_far_a_set_up_is_can_be_seen(home: Path, project: Path, tmp_path: Pa
     with context.team.wanted.change("test") as change:
         change.value = replace(change.value, seats=())
     thread.join(STUCK)
-    assert failed == ["the set-up of its worktree failed: nobody wants it any more: fetching"]
+    assert failed == ["the set-up of its worktree failed: the member is no longer wanted: fetching"]
     assert readying.progress(context.team, "w1") == ""

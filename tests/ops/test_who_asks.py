@@ -104,7 +104,7 @@ def test_what_names_another_is_refused_by_name(team: TeamStore, agent: int, home
     claims = {"PRO0_GRANT": environment["PRO0_GRANT"]} if name == "PRO0_GRANT" else environment
     with pytest.raises(Refused) as raised:
         identity.session_of(claims, home, agent)
-    assert raised.value.message == f"this is w1 of alpha, by the guard above it, but {name} names another"
+    assert raised.value.message == f"the guard shows that this is w1 of alpha, but {name} names another"
     assert raised.value.code == "identity_mismatch"
     assert raised.value.hint == f"a process of a session acts as that session: unset {name}"
 
@@ -178,13 +178,13 @@ def test_what_is_claimed_is_named_in_the_refusal(team: TeamStore, home: Path) ->
     assert raised.value.message == "the grant in PRO0_GRANT is for w1, but PRO0_AGENT_ID names another"
     assert (raised.value.code, raised.value.hint) == ("identity_mismatch", identity.HINT)
     set_state(team, "w1", State.CRASHED)
-    with pytest.raises(Refused, match="is over") as raised:
+    with pytest.raises(Refused, match="has expired") as raised:
         identity.session_of(mine, home)
     assert raised.value.code == "invalid_grant"
-    for token, team_name, where in (("x", "alpha", "of alpha"), ("x", "", "of this home")):
+    for token, team_name, where in (("x", "alpha", "alpha"), ("x", "", "this home")):
         with pytest.raises(Refused) as raised:
             identity.session_of({"PRO0_GRANT": token, "PRO0_TEAM": team_name}, home)
-        assert raised.value.message == f"this grant is none {where}, or was revoked"
+        assert raised.value.message == f"{where} has no such grant, or it was revoked"
         assert (raised.value.code, raised.value.hint) == ("invalid_grant", identity.HINT)
 
 

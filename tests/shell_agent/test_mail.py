@@ -71,7 +71,7 @@ def test_a_request_that_does_not_stand_is_no_reason_to_leave(desk: Desk) -> None
     """Withdrawn, or of an earlier session (anchors 55)"""
     desk.post("please", MessageType.SHUTDOWN_REQUEST)
     desk.start()
-    desk.shows("── nobody asks this session to shut down")
+    desk.shows("── nobody asked this session to shut down")
     assert desk.settled(desk.give("echo on")).result == "on"
 
 

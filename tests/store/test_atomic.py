@@ -185,7 +185,7 @@ def test_an_error_after_the_change_says_so(place: Path) -> None:
         write(place)
     assert (late.value.errno, late.value.strerror) == (
         errno.EIO,
-        "Input/output error, after the change: it may be lost again",
+        "Input/output error, after the change: a power loss may undo it",
     )
     assert (place / "file").read_bytes() == NEW
 

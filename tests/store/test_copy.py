@@ -319,7 +319,7 @@ def test_a_team_without_a_folder_is_not_copied(home: Path, url: str) -> None:
     with pytest.raises(StoreError, match=r"cannot use .*mailboxes/alpha"):
         FileContents(team.paths).keys()  # one that goes meanwhile is not taken for an empty one
     (home / "elsewhere").rename(team.paths.mailboxes)
-    with pytest.raises(NotFound, match="is not there"):
+    with pytest.raises(NotFound, match="does not exist"):
         in_database(home, "alpha", url).contents("uid-alpha").read("teams/config.json")
 
 
@@ -445,7 +445,7 @@ def test_one_database_at_a_time(home: Path, url: str, server: Postgres) -> None:
         go(home, other)
     assert refused.value.hint == "first copy it to files: pro0 store copy alpha files"
     go(home, "files")
-    with pytest.raises(Refused, match="what alpha had in another database is still there") as refused:
+    with pytest.raises(Refused, match="another database still holds an earlier copy of alpha") as refused:
         go(home, other)
     assert refused.value.hint == "pro0 store copy alpha files --remove-source"
     go(home, "files", remove_source=True)
@@ -466,7 +466,7 @@ def test_an_old_database_that_is_gone_is_forgotten_by_force(home: Path, server: 
     else:
         with pytest.raises(Unwritable, match="does not exist") as raised:
             go(home, "files", remove_source=True)
-        way = "is it gone for good: pro0 store copy alpha files --remove-source --force"
+        way = "if it is gone for good: pro0 store copy alpha files --remove-source --force"
         assert str(raised.value.hint).endswith(way)
         forgotten = copy_store(Store(home), "alpha", "files", quietly, remove_source=True, force=True)
         assert forgotten == [*said, f"rows of alpha may be left in {url}"]
@@ -622,7 +622,7 @@ def test_who_has_opened_the_old_place_changes_nothing_there(
     go(home, target)
     crowd.all_end_well(processes.values(), STUCK)
     said = {(tmp_path / name).read_text() for name in acts}
-    refused = "Refused: alpha is kept elsewhere since a moment ago; nothing was changed (conflict; try again)"
+    refused = "Refused: alpha has just been moved; nothing was changed (conflict; try again)"
     assert (
         said == {refused}
         if killed
@@ -641,7 +641,7 @@ def test_who_opened_a_team_before_it_moved_changes_nothing(home: Path, url: str,
     pointer.create(StorePointer(url=url if back else "", uid="uid-alpha"))
     set_state(team, "w1", State.IDLE)
     pointer.create(StorePointer(url="" if back else url, uid="uid-alpha"))
-    with pytest.raises(Refused, match=r"^alpha is kept elsewhere since a moment ago; nothing was changed$") as moved:
+    with pytest.raises(Refused, match=r"^alpha has just been moved; nothing was changed$") as moved:
         set_state(team, "w1", State.WORKING)
     assert (moved.value.code, moved.value.hint) == (ErrorCode.CONFLICT, "try again")
     assert [state.state for state in team.runtime.read().seats] == [State.IDLE]
@@ -677,7 +677,7 @@ def test_a_change_meanwhile_leaves_it_where_it_was(home: Path, url: str, monkeyp
             change.value = Comments(comments=(Comment(id="c", at=NOW, author="human", text="meanwhile"),))
 
     monkeypatch.setattr(moving, "_with_progress", shown)
-    with pytest.raises(StoreError, match=r"alpha was changed meanwhile; it stays where it was$") as noticed:
+    with pytest.raises(StoreError, match=r"alpha was changed during the copy; it stays where it was$") as noticed:
         go(home, url)
     assert noticed.value.hint == "try again"
     assert Store(home).team("alpha").comments("task-9").read().comments
@@ -731,7 +731,7 @@ def test_a_row_of_no_document_is_written_nowhere(home: Path, url: str, server: P
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("insert into pro0.documents (team, name, data) select id, %s, 'x' from pro0.teams", (name,))
     assert not is_document(name)
-    with pytest.raises(StoreError, match=r"is the name of no document of a team$") as refused:
+    with pytest.raises(StoreError, match=r"is not the name of a team document$") as refused:
         go(home, "files")
     assert refused.value.code == ErrorCode.STORE_CORRUPT
     pointer = pointer_in(home / "teams" / "alpha")

@@ -696,7 +696,7 @@ def test_a_half_made_team_waits_for_its_database(home: Path, server: Postgres) -
     trash = home / "teams" / ".new-alpha"
     (home / "teams" / "alpha").rename(trash)
     server.lose(server.latest)
-    with pytest.raises(StoreError, match="alpha of an earlier start waits for its database"):
+    with pytest.raises(StoreError, match="alpha, left by an earlier start, waits for its database"):
         make_team(home)
     assert [*Store(home).give_up("alpha")] == [url]
     assert not make_team(home).documents.database

@@ -100,9 +100,9 @@ def test_a_database_whose_tables_are_gone_keeps_no_team(home: Path, url: str) ->
     documents = in_database(home, "alpha", url)
     reads = (team.tasks.read, team.mailbox_owners, documents.names, documents.uid, documents.records)
     for act in (*reads, team.documents.mailboxes.folders, team.wanted.change("a test").__enter__):
-        with pytest.raises(StoreError, match=r"^cannot use postgresql:\S+: the database keeps no team$") as empty:
+        with pytest.raises(StoreError, match=r"^cannot use postgresql:\S+: the database has no team$") as empty:
             act()
-        assert empty.value.hint == "is it the right one?"
+        assert empty.value.hint == "is it the right database?"
     team.log_event(clock(), "human", "an event")
     assert [*team.documents.signs()] == []
 
@@ -186,7 +186,7 @@ def test_a_lease_that_the_server_refuses_is_held_nowhere(home: Path, server: Pos
         owner.execute(f"revoke {taking} from public".encode())
         with pytest.raises(StoreError, match="cannot use the lease of beta: permission denied") as refused:
             lease.take("lead")
-        assert refused.value.hint == "ask whose database it is"
+        assert refused.value.hint == "ask its owner for access"
         wait_until(lambda: server.ask(OURS) == before, STUCK, "its connection is closed")
         assert lease.holder() is None
         owner.execute(f"grant {taking} to public".encode())
@@ -248,7 +248,10 @@ def test_a_store_on_a_server_needs_a_library(tmp_path: Path, what: str) -> None:
     """Exit 6, and how to add it to this pro0; psycopg names no module when its libpq is missing."""
     at = tmp_path / "said"
     said, hint = (opening(at, PSYCOPG_IMPL="c") if what == "libpq" else opening(at, what)).splitlines()
-    assert said == f"6 {ErrorCode.LIBRARY_MISSING} a store on PostgreSQL needs psycopg and libpq, not installed here"
+    assert (
+        said
+        == f"6 {ErrorCode.LIBRARY_MISSING} a store on PostgreSQL needs psycopg and libpq, which are not installed here"
+    )
     assert hint == installation.adding("postgres")
 
 

@@ -408,7 +408,7 @@ def test_whether_locks_work(home: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert health.flock_works(home) == ""
     os.close(descriptor)
     monkeypatch.setattr(health, "lock_descriptor", lambda _descriptor, *, blocking: True)
-    assert health.flock_works(home) == "two have the same lock"
+    assert health.flock_works(home) == "two holders have the same lock"
     with fault_at(2, fail_with(errno.EMFILE), ("open",)):
         assert health.flock_works(home) == "Too many open files"
     assert len(os.listdir("/dev/fd")) == before

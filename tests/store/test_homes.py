@@ -42,7 +42,7 @@ def test_a_team_that_must_be_there(home: Path, team: TeamStore) -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"name": "beta"}, "it is that of a team beta"),
+        ({"name": "beta"}, "it belongs to another team, beta"),
         ({"uid": ""}, "it has no uid, or no project"),
         ({"project": ""}, "it has no uid, or no project"),
     ],
@@ -164,7 +164,7 @@ def test_an_error_that_comes_after_the_change_says_so(home: Path, act: str, monk
         real(path)
 
     monkeypatch.setattr(atomic, "sync", sync)
-    late = {"create": "it may be lost again", "discard": "the next cleanup removes the rest"}[act]
+    late = {"create": "a power loss may undo it", "discard": "the next cleanup removes the rest"}[act]
     with pytest.raises(StoreError, match=f"Input/output error, after the change: {late} .EIO."):
         create(home) if act == "create" else Store(home).discard("alpha", "u1")
     assert Store(home).team("alpha").exists() == (act == "create")

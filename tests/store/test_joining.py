@@ -29,7 +29,7 @@ from tests.store.test_database import cutting
 from tests.teams import NOW, files, make_team
 
 pytestmark = pytest.mark.usefixtures("no_sync")
-LATE = ", after the change: it may be lost again ("
+LATE = ", after the change: a power loss may undo it ("
 BEFORE = Environment(variables={"PATH": "/bin"}, reserved={"KEY": "1"})
 
 
@@ -89,7 +89,7 @@ def test_a_team_that_is_not_there_is_not_joined(alpha: TeamStore, database: str,
 
 def test_a_server_without_teams_has_none_to_join(server: Postgres, tmp_path: Path) -> None:
     store = Store(tmp_path / "two")
-    with pytest.raises(StoreError, match="the database keeps no team"):
+    with pytest.raises(StoreError, match="the database has no team"):
         join(store, "alpha", server.url(), share("two"), BEFORE)
     assert store.names() == []
 
@@ -99,7 +99,7 @@ def test_files_of_a_team_that_is_not_here_are_left_alone(alpha: TeamStore, tmp_p
     theirs = tmp_path / "two" / "tasks" / alpha.name / "tasks.json"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("work")
-    with pytest.raises(StoreError, match=f"is there, but no team {alpha.name}"):
+    with pytest.raises(StoreError, match=f"exists, but the team {alpha.name} does not"):
         joins(alpha, tmp_path / "two", "two")
     assert others_of(alpha.documents) == []
     Store(tmp_path / "two").sweep()

@@ -155,7 +155,7 @@ def test_a_folder_alone_is_locked_without_a_file(tmp_path: Path, monkeypatch: py
     with lock.folder_locked(tmp_path) as folder:
         assert os.path.samestat(os.fstat(folder), tmp_path.stat())
         assert os.listdir(tmp_path) == []
-        with pytest.raises(StoreError, match=r"another process changes .*; gave up after 0\.01 s") as refused:
+        with pytest.raises(StoreError, match=r"another process is changing .*; gave up after 0\.01 s") as refused:
             lock.folder_locked(tmp_path).__enter__()
         assert (refused.value.code, refused.value.hint) == ("lock_timeout", lock.END_IT)
         with pytest.raises(StoreError), locked(tmp_path, "second", patience=0):

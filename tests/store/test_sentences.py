@@ -108,7 +108,7 @@ def test_a_folder_that_is_gone_is_not_found(tmp_path: Path, error: OSError) -> N
         assert isinstance(found, StoreError)
     else:
         assert isinstance(found, NotFound)
-        assert found.message == f"{tmp_path / 'gone'} is not there"
+        assert found.message == f"{tmp_path / 'gone'} does not exist"
     assert isinstance(told(error, tmp_path / "tasks.json"), StoreError)
 
 

@@ -186,7 +186,7 @@ def test_a_machine_without_a_record_takes_no_part(alpha: TeamStore, two: TeamSto
     seated(two, "w2")
     drop(two.record)
     for act in (two.runtime.read, two.record.read, two.record.change("a test").__enter__):
-        with pytest.raises(NotFound, match="two takes no part in this team any more") as refused:
+        with pytest.raises(NotFound, match="two no longer takes part in this team") as refused:
             act()
         assert refused.value.hint == "pro0 host leave"
     assert two.runtime.find() is None
@@ -203,7 +203,7 @@ def test_a_record_is_not_that_of_a_later_machine_of_the_name(alpha: TeamStore, t
     drop(two.record)
     later = joined(alpha, "two", alpha.paths.home.with_name("later"))
     for act in (two.runtime.read, two.record.read, two.record.change("a test").__enter__):
-        with pytest.raises(NotFound, match="two takes no part in this team any more"):
+        with pytest.raises(NotFound, match="two no longer takes part in this team"):
             act()
     assert later.record.read().seats == ()
 
@@ -361,7 +361,7 @@ def test_a_configuration_that_is_gone_or_foreign_is_none_of_this_machine(alpha: 
     with pytest.raises(StoreError, match="is missing"):
         two.config.read()
     alpha.config.create(replace(config, name="another"))
-    with pytest.raises(StoreError, match="it is that of a team another"):
+    with pytest.raises(StoreError, match="it belongs to another team, another"):
         two.config.read()
 
 

@@ -139,7 +139,7 @@ def test_what_is_refused_says_what_to_do(home: Path) -> None:
     (home / "mailboxes" / "beta").mkdir()
     with pytest.raises(StoreError) as left:
         create(home, "beta")
-    assert left.value.message == f"{home / 'mailboxes' / 'beta'} is there, but no team beta"
+    assert left.value.message == f"{home / 'mailboxes' / 'beta'} exists, but the team beta does not"
     assert left.value.hint == "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
     with pytest.raises(BadInput):
         Store(home).discard("alpha", "../u")
@@ -291,7 +291,7 @@ def test_work_without_a_team_is_not_taken_over(home: Path) -> None:
     """tasks/alpha without teams/alpha may be somebody's work: it is neither used nor removed."""
     (home / "tasks" / "alpha").mkdir(parents=True)
     (home / "tasks" / "alpha" / "tasks.json").write_text("work")
-    with pytest.raises(StoreError, match="is there, but no team"):
+    with pytest.raises(StoreError, match="exists, but the team alpha does not"):
         create(home)
     assert (home / "tasks" / "alpha" / "tasks.json").read_text() == "work"
     assert Store(home).names() == []

@@ -36,11 +36,11 @@ class Fate(msgspec.Struct, frozen=True):
 
 _WAITS = {
     State.STARTING: "is starting",
-    State.WORKING: "is working, and reads it when its turn is over",
+    State.WORKING: "is working, and reads it when its turn ends",
     State.WAITING: "waits for a permission",
     State.DIALOG: "shows a dialog of its own",
     State.DRAFT: "has a draft in its input",
-    State.UNKNOWN: "shows nothing known",
+    State.UNKNOWN: "shows a screen that pro0 does not recognise",
     State.UNRESPONSIVE: "does not answer",
     State.UNREACHABLE: "is out of reach",
     State.STOPPING: "is about to end",
@@ -76,6 +76,6 @@ def _of_member(members: Roster, agent_id: str) -> Fate:
     if state.state in ENDED:
         return Fate(Delivered.FAILED, f"{agent_id} has ended ({state.state}); its next session gets it")
     if not is_told_of_mail(members.find(agent_id)):
-        return Fate(Delivered.QUEUED, f"{agent_id} is told of no mail: it reads when it likes", is_said=True)
+        return Fate(Delivered.QUEUED, f"{agent_id} is not told of mail: it reads when it chooses", is_said=True)
     why = state.queued or _WAITS.get(state.state, "has not read it yet")
     return Fate(Delivered.QUEUED, f"{agent_id}: {why}" if state.queued else f"{agent_id} {why}")

@@ -97,7 +97,7 @@ def show(context: Context, id: str) -> Message:
         for message in box.since(head, 0):
             if message.id == id and _may_read(context, message):
                 return msgspec.structs.replace(message, read=message.seq <= head.acked)
-    raise NotFound(f"there is no message {id[:50]!r} that you may read", hint="message.list has their ids")
+    raise NotFound(f"there is no message {id[:50]!r} that you may read", hint="for the ids: message.list")
 
 
 def _may_read(context: Context, message: Message) -> bool:

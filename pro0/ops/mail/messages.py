@@ -219,7 +219,7 @@ def pay(context: Context, file: File[Owing]) -> None:
     paid = deliver(context, file.read().outbox, owed)
     if not paid:
         return
-    with already("they are told"), file.change("deliver notices") as change:
+    with already("the notices were delivered"), file.change("deliver notices") as change:
         unpaid = tuple(notice for notice in change.value.outbox if notice.id not in paid)
         change.value = msgspec.structs.replace(change.value, outbox=unpaid)
 

@@ -76,4 +76,4 @@ def mend(work: RepairWork, file: File[T], build: Build[T], about: Callable[[T], 
     aside = f"moved it aside as {name}" if name else "it was missing"
     if remains.lost:
         troubles.note(work.context.team, NeedKind.LOSSES, file.path.name, ", ".join(remains.lost), work.context.now())
-    work.say(f"{file.path} ({change.bad.was}) could not be used: {aside}, made it anew{kept_text}{lost_text}")
+    work.say(f"{file.path} ({change.bad.was}) could not be used: {aside}, rebuilt it{kept_text}{lost_text}")

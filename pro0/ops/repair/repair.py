@@ -217,7 +217,7 @@ def _references(work: RepairWork) -> None:
         findings = [finding for finding in soundness.tasks(change.value, members) if finding.repairs]
         change.value = soundness.mended(change.value, members, entry)
     for finding in findings:
-        work.say(f"{team.name}: {finding.what}: mended")
+        work.say(f"{team.name}: {finding.what}: repaired")
 
 
 STEPS = (

@@ -54,7 +54,7 @@ def _tidy(store: Store, say: Say) -> None:
         _tighten(path, say)
     swept = store.swept() if list(health.half_done(home)) else None
     for name in swept.names if swept else ():
-        say(f"{name} was made or removed only by half: removed what was left, or put it into its archive")
+        say(f"{name} was half made or half removed: removed the rest, or archived it")
     if list(health.ownerless(home)):
         with locked(home, "repair"):
             for path in list(health.ownerless(home)):

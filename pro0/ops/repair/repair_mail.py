@@ -49,13 +49,13 @@ def examine(box: Box) -> MailboxState:
         segments_known = [part.messages for number, part in segments.items() if part and number <= head.sealed]
         findings += soundness.mailbox(head, segments_known)
         findings += [
-            soundness.Finding(f"a segment of {box.agent_id} holds nothing", _REPAIR, True)
+            soundness.Finding(f"a segment of the mailbox of {box.agent_id} holds no messages", _REPAIR, True)
             for part in segments.values()
             if part and not part.messages
         ]
         findings += [
             soundness.Finding(
-                f"the segment {segment(number)} of {box.agent_id} is not known to its head", _REPAIR, True
+                f"the head of the mailbox of {box.agent_id} does not count its segment {segment(number)}", _REPAIR, True
             )
             for number in segments
             if number > head.sealed
@@ -160,7 +160,7 @@ def _tell(box: Box, bad: Bad, moved: list[str], mailbox: Rebuilt, lost: list[str
     losses = ", ".join([*ranges, *lost])
     lost_text = f"; lost: {losses}" if losses else ""
     aside = f"moved aside {', '.join(moved)}, " if moved else "it was missing, "
-    say(f"the mailbox {box.folder} ({bad.was}) was not sound: {aside}made it anew; kept: {count} messages{lost_text}")
+    say(f"the mailbox {box.folder} ({bad.was}) was damaged: {aside}rebuilt it; kept: {count} messages{lost_text}")
     return losses
 
 

@@ -230,10 +230,10 @@ def claiming(context: Context) -> None:
     """Refuse claims while the team is paused or stopping (behaviour 3.9)."""
     wishes = context.team.require().wanted.read()
     if wishes.wish is Wish.STOP:
-        raise Refused(f"{context.team.name} is stopping: nothing is claimed now", code=ErrorCode.STOPPING)
+        raise Refused(f"{context.team.name} is stopping, so no task can be claimed", code=ErrorCode.STOPPING)
     if wishes.paused:
         raise Refused(f"{context.team.name} is paused", code=ErrorCode.PAUSED, hint="pro0 team unpause")
     mine = next((seat for seat in wishes.seats if seat.task and seat.agent_id == context.caller.agent_id), None)
     if mine:
         hint = f"see it: pro0 task show {mine.task}"
-        raise Refused(f"this session is there for {mine.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
+        raise Refused(f"this session is for {mine.task} only", code=ErrorCode.TASK_SESSION, hint=hint)

@@ -67,7 +67,7 @@ def takeable(draft: SeatDraft) -> None:
     takes = defined(draft.agent, draft.definition).takes
     for option, value in (("model", draft.model), ("effort", draft.effort)):
         if value and option not in takes:
-            raise BadInput(f"the agent {draft.agent} takes no {option}", hint=f"leave the {option} out")
+            raise BadInput(f"the agent {draft.agent} takes no {option}", hint=f"leave out the {option}")
 
 
 def taken(draft: SeatDraft) -> SeatDraft:
@@ -84,10 +84,10 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
         hint = "pro0 member spawn NAME --agent command -- PROGRAM [ARG ...]"
         raise BadInput("a command member needs a program", hint=hint)
     if draft.leads and not _instructed(draft):
-        hint = "pro0 agent list shows those that can"
+        hint = "for agents that can: pro0 agent list"
         raise BadInput(f"{draft.agent!r} cannot be a lead agent: it takes no instructions", hint=hint)
     if draft.delegates and not adapter.delegates:
-        raise BadInput(f"the agent {draft.agent} cannot be kept to delegating", hint="leave --delegate-only out")
+        raise BadInput(f"the agent {draft.agent} cannot be limited to delegating", hint="leave out --delegate-only")
     _no_runner(draft)
     if draft.agent not in ("command", RUNNER) and draft.argv:
         raise BadInput(f"the agent {draft.agent} takes no program", hint="--agent command runs any program")
@@ -97,7 +97,7 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
     if draft.host:
         hostable(draft.name, draft.host, draft.agent, draft.definition, draft.leads)
         if draft.plan:
-            raise BadInput("no plan is handed in from another machine", hint="leave --plan out")
+            raise BadInput("a member on another machine cannot hand in a plan", hint="leave out --plan")
         return
     from pro0.agents.installed import require  # late: a command about tasks starts nobody
 
@@ -110,14 +110,14 @@ def hostable(name: str, host: str, agent: str, definition: Definition | None, le
 
     ssh.host(host)
     if leads:
-        raise BadInput("a lead agent cannot be on another machine", hint="let another member be there")
+        raise BadInput("a lead agent cannot run on another machine", hint="run another member there")
     if defined(agent, definition).elsewhere is None:
         able = ", ".join(sorted(agent_name for agent_name in offered() if defined(agent_name, None).elsewhere))
         hint = f"one of {able}; any program: pro0 member spawn {name} --host {host} -- PROGRAM [ARG ...]"
-        raise BadInput(f"the agent {agent} cannot be on another machine", hint=hint)
+        raise BadInput(f"the agent {agent} cannot run on another machine", hint=hint)
     if definition and any("{prompt_file}" in word for word in definition.argv):
-        hint = f"put {{prompt}} in its place: agents.{agent}.argv"
-        raise BadInput(f"the agent {agent} reads a file, which is not on another machine", hint=hint)
+        hint = f"use {{prompt}} instead of {{prompt_file}} in agents.{agent}.argv"
+        raise BadInput(f"the agent {agent} reads its prompt from a file on this machine", hint=hint)
 
 
 def reusable(seat: Seat, draft: SeatDraft, *, ended: bool, worktree: bool) -> None:
@@ -126,7 +126,7 @@ def reusable(seat: Seat, draft: SeatDraft, *, ended: bool, worktree: bool) -> No
         text, hint = f"there is a member {seat.agent_id} already", "choose another name"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
     if seat.host and seat.worktree and (draft.host != seat.host or not worktree):
-        hint = f"choose another name, or the same place: --host {seat.host} --worktree"
+        hint = f"choose another name, or the same host: --host {seat.host} --worktree"
         raise Refused(f"the code of {seat.agent_id} is on {seat.host}", code=ErrorCode.CONFLICT, hint=hint)
 
 
@@ -134,7 +134,7 @@ def showable(draft: SeatDraft, mode: str) -> None:
     """Raise Refused for a member on another machine when there is no terminal here."""
     if draft.host and mode == "headless":
         hint = "start the team with --mode in-process or --mode tmux"
-        raise Refused(f"{draft.name} needs a terminal here, to be shown in from {draft.host}", hint=hint)
+        raise Refused(f"{draft.name}, which runs on {draft.host}, must be shown in a terminal here", hint=hint)
 
 
 def _instructed(draft: SeatDraft) -> bool:
@@ -146,7 +146,7 @@ def _plannable(draft: SeatDraft) -> None:
     limits = draft.agent != RUNNER and "plan" in modes_of(draft.agent, draft.definition)
     if draft.leads or not limits:
         subject = "a lead agent" if draft.leads else f"the agent {draft.agent}"
-        raise BadInput(f"{subject} cannot be kept to planning first", hint="leave --plan out")
+        raise BadInput(f"{subject} cannot be made to plan first", hint="leave out --plan")
 
 
 def limitable(draft: SeatDraft, mode: PermissionMode) -> None:
@@ -155,4 +155,4 @@ def limitable(draft: SeatDraft, mode: PermissionMode) -> None:
     if modes and mode not in modes:
         hint = f"--permission-mode {' or '.join(modes)}"
         own = f", or define it: agents.{draft.agent}.modes" if draft.definition else ""
-        raise BadInput(f"the agent {draft.agent} knows no permission mode {mode}", hint=hint + own)
+        raise BadInput(f"the agent {draft.agent} has no permission mode {mode}", hint=hint + own)

@@ -102,7 +102,7 @@ def at_the_gate(context: Context, task: Task) -> Task:
     kind = task.awaiting.kind.value if task.awaiting else None
     if context.caller.who is Who.HUMAN and task.requires and task.requires.value == kind:
         hint = f"pro0 task approve {task.id}, or pro0 task reject {task.id} FEEDBACK"
-        raise Refused(f"{task.id} requires {task.requires}: it waits for that now", code=ErrorCode.GATED, hint=hint)
+        raise Refused(f"{task.id} requires {task.requires}, and now waits for it", code=ErrorCode.GATED, hint=hint)
     return task
 
 
@@ -143,4 +143,4 @@ def _last_session(context: Context, task: Task) -> Caller:
         if seat.incarnation == task.session and seat.state not in ENDED:
             return Caller(Who.MEMBER, seat.agent_id, seat.incarnation)
     hint = f"pro0 task retry {task.id}"
-    raise Refused(f"the session that worked on {task.id} is over", code=ErrorCode.NO_SESSION, hint=hint)
+    raise Refused(f"the session that worked on {task.id} has ended", code=ErrorCode.NO_SESSION, hint=hint)

@@ -29,7 +29,7 @@ NOT_RUN = (126, 127)
 """The exit codes of a shell that cannot run a program, or finds none."""
 NO_START = "it cannot be started"
 """The beginning of the reason when the system cannot start a command."""
-UNDECIDED = ", and says neither yes nor no"
+UNDECIDED = ", so the change is refused"
 """The end of the reason of a hook that cannot run."""
 NOTHING: Mapping[str, str] = {}
 GRACE = 2.0
@@ -68,7 +68,7 @@ class Runs:
             code, output = self._run(command, msgspec.json.encode(body), cwd, over)
             if code == REFUSES:
                 self._note("hook.blocked", event, command, agent_id, output)
-                return output or f"the hook {command!r} says no"
+                return output or f"the hook {command!r} refused"
             if code is not None or output != over():
                 self._keep(command, code, output)
             if code or code is None:

@@ -54,9 +54,9 @@ def find(store: Store, name: str, ended: str = "") -> list[Archive]:
     matches = [archive for archive in archives if utc(archive.ended).startswith(ended)]
     if archives and not matches:
         times = ", ".join(utc(archive.ended) for archive in archives)
-        raise NotFound(f"no archive of {name} ended at {ended!r}", hint=f"these are there: {times}")
+        raise NotFound(f"no archive of {name} ended at {ended!r}", hint=f"existing archives: {times}")
     if not matches:
-        removal = f"it is there; remove it: pro0 team cleanup {name}" if store.team(name).exists() else ""
+        removal = f"the team still exists; remove it: pro0 team cleanup {name}" if store.team(name).exists() else ""
         raise NotFound(f"there is no archive of {name}", hint=removal or "list them: pro0 team list --archived")
     return matches
 
@@ -68,7 +68,7 @@ def older(store: Store, before: str, name: str | None = None) -> list[Archive]:
     try:
         moment = datetime.fromisoformat(before)
     except ValueError:
-        raise BadInput(f"{before!r} is no time", hint="such as 2026-11-01 or 2026-11-01T12:30") from None
+        raise BadInput(f"{before!r} is not a time", hint="such as 2026-11-01 or 2026-11-01T12:30") from None
     limit = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return [archive for archive in store.archives() if archive.ended < limit and name in (None, archive.name)]
 

@@ -92,8 +92,8 @@ def _led_by_nobody(database: "SharedDocuments", team: TeamStore, machine: str) -
         try:
             stack.enter_context(database.led_by_nobody(machine))
         except Refused as error:
-            text, hint = f"{machine} is not given up: its lead is at work", f"there: pro0 host leave {team.name}"
-            raise Refused(text, code=error.code, hint=hint) from None
+            text = f"{machine} cannot be given up while its lead runs"
+            raise Refused(text, code=error.code, hint=f"on {machine}: pro0 host leave {team.name}") from None
         yield
 
 
@@ -109,7 +109,7 @@ def _give_back(team: TeamStore, machine: str, sessions: dict[str, str]) -> None:
 
     A member that is on another machine by now keeps its reserved tasks.
     """
-    how = f"was on {machine}, which takes no part any more"
+    how = f"was on {machine}, which no longer takes part"
     moved = {seat.agent_id for seat in team.wanted.read().seats if seat.machine != machine}
     for agent_id, incarnation in sessions.items():
         tasks.free(lead_context(team), agent_id, incarnation, how, keep=agent_id in moved)
@@ -130,7 +130,7 @@ def machine_name(team: TeamStore, machine: str) -> str:
 def nothing_to_show(team: TeamStore, seat: Seat) -> NotFound:
     """Return the error for a member without a terminal here."""
     is_here = seat.machine == team.machine
-    why = "has nothing to show" if is_here else f"is on {machine_name(team, seat.machine)}, and shown there"
+    why = "has nothing to show" if is_here else f"runs on {machine_name(team, seat.machine)}, and is shown there"
     return NotFound(f"{seat.agent_id} {why}", hint=f"pro0 member show {seat.agent_id}")
 
 
@@ -139,5 +139,5 @@ def _shared(team: TeamStore) -> tuple["SharedDocuments", dict[str, Runtime]]:
     database = team.documents.database
     if database is None or not isinstance(team.runtime, WholeRuntime):
         hint = f"move it: pro0 store copy {team.name} postgresql://…"
-        raise BadInput(f"{team.name} is kept in files of this machine, which no other one shares", hint=hint)
+        raise BadInput(f"{team.name} is stored in files on this machine, which no other machine shares", hint=hint)
     return database, team.runtime.records()

@@ -55,7 +55,7 @@ def restart(
         seat = team_roster.find(name)
         if seat.task:
             hint = f"pro0 task start {seat.task}, or pro0 task retry {seat.task}"
-            raise Refused(f"{seat.agent_id} is there for {seat.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
+            raise Refused(f"{seat.agent_id} is for {seat.task} only", code=ErrorCode.TASK_SESSION, hint=hint)
         if not team_roster.over(seat.agent_id):
             hint = f"end it first: pro0 member shutdown {seat.agent_id}"
             raise Refused(f"{seat.agent_id} is running", code=ErrorCode.CONFLICT, hint=hint)
@@ -75,7 +75,7 @@ def shutdown(context: Context, name: str, *, reason: str = "", timeout: float = 
         team_roster = Roster(context.team.name, change.value, context.team.runtime.read())
         seat = team_roster.find(name)
         if how := team_roster.ended(seat.agent_id):
-            hint = f"begin anew: pro0 member restart {seat.agent_id}"
+            hint = f"start it again: pro0 member restart {seat.agent_id}"
             raise Refused(f"{seat.agent_id} has ended already ({how})", code=ErrorCode.CONFLICT, hint=hint)
         wish = shutdown_wish(context, reason=reason, timeout=timeout, force=force)
         asked_seat = replace(seat, shutdown=wish, answer=None)
@@ -244,7 +244,7 @@ def _refuse_over_budget(context: Context, desired: Wanted) -> None:
     """Refuse any new session of a team over its budget, even a lead's."""
     if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
-        sentence = f"{context.team.name} has cost all of its ${desired.max_cost:g}"
+        sentence = f"{context.team.name} has reached its cost limit of ${desired.max_cost:g}"
         raise Refused(sentence, code=ErrorCode.OVER_BUDGET, hint=hint)
 
 
@@ -273,7 +273,7 @@ def _wish(desired: Wanted, seat: Seat) -> ShutdownWish:
     """Return the shutdown request in force, even before the lead records it; raises Refused for none."""
     wish = desired.stop or seat.shutdown
     if wish is None:
-        raise Refused("nobody asks this session to shut down", code=ErrorCode.NO_REQUEST)
+        raise Refused("nobody asked this session to shut down", code=ErrorCode.NO_REQUEST)
     return wish
 
 

@@ -42,7 +42,7 @@ def mark_seen(context: Context, id: str) -> Trouble:
         troubles = change.value.troubles
         trouble = next((entry for entry in troubles if entry.id == id), None)
         if trouble is None:
-            raise NotFound(f"there is no trouble {id}", hint="what is there: pro0 needs")
+            raise NotFound(f"there is no trouble {id}", hint="list them: pro0 needs")
         change.value = replace(change.value, troubles=tuple(entry for entry in troubles if entry is not trouble))
     context.team.log_event(context.now(), context.caller.agent_id, "need.seen", subject=trouble.subject)
     return trouble

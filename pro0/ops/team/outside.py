@@ -40,7 +40,7 @@ def introduced(caller: Caller) -> OutsideAgent:
     """Return the record of an outside agent; this process speaks for it."""
     process = processes.identify(os.getpid())
     if process is None:
-        raise EnvironmentMissing("this process cannot be found among those of the system")
+        raise EnvironmentMissing("this process is not in the system's process table")
     return OutsideAgent(incarnation=caller.incarnation, process=process, since=clock())
 
 

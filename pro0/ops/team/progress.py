@@ -145,7 +145,7 @@ def _why_left(board: Board, task: Task) -> str:
     if task.status is Status.DONE:
         return "waits for its subtasks"
     if task.type is Kind.EPIC and not task.waits:
-        return "an epic with nothing left below it; pro0 task close ends it"
+        return "an epic without open subtasks; close it: pro0 task close"
     if task.waits:
         return f"awaiting {wait_in_words(task.waits)}"
     return (why_not_ready(board, task) or "").removeprefix("is ")

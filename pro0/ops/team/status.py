@@ -169,7 +169,7 @@ def _limits(runtime: Runtime, now: datetime) -> tuple[LimitStatus, ...]:
 
 def of_seat(context: Context, seat: Seat) -> MemberStatus:
     """Return one member as `status` shows it, even when the lead has removed its seat meanwhile."""
-    gone = MemberStatus(seat.name, seat.agent_id, seat.agent, State.SHUTDOWN, note="it has ended and is gone")
+    gone = MemberStatus(seat.name, seat.agent_id, seat.agent, State.SHUTDOWN, note="it has ended and was removed")
     return next((member for member in status(context).members if member.agent_id == seat.agent_id), gone)
 
 

@@ -104,7 +104,7 @@ def _mergeable(context: Context, name: str, *, bring: bool = False) -> NamedWork
 
 def _nothing_committed(work: NamedWork) -> NotFound:
     """Return the error for work without a commit; it names the uncommitted files."""
-    text, changed = f"{work.name} has committed nothing that is not merged", difference(work.fork)
+    text, changed = f"{work.name} has no unmerged commits", difference(work.fork)
     if not changed.files:
         return NotFound(text, hint=f"what it did: pro0 member show {work.name}")
     names = [change.path for change in changed.files]
@@ -117,8 +117,8 @@ def _of_seat(context: Context, seat: Seat, *, bring: bool = False) -> NamedWork:
     config = context.team.config.read()
     state = roster(context.team).state(seat.agent_id)
     if seat.machine != context.team.machine:
-        text = f"what {seat.agent_id} changes is on {where(context.team, seat)}"
-        raise NotFound(text, hint="look there; a branch that is pushed from there can be fetched here")
+        text = f"the changes of {seat.agent_id} are on {where(context.team, seat)}"
+        raise NotFound(text, hint="look there, or push the branch there and fetch it here")
     if not seat.worktree:
         return NamedWork(seat.agent_id, fork(Path(config.project)), shared=True)
     if travelling.travels(seat):
@@ -147,7 +147,7 @@ def _of_task(context: Context, task: Task, *, bring: bool = False) -> NamedWork:
         return replace(_of_seat(context, worker, bring=bring), name=task.id)
     seat = next((seat for seat in seats if seat.agent_id == holder and not seat.task), None)
     if seat is None:
-        raise NotFound(f"{task.id} has left nothing that is not merged", hint=f"what it did: pro0 task show {task.id}")
+        raise NotFound(f"{task.id} has left no unmerged work", hint=f"what it did: pro0 task show {task.id}")
     return _of_seat(context, seat, bring=bring)
 
 
@@ -160,7 +160,7 @@ def _task(context: Context, name: str) -> Task:
     try:
         return tasks.show(context, name)
     except (BadInput, NotFound):
-        text = f"{name!r} is no member, worker or task"
+        text = f"{name!r} is not a member, worker or task"
         raise NotFound(text, hint="look: pro0 member list, pro0 task list") from None
 
 

@@ -33,7 +33,7 @@ _READY = "pro0-ready"
 """A mark in git's own folder of a worktree: the set-up has succeeded there."""
 _TAG = "pro0-run"
 """The file beside that mark with the tag of the running command; it is removed when the command ends."""
-UNWANTED = "nobody wants it any more"
+UNWANTED = "the member is no longer wanted"
 _OVER = "-- "
 """The beginning of the last line of a finished log."""
 
@@ -108,7 +108,7 @@ def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:
     if why:
         if ending.why != UNWANTED:
             troubles.note(team, NeedKind.WORKTREE, seat.agent_id, f"set-up, {why}", clock())
-        hint = f"all it printed: {place}; once that is mended, start {seat.agent_id} again"
+        hint = f"its output: {place}; once that is fixed, start {seat.agent_id} again"
         raise EnvironmentMissing(f"the set-up of its worktree failed: {why}", code=ErrorCode.FAILED, hint=hint)
 
 

@@ -65,7 +65,7 @@ def show(context: Context, session_id: str) -> TeamSession:
     by_name = (session for session in reversed(sessions) if session.state and session.agent_id == name)
     named = next(by_id, None) or next(by_name, None)
     if named is None:
-        raise NotFound(f"there is no session {session_id[:64]!r} that you may see", hint="session.list has their ids")
+        raise NotFound(f"there is no session {session_id[:64]!r} that you may see", hint="for the ids: session.list")
     return named
 
 

@@ -78,7 +78,7 @@ class MemberCode:
     def _do(self, act: str, *words: str, patience: float = PATIENCE) -> None:
         heard = ssh.run(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words), patience)
         if heard.code:
-            text = f"{self._seat.host}: {ssh.reason(heard.errors) or f'pro0 hosted {act} ends with {heard.code}'}"
+            text = f"{self._seat.host}: {ssh.reason(heard.errors) or f'pro0 hosted {act} exited with {heard.code}'}"
             if heard.code == Kept.exit_code:
                 raise Kept(text, code=ErrorCode.KEPT)
             raise EnvironmentMissing(text, hint=f"pro0 doctor --host {self._seat.host}")
@@ -88,8 +88,8 @@ class MemberCode:
 
     def _unreached(self, error: Pro0Error) -> EnvironmentMissing:
         seat = self._seat
-        text = f"the work of {seat.agent_id} does not come home from {seat.host}: {error.message}"
-        hint = f"what came home before: git log {self.branch}; reach it again: pro0 doctor --host {seat.host}"
+        text = f"the work of {seat.agent_id} cannot be brought home from {seat.host}: {error.message}"
+        hint = f"brought home earlier: git log {self.branch}; check the host: pro0 doctor --host {seat.host}"
         return EnvironmentMissing(text, code=ErrorCode.UNREACHED, hint=hint)
 
 
@@ -111,7 +111,9 @@ def clear(team: TeamStore, show: Callable[[str], None], *, save: bool, force: bo
         except Pro0Error as error:
             if not (force or isinstance(error, Kept) or error.code is ErrorCode.NO_REPOSITORY):
                 if isinstance(error, EnvironmentMissing):
-                    error.hint = f"reach it again, or leave it there: pro0 team cleanup {team.name} --force"
+                    error.hint = (
+                        f"make the host reachable, or leave the code there: pro0 team cleanup {team.name} --force"
+                    )
                 raise
             show(f"the code of {seat.agent_id} stays on {seat.host}: {error.message}")
             kept.append(f"{seat.host}:{name(team, seat)}")

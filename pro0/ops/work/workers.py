@@ -195,7 +195,7 @@ def is_over(worker: Worker) -> bool:
 def _gone(context: Context, task: Task) -> NotFound:
     """Return the error for a missing branch; the task forgets the branch when no other machine can have it."""
     if context.team.documents.database:
-        hint = "a worker of another machine left it there; fetch it from there"
+        hint = "a worker on another machine made it; fetch it from that machine"
         return NotFound(f"there is no branch {task.branch} here", hint=hint)
 
     def change_it(tasks: TaskList) -> tuple[TaskList, Task]:
@@ -206,7 +206,7 @@ def _gone(context: Context, task: Task) -> NotFound:
         return _with(tasks, free)
 
     edit(context, "merge", task.id, change_it)
-    text = f"there is no branch {task.branch} any more: it was removed by hand, and {task.id} forgets it"
+    text = f"the branch {task.branch} no longer exists: it was removed by hand, so {task.id} forgets it"
     return NotFound(text, hint=f"what it did: pro0 task show {task.id}")
 
 
@@ -224,16 +224,16 @@ def _branch(context: Context, worker: Worker) -> str:
     is_there = is_open(context, worker)
     if is_there and is_over(worker):
         text = f"{worker.task.worktree} could not be saved"
-        raise Refused(text, code=ErrorCode.KEPT, hint="save by hand what is in there, then: git worktree remove")
+        raise Refused(text, code=ErrorCode.KEPT, hint="save its content by hand, then: git worktree remove")
     if is_there:
         hint = f"pro0 worker show {worker.agent_id}"
         raise Refused(f"{worker.agent_id} still works on {worker.task.id}", code=ErrorCode.CONFLICT, hint=hint)
     if not worker.task.branch and (earlier := left_before(context, worker.task)):
-        text = f"the last worker of {worker.task.id} has left nothing that is not merged, but one before it has"
+        text = f"the last worker of {worker.task.id} left no unmerged work, but an earlier one did"
         raise NotFound(text, hint=f"if it is good: git merge {' '.join(earlier)}")
     if not worker.task.branch:
         hint = f"what it did: pro0 task show {worker.task.id}"
-        raise NotFound(f"{worker.task.id} has left nothing that is not merged", hint=hint)
+        raise NotFound(f"{worker.task.id} has left no unmerged work", hint=hint)
     return worker.task.branch
 
 

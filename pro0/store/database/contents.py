@@ -34,7 +34,7 @@ class RowContents:
         """Return the bytes of one document; raises NotFound."""
         for (data,) in self._ask(schema.READ, key):
             return bytes(data)
-        raise NotFound(f"{self._rows.label / key} is not there")
+        raise NotFound(f"{self._rows.label / key} does not exist")
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield all events, oldest first, each with the number of the file it came from, 0 for none."""

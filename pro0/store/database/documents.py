@@ -37,7 +37,7 @@ class DatabaseDocuments:
         self._paths = paths
         self.share = share
         self.database = self
-        self.mends = f"the documents of {paths.name} are in a database, and mended from its backups"
+        self.mends = f"the documents of {paths.name} are in a database; restore them from its backups"
         self._url = url
         hint = "pro0 host leave" if share else None
         self._rows = TeamRows(server_of(url), paths.name, uid, label_of(url), check, hint)

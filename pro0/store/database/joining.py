@@ -44,7 +44,7 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
         except OSError:
             _sign_off(documents, share.machine)
             raise
-        with late("it may be lost again"):
+        with late("a power loss may undo it"):
             atomic.sync(team.paths.team.parent)
     return store.team(name)
 

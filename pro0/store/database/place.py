@@ -211,7 +211,7 @@ class Rows:
         raise unusable(error, self.path / name) from error
 
     def _not_there(self) -> NotFound:
-        return NotFound(f"{self.path} is not there", hint=self.team.hint)
+        return NotFound(f"{self.path} does not exist", hint=self.team.hint)
 
 
 def _missing(name: str) -> FileNotFoundError:

@@ -41,7 +41,7 @@ class Whereabouts:
         if stamp == self._stamp or not exists(self._team):  # for a removed team, the place itself raises
             return
         if _url(self._team) != self.url:
-            text = f"{self._team.name} is kept elsewhere since a moment ago; nothing was changed"
+            text = f"{self._team.name} has just been moved; nothing was changed"
             raise Refused(text, code=ErrorCode.CONFLICT, hint="try again")
         self._stamp = stamp
 
@@ -69,7 +69,7 @@ def _explained(error: ImportError) -> ImportError | EnvironmentMissing:
         return error
     from pro0 import installation
 
-    text = "a store on PostgreSQL needs psycopg and libpq, not installed here"
+    text = "a store on PostgreSQL needs psycopg and libpq, which are not installed here"
     return EnvironmentMissing(text, code=ErrorCode.LIBRARY_MISSING, hint=installation.adding("postgres"))
 
 

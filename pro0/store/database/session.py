@@ -107,9 +107,10 @@ def translated(subject: str) -> Iterator[None]:
     except psycopg.errors.ForeignKeyViolation as error:
         raise FileNotFoundError(2, "the team is gone") from error
     except psycopg.errors.InsufficientPrivilege as error:
-        raise KeepsNoTeam(f"cannot use {subject}: {sentence(error)}", hint="ask whose database it is") from error
+        raise KeepsNoTeam(f"cannot use {subject}: {sentence(error)}", hint="ask its owner for access") from error
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
-        raise KeepsNoTeam(f"cannot use {subject}: the database keeps no team", hint="is it the right one?") from error
+        hint = "is it the right database?"
+        raise KeepsNoTeam(f"cannot use {subject}: the database has no team", hint=hint) from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         hint = "free some space" if isinstance(error, psycopg.errors.DiskFull) else "nothing was changed"
         raise Unwritable(f"cannot use {subject}: {sentence(error)}", hint=hint) from error

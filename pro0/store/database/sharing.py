@@ -134,7 +134,7 @@ def _absent(machine: str) -> Callable[[], Runtime] | None:
 
 
 def _takes_no_part(machine: str) -> NotFound:
-    return NotFound(f"{machine} takes no part in this team any more", hint="pro0 host leave")
+    return NotFound(f"{machine} no longer takes part in this team", hint="pro0 host leave")
 
 
 def whole(own: Runtime, others: Mapping[str, Runtime], present: Collection[str]) -> Runtime:

@@ -71,7 +71,7 @@ def copy(paths: TeamPaths, uid: str, url: str, show: Show) -> None:
     """
     before = pointer_in(paths.team) or StorePointer(url="", uid=uid)
     if url and before.unused not in ("", url):
-        text = f"what {paths.name} had in another database is still there"
+        text = f"another database still holds an earlier copy of {paths.name}"
         hint = f"pro0 store copy {paths.name} files --remove-source"
         raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
     files, rows = FileContents(paths), in_database(paths.home, paths.name, url or before.url).contents(uid)
@@ -108,7 +108,7 @@ def remove_source(paths: TeamPaths, *, force: bool) -> str:
         except (Unwritable, KeepsNoTeam) as error:
             if not force:
                 way = f"pro0 store copy {paths.name} files --remove-source --force"
-                error.hint = f"{error.hint}; is it gone for good: {way}"
+                error.hint = f"{error.hint}; if it is gone for good: {way}"
                 raise
             forgotten = pointer.unused
         trees.remove(paths.team / UNUSED)
@@ -141,7 +141,7 @@ def _taken_back(paths: TeamPaths, before: StorePointer, target: Contents) -> Ite
 def _fill(name: str, source: Contents, target: Contents, show: Show) -> None:
     keys = source.keys()
     if odd := next((key for key in keys if not is_document(key)), None):
-        raise StoreError(f"{odd!r} is the name of no document of a team", code=ErrorCode.STORE_CORRUPT)
+        raise StoreError(f"{odd!r} is not the name of a team document", code=ErrorCode.STORE_CORRUPT)
     target.fill(((key, source.read(key)) for key in _with_progress(keys, "copied", show)), source.lines())
     for key in _with_progress(keys, "compared", show):
         if source.read(key) != target.read(key):
@@ -150,7 +150,7 @@ def _fill(name: str, source: Contents, target: Contents, show: Show) -> None:
         raise StoreError(f"the events of {name} differ in the copy; the team stays where it was", hint="try again")
     # Last: a document made meanwhile, such as a task's first comments, had no lock that could be held.
     if target.keys() != keys or source.keys() != keys:
-        raise StoreError(f"{name} was changed meanwhile; it stays where it was", hint="try again")
+        raise StoreError(f"{name} was changed during the copy; it stays where it was", hint="try again")
 
 
 def _words(contents: Contents) -> Iterator[bytes]:

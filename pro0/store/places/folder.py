@@ -131,7 +131,7 @@ def translate(error: OSError, path: Path) -> NoReturn:
             f"{odd} is not a regular file", code=ErrorCode.UNSAFE_PATH, hint="pro0 doctor"
         ) from None
     if isinstance(error, FileNotFoundError | NotADirectoryError) and not looking.is_folder(path.parent):
-        raise NotFound(f"{path.parent} is not there") from None
+        raise NotFound(f"{path.parent} does not exist") from None
     raise unusable(error, path) from error
 
 
@@ -244,11 +244,11 @@ def refuse_leftovers(paths: TeamPaths) -> None:
     for leftover in (paths.tasks, paths.mailboxes):
         if exists(leftover):
             hint = "it may hold work; `pro0 doctor --repair` moves it aside and frees the name"
-            raise StoreError(f"{leftover} is there, but no team {paths.name}", hint=hint)
+            raise StoreError(f"{leftover} exists, but the team {paths.name} does not", hint=hint)
     new = paths.team.with_name(f"{NEW}{paths.name}")
     if exists(new):
-        hint = f"pro0 doctor tells; is its database gone for good: pro0 team cleanup {paths.name} --force"
-        raise StoreError(f"{new} of an earlier start waits for its database", hint=hint)
+        hint = f"look: pro0 doctor; if its database is gone for good: pro0 team cleanup {paths.name} --force"
+        raise StoreError(f"{new}, left by an earlier start, waits for its database", hint=hint)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pro0.store.paths import NEW, TRASH, TeamPaths
 from pro0.store.places.folder import refuse_leftovers
 from pro0.store.removal import archive, trees
 
-WITHOUT_DATABASE = "is its database up? is it gone for good: pro0 team cleanup {} --force"
+WITHOUT_DATABASE = "is its database up? if it is gone for good: pro0 team cleanup {} --force"
 """The hint for a team whose database does not answer, or has no rows of the team."""
 
 

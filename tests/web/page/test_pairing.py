@@ -48,7 +48,7 @@ def test_a_link_that_does_not_count_is_said_on_the_page_of_a_browser_that_is_let
     address = pairing(alpha)
     opens(page, address, "Needs you")
     opens(page, f"{address.partition('=')[0]}={0:032x}", "Needs you")
-    expect(page.get_by_role("alert").filter(has_text="the code is wrong, or used up")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="the code is wrong, expired or already used")).to_be_visible()
 
 
 def test_a_browser_that_was_shut_out_needs_a_new_link(page: Page, alpha: OnDisk) -> None:
@@ -58,5 +58,5 @@ def test_a_browser_that_was_shut_out_needs_a_new_link(page: Page, alpha: OnDisk)
     devices.revoke(alpha.store.home, devices.known(alpha.store.home).devices[-1].id)
     opens(page, address, "Pair this browser")
     opens(page, f"{address.partition('=')[0]}={0:032x}", "Pair this browser")
-    expect(page.get_by_role("alert").filter(has_text="the code is wrong, or used up")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="the code is wrong, expired or already used")).to_be_visible()
     opens(page, pairing(alpha), "Needs you")
