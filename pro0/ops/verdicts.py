@@ -73,7 +73,7 @@ def set_pin(home: Path, *, ask: Ask = hidden) -> bool:
     before = _proved(home, ask)
     new = rules.checked(_answer(ask, "new PIN: "))
     if _answer(ask, "new PIN again: ") != new:
-        raise Refused("the two PINs differ; nothing was changed", code=ErrorCode.PIN_DIFFERS)
+        raise Refused("the two new PINs are not the same; nothing was changed", code=ErrorCode.PIN_DIFFERS)
     salt = secrets.token_bytes(16)
     make_folder(home)
     with _file(home).change("set the verdict PIN") as change:
