@@ -190,7 +190,7 @@ def test_a_session_that_is_over_changes_nothing(pro0: Pro0, team: Context, monke
     set_state(team.team, "w1", State.IDLE, incarnation="a-newer-one")
     called = pro0("task", "claim", "1")
     assert called.code == 4
-    assert "is over" in called.err
+    assert "has expired" in called.err
 
 
 def test_paused_means_nobody_claims(pro0: Pro0, team: Context) -> None:

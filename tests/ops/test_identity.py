@@ -228,7 +228,7 @@ def test_a_grant_makes_a_program_a_member(home: Path, team: TeamStore) -> None:
     grants.revoke(human(team), listed[0].id)
     bad(first, home, "was revoked")
     set_state(team, "lead", State.IDLE, incarnation="inc-newer")
-    bad(second, home, "is over")
+    bad(second, home, "has expired")
     assert [one.valid for one in grants.grants(human(team))] == [False]
     granted(team, "w2")
     assert [one.agent_id for one in grants.grants(human(team))] == ["w2"], "what is over is dropped with the next"
@@ -236,15 +236,15 @@ def test_a_grant_makes_a_program_a_member(home: Path, team: TeamStore) -> None:
 
 def test_a_grant_is_good_for_what_it_was_given_for_alone(home: Path, team: TeamStore, tmp_path: Path) -> None:
     mine = granted(team, "w1")
-    bad(mine | {"PRO0_GRANT": "x"}, home, "none of alpha")
-    bad(mine | {"PRO0_GRANT": "\udcff"}, home, "none of alpha")
-    bad(mine | {"PRO0_TEAM": "beta"}, home, "none of beta")
-    bad(mine | {"PRO0_TEAM": "../x"}, home, "none of ../x")
+    bad(mine | {"PRO0_GRANT": "x"}, home, "alpha has no such grant")
+    bad(mine | {"PRO0_GRANT": "\udcff"}, home, "alpha has no such grant")
+    bad(mine | {"PRO0_TEAM": "beta"}, home, "beta has no such grant")
+    bad(mine | {"PRO0_TEAM": "../x"}, home, "../x has no such grant")
     bad(mine | {"PRO0_AGENT_ID": "w2"}, home, "names another")
     make_team(tmp_path / "other", "w1")
-    bad(mine, tmp_path / "other", "none of alpha")
+    bad(mine, tmp_path / "other", "alpha has no such grant")
     set_state(team, "w1", State.CRASHED)
-    bad(mine, home, "is over")
+    bad(mine, home, "has expired")
 
 
 def bad(environment: Mapping[str, str], home: Path, why: str) -> None:
