@@ -107,7 +107,7 @@ def test_a_keyboard_alone_makes_answers_and_closes(shown: Shown, alpha: Crew) ->
     expect(page.get_by_role("dialog").get_by_label("Title")).to_be_focused()
     page.keyboard.type("made by keys")
     page.keyboard.press("Enter")
-    shown.says("is there")
+    shown.says("is created")
     [made] = [task for task in tasks.list_tasks(alpha.context) if task.title == "made by keys"]
     gates.hold(alpha.context, made.id, Awaiting.INPUT, "which one?")
     page.keyboard.press("Control+k")

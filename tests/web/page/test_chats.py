@@ -70,7 +70,7 @@ def test_the_chat_of_a_ticket_has_its_first_message_and_each_review(shown: Shown
     shown.press("Start", shown.panel)
     shown.panel.get_by_role("link", name="Its session").click()
     chat = page.get_by_role("log", name="Chat")
-    first = chat.get_by_role("group", name="told first")
+    first = chat.get_by_role("group", name="first prompt")
     expect(first).to_have_text(f"Your task, {parent}: the lexer\n{FIRST}")
     above = at_work_on(alpha, parent)
     expect(chat).to_contain_text(f"{above} is there")

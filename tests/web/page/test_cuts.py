@@ -158,10 +158,10 @@ def test_a_terminal_that_went_dead_without_a_word_is_noticed_by_who_comes_back(s
     server.process.send_signal(signal.SIGSTOP)
     try:
         page.evaluate("dispatchEvent(new Event('online'))")
-        expect(page.get_by_text("The terminal is cut off")).to_be_visible()
+        expect(page.get_by_text("The terminal is disconnected")).to_be_visible()
     finally:
         server.process.send_signal(signal.SIGCONT)
-    expect(page.get_by_text("The terminal is cut off")).to_have_count(0)
+    expect(page.get_by_text("The terminal is disconnected")).to_have_count(0)
     expect(rows).to_contain_text("I am ready")
     shown.troubles.clear()
 
@@ -200,7 +200,7 @@ def test_a_list_that_cannot_be_read_again_is_said_to_be_old_and_comes_by_itself(
     server.end(signal.SIGKILL)
     file.write_bytes(b"{")
     server.process = Server(alpha.store.home).process
-    old = page.get_by_text("Not all of it could be read again")
+    old = page.get_by_text("Some of this could not be read again")
     expect(old).to_be_visible()
     expect(line).to_have_count(1)
     file.write_bytes(whole)

@@ -14,7 +14,7 @@ from tests.task_fields import BESIDES, FORMLESS, IN_JSON_RPC, NOT_MADE_BY, SAMPL
 from tests.web.page.on_disk import OnDisk, on_disk
 from tests.web.page.pages import Shown
 
-IN_WORDS = {"awaiting": "waits: {}", "timeout": "{:g} s"}
+IN_WORDS = {"awaiting": "waits for: {}", "timeout": "{:g} s"}
 """How the panel says a value that means little alone: a wait with its word, seconds with their unit."""
 PRESENT = "(inputs) => Object.fromEntries(inputs.map(({ name, value }) => [name, value]))"
 IS_A_CHOICE = "({ localName }) => localName === 'select'"
@@ -187,6 +187,6 @@ def test_a_line_that_is_no_member_of_a_new_team_is_said_in_plain_words(shown: Sh
     main.get_by_label("Members").fill(f"ada=shell\n{line}")
     shown.press("Start")
     expect(main.get_by_role("alert")).to_have_text(
-        f'"{line}" is no member: write one a line, such as ada=claude reviewer'
+        f'"{line}" does not describe a member: write one per line, such as ada=claude reviewer'
     )
     assert alpha.store.names() == ["alpha"]

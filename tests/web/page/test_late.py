@@ -71,8 +71,8 @@ def test_a_task_is_there_when_the_page_says_so(shown: Shown, alpha: Crew) -> Non
     id = f"task-{int(before.removeprefix('task-')) + 1}"
     holds(shown)
     shown.press("Create", form)
-    let_go(shown, f"{id} is there")
-    shown.says(f"{id} is there")
+    let_go(shown, f"{id} is created")
+    shown.says(f"{id} is created")
     expect(page.locator(".line").get_by_text(id, exact=True)).to_be_visible()
     expect(form).not_to_be_visible()
 
@@ -135,7 +135,7 @@ def test_a_new_member_is_shown_once_it_is_known(shown: Shown, alpha: Crew, reque
     form.get_by_label("Agent").fill("shell")
     holds(shown)
     shown.press("Start", form)
-    let_go(shown, f"{name} is here")
+    let_go(shown, f"{name} is started")
     expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
     expect(page.get_by_label(f"About {name}")).to_be_visible()
     alpha.shut_down(name, force=True)

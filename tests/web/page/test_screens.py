@@ -66,7 +66,7 @@ def test_a_ticket_is_created_with_all_that_it_may_have(shown: Shown, alpha: Crew
     form.get_by_role("combobox", name="Parent", exact=True).select_option(parent)
     form.get_by_role("combobox", name="Gate", exact=True).select_option("approval")
     shown.press("Create", form)
-    shown.says("is there")
+    shown.says("is created")
     [task] = [task for task in tasks.list_tasks(alpha.context) if task.parent == parent]
     assert (task.title, task.description, task.role, task.priority) == ("made on the page", "two\nlines", "engineer", 7)
     assert (task.requires, task.labels) == (Gate.APPROVAL, ("area:page", "urgent"))
@@ -163,8 +163,8 @@ def test_a_ticket_that_waits_goes_on_in_its_session(shown: Shown, alpha: Crew) -
     tasks.complete(ada, id, "half of it is there")
     shown.go("tree", id)
     shown.press("Continue", shown.panel)
-    form = shown.panel.locator("form", has=shown.page.get_by_label("A word to its session"))
-    form.get_by_label("A word to its session").fill("and the other half?")
+    form = shown.panel.locator("form", has=shown.page.get_by_label("Message to its session"))
+    form.get_by_label("Message to its session").fill("and the other half?")
     shown.press("Continue", form)
     wait_until(lambda: "the other half" in tasks.remarks(alpha.context, id)[-1].text, STUCK, "it goes on with the word")
     assert alpha.task(id).awaiting is None
@@ -276,7 +276,7 @@ def test_a_task_is_dragged_onto_a_member(shown: Shown, alpha: Crew) -> None:
     id = made(alpha, "for ada")
     page = shown.go("board")
     card = page.get_by_role("listitem").filter(has_text=id).filter(has_text="for ada")
-    card.drag_to(page.get_by_label("Members: drop a task on one to assign it").get_by_role("listitem").first)
+    card.drag_to(page.get_by_label("Members: drop a task on a member to assign it").get_by_role("listitem").first)
     wait_until(lambda: alpha.task(id).assignee == "ada", STUCK, "it is ada's")
     tasks.delete(alpha.context, id)
 
@@ -334,7 +334,7 @@ def test_what_was_not_shown_stays_unread(mailbox: str, shown: Shown, alpha: Crew
 
     wait_until(lambda: seen.id in read(), STUCK, "what was shown is read")
     page.evaluate("link.free()")
-    shown.says("all are read")
+    shown.says("all marked as read")
     assert unseen.id not in read()
     settled = page.locator("li.card", has_text="the second").filter(has_text="1 new message")
     expect(settled).to_have_count(1)  # else the button may go, and come again without the focus
@@ -361,7 +361,7 @@ def test_the_timeline_is_live_and_filtered(shown: Shown, alpha: Crew) -> None:
     id = made(alpha, "an event")
     expect(page.get_by_role("listitem").filter(has_text=id).first).to_contain_text("task.create")
     page.get_by_label("Find").fill("no such words")
-    expect(page.get_by_role("main")).to_contain_text("Nothing like that happened")
+    expect(page.get_by_role("main")).to_contain_text("No event matches")
     page.get_by_label("Find").fill(id)
     expect(page.locator(".event").filter(has_text=id).first).to_be_visible()
     expect(page.locator(".event").filter(has_not_text=id)).to_have_count(0)
@@ -508,7 +508,7 @@ def test_a_limit_that_was_set_elsewhere_is_shown(shown: Shown, alpha: Crew) -> N
 
 def test_devices_are_listed_with_their_rights(shown: Shown) -> None:
     page = shown.go("devices")
-    expect(page.get_by_role("listitem").filter(has_text="this browser")).to_contain_text("may do all")
+    expect(page.get_by_role("listitem").filter(has_text="this browser")).to_contain_text("may do everything")
 
 
 def test_a_device_that_is_paired_and_revoked_elsewhere_comes_and_goes(shown: Shown, alpha: Crew) -> None:
@@ -548,7 +548,7 @@ def test_what_is_typed_and_chosen_stays_when_lists_change(shown: Shown, alpha: C
     expect(form.get_by_role("combobox", name="Assignee", exact=True)).to_have_value("ada")
     shown.press("Create", form)
 
-    shown.says("is there")
+    shown.says("is created")
     [chosen] = [task for task in tasks.list_tasks(alpha.context) if task.title == "chosen for ada"]
     assert chosen.assignee == "ada"
     for task in (chosen.id, other):

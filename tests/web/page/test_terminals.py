@@ -29,9 +29,9 @@ def test_a_terminal_that_comes_back_has_no_modes_of_before(
     shown.press("Take the keyboard")
     expect(follows_the_mouse).to_have_count(1)
     server.end(signal.SIGKILL)
-    expect(page.get_by_text("The terminal is cut off")).to_be_visible()
+    expect(page.get_by_text("The terminal is disconnected")).to_be_visible()
     server.process = Server(alpha.store.home).process
-    expect(page.get_by_text("The terminal is cut off")).to_have_count(0)
+    expect(page.get_by_text("The terminal is disconnected")).to_have_count(0)
     expect(follows_the_mouse).to_have_count(0)
     expect(rows).to_contain_text("click")
     shown.press("Take the keyboard")

@@ -6,8 +6,8 @@ const gate = [
   { label: "Send back", text: "required", field: "What is wrong", done: "sent back", call: (need, feedback) => ["task.reject", { task_id: need.subject, feedback }] },
 ];
 const close = { label: "Close it", done: "closed", call: (need) => ["task.close", { task_id: need.subject }] };
-const goOn = { label: "Continue", text: "optional", field: "A word to its session", done: "it goes on", call: (need, said) => ["task.continue", { task_id: need.subject, said }] };
-const retry = { label: "Retry", primary: true, text: "optional", field: "A word to the next session", done: "it is tried again", call: (need, said) => ["task.retry", { task_id: need.subject, said }] };
+const goOn = { label: "Continue", text: "optional", field: "Message to its session", done: "continued", call: (need, said) => ["task.continue", { task_id: need.subject, said }] };
+const retry = { label: "Retry", primary: true, text: "optional", field: "Message to the next session", done: "retried", call: (need, said) => ["task.retry", { task_id: need.subject, said }] };
 const again = { label: "Start again", primary: true, done: "started", call: (need) => ["member.restart", { name: need.subject }] };
 const seen = { label: "Seen", primary: true, done: "seen", call: (need) => ["need.seen", { id: stamp(need) }] };
 const answer = (choice, label, more) => ({ choice, label, done: "answered", call: (need, said) => ["permission.answer", { id: need.request, choice, ...(said ? { said } : {}) }], ...more });
@@ -26,7 +26,7 @@ export const ANSWERS = {
   ],
   plan: [
     { label: "Approve the plan", primary: true, done: "the plan is approved", call: (need) => ["plan.approve", { name: need.subject, about: need.request }] },
-    { label: "Ask for another", text: "required", field: "What is wrong with it", done: "another plan is asked for", call: (need, feedback) => ["plan.reject", { name: need.subject, feedback, about: need.request }] },
+    { label: "Ask for another", text: "required", field: "What is wrong with it", done: "asked for another plan", call: (need, feedback) => ["plan.reject", { name: need.subject, feedback, about: need.request }] },
   ],
   gate: gate,
   review: gate,
@@ -41,7 +41,7 @@ export const ANSWERS = {
   untaken: [{ label: "Start a member", primary: true, go: () => ["member"] }, showTask],
   "idle claim": [
     { label: "Ask", primary: true, stays: true, text: "required", field: "Your message", done: "asked", call: (need, content) => ["message.send", { to: need.member, content }] },
-    { label: "Take it back", done: "given back", call: (need) => ["task.release", { task_id: need.subject }] },
+    { label: "Take it back", done: "taken back", call: (need) => ["task.release", { task_id: need.subject }] },
   ],
   cost: [{ label: "Set the limit", primary: true, stays: true, text: "required", number: true, field: "US dollars, 0 for no limit", done: "the limit is set", call: (_, usd) => ["team.limit", { usd: Number(usd) }] }],
   mail: [{ label: "Read", primary: true, go: (need) => ["messages", need.subject] }],

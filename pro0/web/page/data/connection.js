@@ -25,7 +25,7 @@ async function reachable() {
   }
 }
 
-const CUT = { message: "the connection was cut before the answer came", data: { code: "cut", hint: "look whether it was done, then try again" } };
+const CUT = { message: "the connection was cut before the answer came", data: { code: "cut", hint: "check whether it was done, then try again" } };
 
 export class Connection {
   /** @param {string} path of the server, such as /rpc/alpha */
@@ -105,7 +105,7 @@ export class Connection {
    */
   call(method, params = {}, told = undefined) {
     if (!this.there) {
-      return Promise.reject(new RpcError({ message: "the server cannot be reached now", data: { code: "cut", hint: "it is tried again by itself" } }));
+      return Promise.reject(new RpcError({ message: "the server cannot be reached now", data: { code: "cut", hint: "this page reconnects automatically" } }));
     }
     const id = ++this.number;
     if (told) {

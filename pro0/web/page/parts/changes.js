@@ -37,17 +37,17 @@ export function Changes({ member }) {
   return html`<div class="stack">
     <p class="row wrap"><span>${many(diff.files.length, "file")}</span><span class="tone green">+${diff.added}</span><span class="tone red">−${diff.removed}</span>
       <span class="soft">${many(diff.commits.length, "commit")}${diff.uncommitted > 0 && `, ${many(diff.uncommitted, "file")} not committed`}</span>
-      ${diff.shared && html`<span class="tag">in the project's own folder: others change it too</span>`}</p>
+      ${diff.shared && html`<span class="tag">in the project's folder, which others change too</span>`}</p>
     ${diff.unreadable && html`<p class="bad">${diff.unreadable}</p>`}
     <div class="row wrap">
       ${kept.length > 0 && html`<${Act} label=${`Send ${many(kept.length, "comment")}`} look="primary" run=${send} done=${`sent to ${name}`} />`}
       ${diff.commits.length > 0 && !diff.shared && html`<${Merge} name=${name} diff=${diff} merged=${load} />`}
-      <${Act} label="Look again" run=${load} />
+      <${Act} label="Refresh" run=${load} />
     </div>
-    ${!files.length && html`<${Empty} title="Nothing is changed">Since the commit it began with.<//>`}
+    ${!files.length && html`<${Empty} title="No changes">There are none since the commit that the member began with.<//>`}
     ${gone.length > 0 && html`<section class="stack" aria-label="Comments on lines that are gone"><h3>On lines that are gone</h3>${gone.map(([key, entry]) => html`<div key=${entry.id} class="card stack">
       <p class="quote small">${entry.path}:${entry.line}: ${entry.code}</p><${Remark} entry=${entry} change=${(next) => change(key, next)} typed=${typed.current} />
-      <div class="row"><button type="button" class="act" onClick=${() => change(key, null)}>Drop it</button></div></div>`)}</section>`}
+      <div class="row"><button type="button" class="act" onClick=${() => change(key, null)}>Delete comment</button></div></div>`)}</section>`}
     ${files.map((file) => html`<${FilePatch} key=${file.key} file=${file} comments=${comments} change=${change} typed=${typed.current} />`)}
     ${patch.cut && html`<p class="soft">The rest is too long to be shown. On the command line: <code>pro0 diff ${name}</code></p>`}
   </div>`;

@@ -9,7 +9,7 @@ import { complain } from "./notices.js";
 import { Text } from "./shown.js";
 
 const SHOWN = 200;
-const WHO = { first: "told first", prompt: "given to it", remark: "about its task", review: "about its subtasks" };
+const WHO = { first: "first prompt", prompt: "prompt", remark: "about its task", review: "about its subtasks" };
 
 export function Chat({ session, over = false }) {
   const own = team.value;
@@ -28,7 +28,7 @@ export function Chat({ session, over = false }) {
   };
   return html`<div class="stack">
     <div class="chat" ref=${box} tabindex="0" role="log" aria-label="Chat">
-      ${!items.length && html`<${Empty} title="Nothing was said yet">What the agent says and does comes here.<//>`}
+      ${!items.length && html`<${Empty} title="Nothing was said yet">What the agent says and does is shown here.<//>`}
       ${items.length > shown && html`<button type="button" class="act" onClick=${() => setShown(shown + SHOWN)}>Show earlier ones</button>`}
       <ol class="thread">${items.slice(-shown).map((item) => html`<${Item} key=${item.id} item=${item} session=${session} />`)}</ol>
     </div>

@@ -74,6 +74,6 @@ function News() {
 
 function Cut() {
   const { state, behind } = team.value?.connection ?? {};
-  const what = CUTS[state?.value] ?? (behind?.value && "Not all of it could be read again.");
-  return html`<p class="cut" role="status">${what && `${what} What you see may be old; this page tries again by itself.`}</p>`;
+  const what = CUTS[state?.value] ?? (behind?.value && "Some of this could not be read again.");
+  return html`<p class="cut" role="status">${what && `${what} What you see may be out of date; this page tries again automatically.`}</p>`;
 }

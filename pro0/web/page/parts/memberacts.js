@@ -40,7 +40,7 @@ export function MemberActs({ member }) {
       ${!over && html`<button type="button" class="act" aria-expanded=${asked === "send"} ...${mark("Message")} onClick=${() => toggle("send")}>Message</button>
         <${Act} label="Ask it to end" run=${() => own.call("member.shutdown", { name })} done=${`${name} is asked to end`} ...${mark("Ask it to end")} />
         <button type="button" class="act danger" ...${mark("End by force")} onClick=${force}>End by force</button>`}
-      ${over && html`<${Act} label="Start again" look="primary" run=${() => own.call("member.restart", { name }, say)} done=${`${name} is back`} ...${mark("Start again")} />`}
+      ${over && html`<${Act} label="Start again" look="primary" run=${() => own.call("member.restart", { name }, say)} done=${`${name} is started again`} ...${mark("Start again")} />`}
     </div>
     ${asked === "send" && html`<${Form} key="send" label="Send" send=${send} done=${`sent to ${name}`} cancel=${() => setAsked(false)}><${Field} label="Your message" name="content" area required autofocus /><//>`}
     ${shown.there && asked === plan.request && html`<${Form} key="plan" label="Ask for another" send=${reject} done=${`${name} is asked for another plan`} cancel=${() => setAsked(false)}><${Field} label="What is wrong with it" name="feedback" area required autofocus /><//>`}`;

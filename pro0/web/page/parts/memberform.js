@@ -22,14 +22,14 @@ function MemberForm() {
     show("member", member.agent_id);
     return member;
   };
-  return html`<${Form} label="Start" send=${send} done=${(member) => `${member.agent_id} is here`} cancel=${closeDialog}>
+  return html`<${Form} label="Start" send=${send} done=${(member) => `${member.agent_id} is started`} cancel=${closeDialog}>
     <${Field} label="Name" name="name" required autofocus />
     <div class="pair">
       <${Field} label="Agent" about="such as claude, codex, shell" name="agent" />
       <${Field} label="Model" name="model" />
     </div>
     <${Choice} label="Role" name="role" options=${[["", "none"], ...own.roles.value.map((role) => [role.id, role.name])]} />
-    <${Field} label="First words to it" name="prompt" area />
+    <${Field} label="First prompt" name="prompt" area />
     <label class="check"><input type="checkbox" name="plan" /> It hands in a plan before it changes anything</label>
     <p class="soft" role="status">${step}</p>
   <//>`;

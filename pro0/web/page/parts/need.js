@@ -84,7 +84,7 @@ function Answers({ need, answered }) {
   task.current = own.tasks.get(need.subject) ?? task.current;
   // A need may arrive before its task. When a task is deleted, its need goes a moment later.
   if (all.some(({ call }) => call && isUnseen(task.current, call(need, "")[0]))) return html`<${Moment} />`;
-  if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "It goes on by itself." : html`On the command line: <code>${need.command}</code>`}</p>`;
+  if (!all.length) return html`<p class="soft">${need.kind === "limit" ? "New sessions start automatically after that." : html`On the command line: <code>${need.command}</code>`}</p>`;
   const look = (answer) => `${answer.primary ? "primary" : ""} ${answer.danger ? "danger" : ""}`;
   const called = async (answer, text) => {
     const [method, params] = answer.call(need, text);

@@ -61,7 +61,7 @@ function Palette() {
   return html`<input class="large" autofocus placeholder="A screen, an act, a member, a task" aria-label="Go to" role="combobox" aria-expanded="true"
       aria-controls="found" aria-activedescendant=${fitting.length ? `found-${chosen}` : undefined} value=${typed}
       onInput=${(event) => (setTyped(event.target.value), setChosen(0), setEntered(false))} onKeyDown=${key} />
-    <ul id="found" role="listbox" aria-label="What fits">${fitting.map((entry, place) => html`<li key=${entry.kind + entry.text} id=${`found-${place}`} role="option"
+    <ul id="found" role="listbox" aria-label="Matches">${fitting.map((entry, place) => html`<li key=${entry.kind + entry.text} id=${`found-${place}`} role="option"
       aria-selected=${place === chosen} onMouseDown=${(event) => (event.preventDefault(), run(entry))}><span>${entry.text}</span><span class="soft small">${entry.kind}</span></li>`)}</ul>
     ${!fitting.length && html`<p class="soft" role="status">${loading() ? "One moment …" : "Nothing has that name."}</p>`}`;
 }

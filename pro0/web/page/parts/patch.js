@@ -44,5 +44,5 @@ export function Remark({ entry, change, typed }) {
     change(text && { ...entry, id: ++count, text, open: false });
   };
   return html`<form onSubmit=${submit} class="stack"><${Field} label="Your comment" name="text" area rows="2" value=${typed[entry.id] ?? entry.text} onInput=${(event) => (typed[entry.id] = event.target.value)} autofocus />
-    <div class="row"><button class="act primary">Keep it</button></div></form>`;
+    <div class="row"><button class="act primary">Save comment</button></div></form>`;
 }

@@ -14,7 +14,7 @@ import { byPriority, team } from "../data/team.js";
 import { words } from "../data/words.js";
 import { goTo } from "../data/wish.js";
 
-const act = (text, run) => ({ text, kind: "do", run });
+const act = (text, run) => ({ text, kind: "act", run });
 const called = (text, method, params, done) => act(text, () => attempt(() => team.value.call(method, params), done));
 
 /** The entries before anything is typed: screens, acts without a subject, members, tasks. */
@@ -28,10 +28,10 @@ export function names() {
     act("Choose another team", () => (location.hash = "#/")),
     act("Write to all members", writeToAll),
     act("Mark all messages as read", () => goTo("messages", "", MARK)),
-    called("Pause: no task is taken", "team.pause", { paused: true }, "paused: no task is taken"),
-    called("Go on after a pause", "team.pause", { paused: false }, "tasks are taken again"),
+    called("Pause the team: no task can be claimed", "team.pause", { paused: true }, "paused: no task can be claimed"),
+    called("End the pause of the team", "team.pause", { paused: false }, "the pause is over: tasks can be claimed"),
     act("Set the limit of the team", () => go("cost")),
-    act("Merge what a worker left, or end it", () => go("workers")),
+    act("Merge the work of a worker, or end a worker", () => go("workers")),
     act("Shut a device out", () => go("devices")),
     ...own.members.all.map(({ agent_id, state }) => ({ text: agent_id, kind: state, run: () => go("member", agent_id) })),
     ...own.tasks.all.sort(byPriority).map(({ id, title, status }) => ({ text: `${id} ${title}`, kind: words(status), run: () => go("tree", id) })),

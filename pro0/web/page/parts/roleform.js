@@ -20,6 +20,6 @@ export function editRole(role) {
 
 export function removeRole(role) {
   const own = team.value;
-  confirmed(`Delete ${role.name}?`, "Tasks that name it keep the name.", "Delete", () =>
+  confirmed(`Delete ${role.name}?`, "Tasks with this role keep its name.", "Delete", () =>
     attempt(() => own.call("agent.role.delete", { role_id: role.id }).then(() => own.loadRoles()), `${role.name} is deleted`));
 }

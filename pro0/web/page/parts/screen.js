@@ -18,6 +18,6 @@ export function Screen({ member }) {
   useLoaded(look, [member]);
   return html`<div class="stack">
     ${error ? html`<p class="soft">${error.message}</p>` : html`<div class="text mono tall" tabindex="0" role="group" aria-label="Its screen">${lines?.join("\n") ?? " "}</div>`}
-    <div class="row"><${Act} label="Look again" run=${look} /></div>
+    <div class="row"><${Act} label="Refresh" run=${look} /></div>
   </div>`;
 }

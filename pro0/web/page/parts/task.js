@@ -36,7 +36,7 @@ function TaskPanel({ task, screen }) {
       <h2 tabindex="-1" ref=${heading}>${task.title}</h2>
       <button type="button" class="icon" aria-label="Close the task" onClick=${close}>×</button>
     </header>
-    <p class="row wrap"><${State} word=${task.status} /><span class="soft">${task.id}</span>${task.awaiting && html`<span class="tag asks">waits: ${task.awaiting}</span>`}</p>
+    <p class="row wrap"><${State} word=${task.status} /><span class="soft">${task.id}</span>${task.awaiting && html`<span class="tag asks">waits for: ${task.awaiting}</span>`}</p>
     <${TaskActs} task=${task} screen=${screen} wish=${wish} />
     ${task.description !== task.title && html`<${Text} text=${task.description} label="Description" />`}
     ${task.reason && html`<section><h3>${task.status === "failed" ? "Why it failed" : "What it asks"}</h3><${Text} text=${task.reason} label="Reason" /></section>`}
@@ -67,7 +67,7 @@ function Facts({ task, screen }) {
     ["Command", task.run && html`<code>${task.run}</code>`],
     ["Time limit", task.timeout && `${task.timeout} s`],
     ["Closed as", task.closed_reason && words(task.closed_reason)],
-    ["By", task.created_by],
+    ["Created by", task.created_by],
     ["Changed", task.updated_at && html`<${Since} at=${task.updated_at} />`],
   ];
   return html`<dl class="facts">${rows.filter(([, value]) => value).map(([name, value]) => html`<dt key=${name}>${name}</dt><dd key=${`${name}.`}>${value}</dd>`)}</dl>`;

@@ -10,16 +10,16 @@ import { attempt } from "./notices.js";
 import { editTask, newTask } from "./taskform.js";
 
 const verb = (method, field, extra = {}) => ({ method: `task.${method}`, field, ...extra });
-const APPROVE = verb("approve", "said", { label: "Approve", look: "primary" });
-const ANSWER = verb("approve", "said", { label: "Answer", look: "primary", asks: "Your answer", required: true });
-const REJECT = verb("reject", "feedback", { label: "Send back", asks: "What is wrong", required: true });
-const START = verb("start", "", { label: "Start", look: "primary" });
-const RETRY = verb("retry", "said", { label: "Retry", look: "primary" });
-const CONTINUE = verb("continue", "said", { label: "Continue", asks: "A word to its session" });
-const CLOSE = verb("close", "", { label: "Close" });
-const CANCEL = verb("cancel", "reason", { label: "Cancel the task", asks: "Why", sure: true });
-const REOPEN = verb("reopen", "reason", { label: "Open again", asks: "Why" });
-const RELEASE = verb("release", "reason", { label: "Take it back", asks: "Why" });
+const APPROVE = verb("approve", "said", { label: "Approve", look: "primary", done: "approved" });
+const ANSWER = verb("approve", "said", { label: "Answer", look: "primary", done: "answered", asks: "Your answer", required: true });
+const REJECT = verb("reject", "feedback", { label: "Send back", done: "sent back", asks: "What is wrong", required: true });
+const START = verb("start", "", { label: "Start", look: "primary", done: "started" });
+const RETRY = verb("retry", "said", { label: "Retry", look: "primary", done: "retried" });
+const CONTINUE = verb("continue", "said", { label: "Continue", done: "continued", asks: "Message to its session" });
+const CLOSE = verb("close", "", { label: "Close", done: "closed" });
+const CANCEL = verb("cancel", "reason", { label: "Cancel the task", done: "cancelled", asks: "Why", sure: true });
+const REOPEN = verb("reopen", "reason", { label: "Open again", done: "opened again", asks: "Why" });
+const RELEASE = verb("release", "reason", { label: "Take it back", done: "taken back", asks: "Why" });
 
 const ASSIGN = "Assign to";
 
@@ -39,7 +39,7 @@ export function TaskActs({ task, screen, wish }) {
   const [asked, setAsked] = useState(null);
   const own = team.value;
   const call = (act, text) => own.call(act.method, bound(task, act.method, { task_id: task.id, ...(act.field && text ? { [act.field]: text } : {}) }));
-  const done = (act) => `${task.id}: ${act.label.toLowerCase()}, done`;
+  const done = (act) => `${task.id}: ${act.done}`;
   const button = (act) => act.asks
     ? html`<button key=${act.label} type="button" class=${`act ${act.look ?? ""}`} aria-expanded=${asked === act} ...${mark(act.label)} onClick=${() => setAsked(asked === act ? null : act)}>${act.label}</button>`
     : html`<${Act} key=${act.label} label=${act.label} look=${act.look} run=${() => call(act)} done=${done(act)} ...${mark(act.label)} />`;

@@ -18,14 +18,14 @@ export const editTask = (task) => openDialog(`Edit ${task.id}`, () => html`<${Ta
 function TaskForm({ task = null, parent = "" }) {
   const own = team.value;
   useLoaded(() => own.loadRoles().catch(complain));
-  const roles = [["", "nobody in particular"], ...own.roles.value.map((role) => [role.id, role.name])];
+  const roles = [["", "none"], ...own.roles.value.map((role) => [role.id, role.name])];
   const send = async (fields) => {
     const close = closer();
     const made = await (task ? update(own, task, fields) : create(own, fields));
     close();
     return made;
   };
-  return html`<${Form} label=${task ? "Save" : "Create"} send=${send} done=${(made) => `${made.id} is ${task ? "changed" : "there"}`} cancel=${closeDialog}>
+  return html`<${Form} label=${task ? "Save" : "Create"} send=${send} done=${(made) => `${made.id} is ${task ? "changed" : "created"}`} cancel=${closeDialog}>
     <${Field} label="Title" name="title" required value=${task?.title} autofocus />
     <${Field} label="Description" name="description" area value=${task?.description} />
     <div class="pair">
@@ -38,7 +38,7 @@ function TaskForm({ task = null, parent = "" }) {
     </div>`}
     <${Field} label="After" about="ids of tasks, such as task-1, task-2" name="dependencies" value=${task?.dependencies?.join(", ")} />
     <${Field} label="Done when" name="acceptance" value=${task?.acceptance} />
-    <${Field} label="Labels" about="words to find it by, with commas between them" name="labels" value=${task?.labels?.join(", ")} />
+    <${Field} label="Labels" about="words to find the task by, separated by commas" name="labels" value=${task?.labels?.join(", ")} />
     ${!task && html`<${Choice} label="Gate" name="requires" options=${[["", "none"], ["approval", "approval"], ["review", "review"], ["content", "content"]]} />`}
   <//>`;
 }

@@ -16,7 +16,7 @@ export const startTeam = () => openDialog("Start a team", () => html`<${TeamForm
 /** Return the member that a line such as "ada=claude reviewer" names; throws an error for any other line. */
 function memberOf(line) {
   const [, name, agent, role] = /^([^=\s]+)\s*=\s*(\S+)(?:\s+(\S+))?$/.exec(line) ?? [];
-  if (!name) throw Object.assign(new Error(`"${line}" is no member`), { hint: "write one a line, such as ada=claude reviewer" });
+  if (!name) throw Object.assign(new Error(`"${line}" does not describe a member`), { hint: "write one per line, such as ada=claude reviewer" });
   return { name, agent, ...(role && { role }) };
 }
 
@@ -38,14 +38,14 @@ export function TeamForm({ cancel = null }) {
     show("needs", "", made.team ?? name);
     return made;
   };
-  return html`<${Form} label="Start" send=${send} done="the team is there" cancel=${cancel}>
+  return html`<${Form} label="Start" send=${send} done="the team is started" cancel=${cancel}>
     <${Field} label="Name" name="name" required autofocus />
     <${Field} label="Project" about="its folder" name="project" required value=${project} onChange=${(event) => setProject(event.target.value)} />
     <${Field} label="Goal" about="what the lead agent is told" name="goal" area />
     <div class="pair"><${Choice} label="Lead agent" name="lead" options=${[["", "as in the settings"], ["none", "none"], ...agents.map(({ agent }) => [agent, agent])]} />
       <${Choice} label="Layout" name="layout" options=${[["", "none"], ...layouts.map((layout) => [layout, layout])]} /></div>
-    <${Field} label="Members" about="one a line: name=agent role" name="members" area rows="3" placeholder="ada=claude" />
-    <${Field} label="Tasks" about="one a line" name="tasks" area rows="3" />
+    <${Field} label="Members" about="one per line: name=agent role" name="members" area rows="3" placeholder="ada=claude" />
+    <${Field} label="Tasks" about="one per line" name="tasks" area rows="3" />
     <p class="soft" role="status">${step}</p>
   <//>`;
 }

@@ -60,7 +60,7 @@ function Keyboard({ live: { connection, term, fit } }) {
   return html`<div class="row wrap">
       ${may("all") && (taken || !session?.over) && html`<button type="button" class=${`act ${taken ? "" : "primary"}`} aria-pressed=${taken} onClick=${() => (taken ? connection.leave() : connection.take())}>${taken ? "Give the keyboard back" : "Take the keyboard"}</button>`}
       ${taken && TOUCH.map(([label, data]) => html`<button key=${label} type="button" class="act" onClick=${() => (connection.keys(data), term.focus())}>${label}</button>`)}
-      <span class="soft small" role="status">${connection.state.value === "lost" ? "The terminal is cut off, trying again." : taken ? "What you type goes to the agent. Ctrl+Alt+K gives the keyboard back." : session?.over ? "The session is over: this is its last screen." : ""}</span>
+      <span class="soft small" role="status">${connection.state.value === "lost" ? "The terminal is disconnected; this page tries again automatically." : taken ? "What you type goes to the agent. Ctrl+Alt+K gives the keyboard back." : session?.over ? "The session is over: this is its last screen." : ""}</span>
     </div>
     ${refusal && html`<p class="bad" role="alert">${refusal.message}${refusal.hint && `: ${refusal.hint}`}</p>`}`;
 }

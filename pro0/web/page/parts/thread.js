@@ -22,7 +22,7 @@ export function Thread({ with: other, pair = [PERSON, other].sort().join(" and "
   };
   return html`<div class="stack">
     <ol class="thread">${shown.map((message) => html`<${Message} key=${message.id} message=${message} />`)}</ol>
-    ${!shown.length && html`<p class="soft">Nothing was written yet.</p>`}
+    ${!shown.length && html`<p class="soft">No messages yet.</p>`}
     <span ref=${end}></span>
     ${other && other !== "pro0" && html`<${Form} label="Send" send=${send} done=${`sent to ${other}`}>
       <${Field} label=${`To ${other}`} name="content" area rows="2" required />

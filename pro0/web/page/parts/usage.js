@@ -11,7 +11,7 @@ export function Usage({ rows, total = null }) {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Usage"><table class="figures">
     <thead><tr><th scope="col">Who</th><th scope="col">Cost</th>${COLUMNS.map(([title]) => html`<th key=${title} scope="col">${title}</th>`)}<th scope="col">Models</th></tr></thead>
     <tbody>${rows.map((row) => html`<${Row} key=${row.agent_id} row=${row} />`)}</tbody>
-    ${total && html`<tfoot><${Row} row=${{ ...total, agent_id: "all together" }} /></tfoot>`}
+    ${total && html`<tfoot><${Row} row=${{ ...total, agent_id: "total" }} /></tfoot>`}
   </table></div>`;
 }
 
@@ -23,5 +23,5 @@ export function MemberCost({ member }) {
   const { costs } = team.value;
   const cost = costs.get(member.agent_id);
   if (!costs.ready.value) return html`<${Loading} list=${costs} />`;
-  return cost ? html`<${Usage} rows=${[cost]} />` : html`<${Empty} title="No usage is known">Agents that report what they use show it here.<//>`;
+  return cost ? html`<${Usage} rows=${[cost]} />` : html`<${Empty} title="No usage is known">What an agent reports of its usage is shown here.<//>`;
 }

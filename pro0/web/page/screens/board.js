@@ -29,7 +29,7 @@ export function Board() {
 
 function Members() {
   const members = team.value.members.all;
-  return members.length > 0 && html`<ul class="droppable" aria-label="Members: drop a task on one to assign it">
+  return members.length > 0 && html`<ul class="droppable" aria-label="Members: drop a task on a member to assign it">
     ${members.map((member) => html`<${Member} key=${member.agent_id} member=${member} />`)}
   </ul>`;
 }
@@ -111,6 +111,6 @@ function After({ task, left }) {
   if (!task.dependencies?.length || task.status !== "open") return null;
   const ended = (id) => !left.includes(id);
   return html`<p class="small row wrap"><span class="soft">after</span>${task.dependencies.map(
-    (id) => html`<a key=${id} class=${ended(id) ? "tag dim done" : "tag asks"} href=${place("board", id)}>${id}<span class="sr">${ended(id) ? " (over)" : " (not over)"}</span></a>`,
+    (id) => html`<a key=${id} class=${ended(id) ? "tag dim done" : "tag asks"} href=${place("board", id)}>${id}<span class="sr">${ended(id) ? " (closed)" : " (not closed)"}</span></a>`,
   )}</p>`;
 }

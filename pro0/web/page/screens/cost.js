@@ -24,11 +24,11 @@ export function CostAndLimits() {
   const send = async ({ usd }) => (await own.call("team.limit", { usd: Number(usd) }), await load());
   return html`${heading}<div class="stack sections">
     <p class="row wrap"><strong class="figure">${money(cost.total.cost_usd)}</strong><span class="soft">${cost.limit_usd ? `of ${money(cost.limit_usd)}` : "without a limit"}${cost.estimate ? ", estimated from the tokens" : ""}</span></p>
-    ${cost.limit_usd > 0 && html`<meter min="0" max=${cost.limit_usd} high=${0.8 * cost.limit_usd} value=${cost.total.cost_usd ?? 0} aria-label="Cost of the limit"></meter>`}
-    ${cost.members.length ? html`<${Usage} rows=${cost.members} total=${cost.total} />` : html`<${Empty} title="Nothing was used yet">Agents that report their tokens show them here.<//>`}
+    ${cost.limit_usd > 0 && html`<meter min="0" max=${cost.limit_usd} high=${0.8 * cost.limit_usd} value=${cost.total.cost_usd ?? 0} aria-label="Cost within the limit"></meter>`}
+    ${cost.members.length ? html`<${Usage} rows=${cost.members} total=${cost.total} />` : html`<${Empty} title="No usage yet">The tokens that agents report are shown here.<//>`}
     <section class="narrow stack" aria-label="Limit"><h2>Limit of the team</h2>
       <${Form} key=${cost.limit_usd} label="Set" send=${send} done="the limit is set"><${Field} label="US dollars" about="0 for no limit; at the limit no new session starts" name="usd" type="number" min="0" step="0.01" value=${cost.limit_usd ?? 0} required /><//></section>
     <section class="stack" aria-label="Agents that wait"><h2>Agents that have to wait</h2>
-      ${limits.length ? html`<ul class="cards">${limits.map((limit) => html`<li key=${limit.agent} class="card"><strong>${limit.agent}</strong> until ${moment(limit.until)}<p class="quote">${limit.note}</p></li>`)}</ul>` : html`<p class="soft">None has to.</p>`}</section>
+      ${limits.length ? html`<ul class="cards">${limits.map((limit) => html`<li key=${limit.agent} class="card"><strong>${limit.agent}</strong> until ${moment(limit.until)}<p class="quote">${limit.note}</p></li>`)}</ul>` : html`<p class="soft">None.</p>`}</section>
   </div>`;
 }

@@ -8,7 +8,7 @@ import { confirmed } from "../parts/dialog.js";
 import { attempt, complain } from "../parts/notices.js";
 
 const LOOK = 3000;
-const RIGHTS = { look: "may look", answer: "may look and answer", all: "may do all" };
+const RIGHTS = { look: "may look", answer: "may look and answer", all: "may do everything" };
 
 export function Devices() {
   const [devices, setDevices] = useState(null);
@@ -24,7 +24,7 @@ export function Devices() {
   const revoke = ({ id, name }) => confirmed(`Shut ${name} out?`, "It has to be paired again before it sees anything.", "Shut it out", () =>
     attempt(() => home.call("device.revoke", { device: id }), `${name} is shut out`).then(load));
   return html`<div class="narrow"><${Heading} title="Devices" />
-    <p class="soft about">Another one comes in with a code. In a terminal of yours: <code>pro0 web pair</code></p>
+    <p class="soft about">To pair another browser, type in your terminal: <code>pro0 web pair</code></p>
     ${devices === null && html`<p class="empty soft" role="status">One moment …</p>`}
     <ul class="cards">${devices?.map((device) => html`<li key=${device.id} class="card row between wrap">
       <span class="stack tight"><strong>${device.name}${device.id === mine && " (this browser)"}</strong><span class="row small soft">${RIGHTS[device.rights]}<${Since} at=${device.paired_at} /></span></span>

@@ -16,13 +16,13 @@ export function Members() {
   if (!members.ready.value) return html`<${Heading} title=${name || "Members"} /><${Loading} list=${members} />`;
   if (!name) return html`<${All} members=${members.all} />`;
   const member = members.get(name);
-  return member ? html`<${Member} key=${name} member=${member} tab=${tab} />` : html`<${Heading} title=${name} /><${Empty} title=${`There is no member ${name}`}>It may have been let go.<//>`;
+  return member ? html`<${Member} key=${name} member=${member} tab=${tab} />` : html`<${Heading} title=${name} /><${Empty} title=${`There is no member ${name}`}>It may have been removed.<//>`;
 }
 
 function All({ members }) {
   const { tasks } = team.value;
   return html`<${Heading} title="Members"><button type="button" class="act primary" onClick=${newMember}>New member</button><//>
-    ${members.length ? html`<ul class="cards wide">${members.map((member) => html`<${Card} key=${member.agent_id} member=${member} task=${tasks.get(member.task)} />`)}</ul>` : html`<${Empty} title="Nobody is here">Start a member, and give it a task.<//>`}`;
+    ${members.length ? html`<ul class="cards wide">${members.map((member) => html`<${Card} key=${member.agent_id} member=${member} task=${tasks.get(member.task)} />`)}</ul>` : html`<${Empty} title="No members yet">Start a member, and give it a task.<//>`}`;
 }
 
 const Card = kept(function Card({ member, task }) {
@@ -42,7 +42,7 @@ function Member({ member, tab = "" }) {
   return html`<${Heading} title=${name}><${State} word=${member.state} /><//>
     <div class="stack">
       <p class="row wrap small soft"><span>${member.agent}${member.host && `@${member.host}`}</span>${member.model && html`<span>${member.model}</span>`}${member.permission_mode && html`<span>${member.permission_mode}</span>`}
-        ${member.branch && html`<span>from ${member.branch}</span>`}<${Since} at=${member.since} />${task && html`<a href=${place("tree", task.id)}>${task.id} ${task.title}</a>`}</p>
+        ${member.branch && html`<span>branch ${member.branch}</span>`}<${Since} at=${member.since} />${task && html`<a href=${place("tree", task.id)}>${task.id} ${task.title}</a>`}</p>
       ${member.note && html`<p class="quote">${member.note}</p>`}
       <${MemberActs} member=${member} />
       ${member.turn?.words && html`<section><h2 class="label">Last words</h2><${Text} text=${member.turn.words} label="Last words" /></section>`}

@@ -25,7 +25,7 @@ function MemberChat({ member }) {
 function Tasks({ member }) {
   const own = (task) => [task.claimed_by, task.assignee].includes(member.agent_id) || task.id === member.task;
   const tasks = team.value.tasks.all.filter(own).sort(byPriority);
-  if (!tasks.length) return html`<${Empty} title="No tasks">None was assigned to it or taken by it.<//>`;
+  if (!tasks.length) return html`<${Empty} title="No tasks">None is assigned to it or claimed by it.<//>`;
   return html`<ul class="branch root">${tasks.map((task) => html`<li key=${task.id} class="line">
     <a class="title" href=${place("tree", task.id)}>${task.title}</a><span class="details small"><${State} word=${task.status} /><span class="soft">${task.id}</span></span></li>`)}</ul>`;
 }

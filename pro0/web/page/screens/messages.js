@@ -29,7 +29,7 @@ export function Messages() {
   useLayoutEffect(() => void (wish && messages.ready.value && focusWanted()), [wish, messages.ready.value]);
   const other = all.find((thread) => thread.with === chosen || thread.pair === chosen);
   return html`<${Heading} title="Messages">
-      ${unread.length > 0 && html`<${Act} label=${MARK} data-wanted=${wish ? "" : undefined} run=${read} done="all are read" />`}
+      ${unread.length > 0 && html`<${Act} label=${MARK} data-wanted=${wish ? "" : undefined} run=${read} done="all marked as read" />`}
       <button type="button" class="act primary" onClick=${writeToAll}>Write to all</button><//>
     ${!messages.ready.value && html`<${Loading} list=${messages} />`}
     ${messages.ready.value && !all.length && html`<${Empty} title="Nobody has written yet">Write to a member on its page.<//>`}

@@ -66,5 +66,5 @@ function Quiet() {
   const { members, tasks } = team.value;
   const working = members.all.filter((member) => ["working", "starting"].includes(member.state)).length;
   const left = tasks.all.filter((task) => ["open", "in_progress"].includes(task.status)).length;
-  return html`<${Empty} title="Nothing needs you">${many(working, "member")} at work, ${many(left, "task")} left. What needs you shows here by itself.<//>`;
+  return html`<${Empty} title="Nothing needs you">${many(working, "member")} at work, ${many(left, "task")} left. What needs you appears here.<//>`;
 }

@@ -12,7 +12,7 @@ export function Pairing({ error, paired }) {
   };
   return html`<main id="main" class="alone"><${Heading} title="Pair this browser" />
     ${error && html`<p class="bad" role="alert">${error.message}${error.hint && `: ${error.hint}`}</p>`}
-    <p>This server does not know this browser. In a terminal of yours: <code>pro0 web pair</code></p>
+    <p>This browser is not paired yet. For a code, type in your terminal: <code>pro0 web pair</code></p>
     <${Form} label="Pair" send=${send}><${Field} label="The code, or the whole address" name="typed" required autofocus /><//>
   </main>`;
 }

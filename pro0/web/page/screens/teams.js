@@ -12,7 +12,7 @@ export function Teams() {
   const all = teams.value;
   const away = TURNED_AWAY[home.state.value];
   return html`<main id="main" class="alone"><${Heading} title="Teams">${all?.length > 0 && html`<button type="button" class="act primary" onClick=${startTeam}>Start a team</button>`}<//>
-    ${all === null && html`<p class="soft" role="status">${away ? `${away} This page tries again by itself.` : "One moment …"}</p>`}
+    ${all === null && html`<p class="soft" role="status">${away ? `${away} This page tries again automatically.` : "One moment …"}</p>`}
     ${all?.length === 0 && html`<${Empty} title="No team yet" act=${html`<button type="button" class="act primary" onClick=${startTeam}>Start a team</button>`}>A team is one or more coding agents at work on a project of yours. Start one here, or in a terminal: <code>pro0 team start</code><//>`}
     <ul class="cards">${all?.map((team) => html`<${Team} key=${team.name} team=${team} />`)}</ul>
   </main>`;
@@ -20,7 +20,7 @@ export function Teams() {
 
 /** Shown in place of a team that does not exist, or no longer does. */
 export function Missing({ name }) {
-  return html`<${Heading} title=${name} /><${Empty} title=${`There is no team ${name}`} act=${html`<a class="act primary" href="#/">All teams</a>`}>It was removed, or never was.<//>`;
+  return html`<${Heading} title=${name} /><${Empty} title=${`There is no team ${name}`} act=${html`<a class="act primary" href="#/">All teams</a>`}>It was removed, or never existed.<//>`;
 }
 
 function Team({ team: { name, project, lead, living, needs, error } }) {

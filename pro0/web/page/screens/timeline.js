@@ -30,7 +30,7 @@ export function Timeline() {
       <${Choice} label="What" value=${kind} options=${options(all.map(group), "everything")} onChange=${(event) => setKind(event.target.value)} />
       <span class="soft" role="status">${many(fitting.length, "event")}</span>
     </div>
-    ${!fitting.length && html`<${Empty} title="Nothing like that happened">Of the newest ${all.length} events.<//>`}
+    ${!fitting.length && html`<${Empty} title="No event matches">These are the newest ${all.length} events.<//>`}
     <ol class="timeline">${fitting.slice(0, shown).map((event, at) => html`<${Line} key=${event.id} event=${event} before=${fitting[at - 1]} />`)}</ol>
     ${fitting.length > shown && html`<button type="button" class="act" onClick=${() => setShown(shown + SHOWN)}>Show more</button>`}`;
 }

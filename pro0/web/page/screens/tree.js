@@ -26,7 +26,7 @@ export function Tree() {
       <label class="check"><input type="checkbox" checked=${hidden} onChange=${(event) => setHidden(event.target.checked)} /> Hide closed ones</label>
       <span class="soft" role="status">${many(shown.size, "task")}</span>
     </div>
-    ${shown.size ? html`<${Branch} of="" shown=${shown} />` : html`<${Empty} title=${words || hidden ? "None is like that" : "No tasks yet"}>${!words && "Make one, or let the lead agent make them."}<//>`}
+    ${shown.size ? html`<${Branch} of="" shown=${shown} />` : html`<${Empty} title=${words || hidden ? "No task matches" : "No tasks yet"}>${!words && "Make one, or let the lead agent make them."}<//>`}
   <//>`;
 }
 

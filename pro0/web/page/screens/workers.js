@@ -29,13 +29,13 @@ export function Workers() {
 function Worker({ worker }) {
   const own = team.value;
   const { task, stage, agent_id: name } = worker;
-  const kill = () => confirmed(`End ${name}?`, `${task.title} is given up, and its session is ended at once.`, "End it", () =>
+  const kill = () => confirmed(`End ${name}?`, `${task.title} counts as failed, and its session is ended at once.`, "End it", () =>
     attempt(() => own.call("worker.kill", { name }), `${name} is being ended`));
   return html`<li class="card stack">
     <div class="row between"><h2><a href=${place("tree", task.id)}>${task.title}</a></h2><${State} word=${stage} /></div>
     <p class="row wrap small soft"><span>${task.id}</span><a href=${place("member", name)}>${name}</a>${stage === "in line" && html`<span>place ${worker.place}</span>`}${task.branch && html`<code>${task.branch}</code>`}</p>
     <div class="row wrap">
-      ${task.branch && OVER.includes(stage) && html`<${Act} label="Merge" look="primary" run=${() => own.call("worker.merge", { name })} done=${`what ${name} left is merged`} />
+      ${task.branch && OVER.includes(stage) && html`<${Act} label="Merge" look="primary" run=${() => own.call("worker.merge", { name })} done=${`the work of ${name} is merged`} />
         <${Act} label="Would it conflict?" run=${() => own.call("worker.predict", { name })} done=${(files) => (files.length ? `a merge would conflict in ${files.join(", ")}` : "a merge would not conflict")} />`}
       ${!OVER.includes(stage) && html`<button type="button" class="act danger" onClick=${kill}>End it</button>`}
     </div>
