@@ -151,9 +151,9 @@ class Conversation:
         if self._version not in BATCHING:
             why = f"an array of messages is not part of MCP {self._version or STATELESS[-1]}"
         elif not 0 < len(messages) <= BATCH_LIMIT:
-            why = f"an array holds 1 to {BATCH_LIMIT} messages"
+            why = f"an array must hold 1 to {BATCH_LIMIT} messages"
         elif any(isinstance(message, dict) and message.get("method") == "initialize" for message in messages):
-            why = "initialize comes alone"
+            why = "initialize must be sent alone, not in an array"
         if why:
             self._send(failed(None, Fault(INVALID_REQUEST, why)))
             return
@@ -171,13 +171,13 @@ class Conversation:
                 if method is None and ("result" in message or "error" in message):
                     answer(None)  # nothing was ever asked of the client
                     return
-                raise Fault(INVALID_REQUEST, "a method is a string")
+                raise Fault(INVALID_REQUEST, "method must be a string")
             params = message.get("params", {})
             if "id" not in message:
                 self._notice(method, params)
                 answer(None)
             elif key is None:
-                raise Fault(INVALID_REQUEST, "an id is a string or a whole number")
+                raise Fault(INVALID_REQUEST, "id must be a string or a whole number")
             else:
                 self._request(key, method, params, answer)
         except Fault as fault:
@@ -198,7 +198,7 @@ class Conversation:
 
     def _request(self, key: Key, method: str, params: object, answer: Answer) -> None:
         if not isinstance(params, dict):
-            raise Fault(INVALID_PARAMS, "params is an object")
+            raise Fault(INVALID_PARAMS, "params must be an object")
         stateless = self._is_stateless(method, params)
         if method == "tools/call":
             self._call(key, params, answer, stateless=stateless)
@@ -239,7 +239,7 @@ class Conversation:
     def _initialize(self, params: dict[str, object]) -> dict[str, JSON]:
         requested = params.get("protocolVersion")
         if not isinstance(requested, str):
-            raise Fault(INVALID_PARAMS, "protocolVersion is a string")
+            raise Fault(INVALID_PARAMS, "protocolVersion must be a string")
         self._version = requested if requested in HANDSHAKE else HANDSHAKE[-1]
         return {
             "protocolVersion": encode(self._version),
@@ -250,16 +250,16 @@ class Conversation:
 
     def _tools(self, params: dict[str, object]) -> dict[str, JSON]:
         if params.get("cursor") is not None:
-            raise Fault(INVALID_PARAMS, "there is one page of tools: no cursor was given out")
+            raise Fault(INVALID_PARAMS, "there is only one page of tools, and no cursor")
         self.listed = True
         return {"tools": self._listing.tools}
 
     def _call(self, key: Key, params: dict[str, object], answer: Answer, *, stateless: bool) -> None:
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, dict | None):
-            raise Fault(INVALID_PARAMS, "a call has a name, and arguments, which are an object")
+            raise Fault(INVALID_PARAMS, "a call needs a name; its arguments must be an object")
         if key in self._calls:
-            raise Fault(INVALID_REQUEST, f"the request {encode(key)} is under way already")
+            raise Fault(INVALID_REQUEST, f"the request {encode(key)} is already under way")
         if len(self._calls) >= CALL_LIMIT:
             raise Fault(INTERNAL_ERROR, f"{CALL_LIMIT} calls are under way: wait for one of them")
         call = self._calls[key] = Call(key, name, arguments or {}, answer, stateless=stateless)

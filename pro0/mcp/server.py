@@ -39,7 +39,7 @@ def serve(elsewhere: Elsewhere | None = None, tools: Collection[str] = (), tells
     make once the tools have been sent to the client.
     """
     if os.isatty(0):
-        sys.stderr.write("pro0: an agent is to speak to this, in lines of JSON; pro0 mcp --help says how to add it\n")
+        sys.stderr.write("pro0: this is for agents, which send it lines of JSON; pro0 mcp --help says how to add it\n")
     try:
         listed = listing(MEMBER, tools) if elsewhere else listing(kind_of_caller())
     except Pro0Error as error:
@@ -125,7 +125,7 @@ class Server:
         try:
             self._calls().submit(call)
         except RuntimeError as error:  # the system has no thread left; the next call asks for one again
-            self._done(call, Fault(INTERNAL_ERROR, f"no thread is free for it ({error}): call again"))
+            self._done(call, Fault(INTERNAL_ERROR, f"no thread is free for this call ({error}): try again"))
 
     def _later(self, act: Callable[[], None]) -> None:
         if self._running:

@@ -292,7 +292,7 @@ def test_a_teammate_that_is_started_without_its_task_is_named_in_the_error(home:
         (home / "config.yaml").write_text("hooks: {TaskCreated: 'echo describe it >&2; exit 2'}")
         refused = server.call("spawn_teammate", name="w1", task="look around")
         error = refused["structuredContent"]["error"]
-        assert (code(refused), "w1 is started, but its task is not made: " in error["message"]) == (
+        assert (code(refused), "w1 has started, but its task was not created: " in error["message"]) == (
             "blocked_by_hook",
             True,
         )

@@ -219,7 +219,7 @@ def test_a_call_for_which_the_system_has_no_thread_ends_no_server(
     lines = [json.dumps(message).encode() + b"\n" for message in (call, cancel)]
     server.say(b"".join(lines if is_cancelled else lines[:1]))
     if not is_cancelled:
-        said = "no thread is free for it (can't start new thread): call again"
+        said = "no thread is free for this call (can't start new thread): try again"
         assert server.hear()["error"] == {"code": -32603, "message": said}
     assert server.call("list_tasks")["structuredContent"]["error"]["code"] == "no_team"
 

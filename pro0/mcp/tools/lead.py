@@ -31,20 +31,22 @@ TITLE = 100
 @tool("member.spawn", LEADS, waits=True)
 def spawn_teammate(
     tool_context: ToolContext,
-    name: Annotated[str, Meta(description="What it is called; an ended teammate of that name is started again.")],
-    category: Annotated[str, Meta(description="Its role id.")] = "",
-    task: Annotated[str, Meta(description="What it should do first; it becomes a task reserved for it.")] = "",
-    todo_id: Annotated[str | None, Meta(description="The id of a task that is there, to be reserved for it.")] = None,
-    agent: Annotated[str | None, Meta(description="The agent program; without it the same as yours, or shell.")] = None,
-    model: Annotated[str, Meta(description="The model, in the words of that program.")] = "",
-    effort: Annotated[str, Meta(description="How much the model should think, in the words of that program.")] = "",
-    prompt: Annotated[str, Meta(description="What it is told at its start, besides how the team works.")] = "",
+    name: Annotated[str, Meta(description="Its name; an ended teammate of that name is started again.")],
+    category: Annotated[str, Meta(description="The id of its role.")] = "",
+    task: Annotated[str, Meta(description="The text of its first task, which is created and reserved for it.")] = "",
+    todo_id: Annotated[str | None, Meta(description="The id of an existing task to reserve for it.")] = None,
+    agent: Annotated[
+        str | None, Meta(description="The agent program; by default the same as yours, else shell.")
+    ] = None,
+    model: Annotated[str, Meta(description="The model, as the agent program names it.")] = "",
+    effort: Annotated[str, Meta(description="The reasoning effort, as the agent program names it.")] = "",
+    prompt: Annotated[str, Meta(description="Instructions at its start, added to those on how the team works.")] = "",
     plan: Annotated[bool, Meta(description="Whether it must have a plan approved before it changes anything.")] = False,
 ) -> views.MemberView:
     """Start a teammate in a session of its own, and wait until it is up. It takes ready tasks by itself."""
     context = tool_context.context
     if task.strip() and todo_id:
-        raise BadInput("a task or a todo_id, not both")
+        raise BadInput("give task or todo_id, not both")
     draft_task = _first_task(task.strip()) if task.strip() else None
     if draft_task:
         require_makeable(context, draft_task)
@@ -73,8 +75,8 @@ def spawn_teammate(
 def shutdown_teammate(
     tool_context: ToolContext,
     teammate_name: TeammateName,
-    reason: Annotated[str, Meta(description="What it is told.")] = "",
-    force: Annotated[bool, Meta(description="End it even if it has not agreed in a minute.")] = False,
+    reason: Annotated[str, Meta(description="The reason to give to the teammate.")] = "",
+    force: Annotated[bool, Meta(description="End it even if it has not agreed within a minute.")] = False,
 ) -> views.MemberView:
     """Ask a teammate to shut down, and wait a while for its end.
 
@@ -86,7 +88,7 @@ def shutdown_teammate(
     return _view(context, seat)
 
 
-PlanId = Annotated[str, Meta(description="The id of the plan that you have read, so that no later one is meant.")]
+PlanId = Annotated[str, Meta(description="The id of the plan that you have read; refused if a later plan exists.")]
 
 
 @tool("plan.approve", LEADS)
@@ -100,7 +102,7 @@ def reject_plan(
     tool_context: ToolContext,
     teammate_name: TeammateName,
     plan_id: PlanId,
-    feedback: Annotated[str, Meta(description="What is wrong with it.")],
+    feedback: Annotated[str, Meta(description="What is wrong with the plan.")],
 ) -> views.MemberView:
     """Reject the plan of a teammate, which then hands in another, if the person lets you decide on plans."""
     return _view(
@@ -121,8 +123,8 @@ def _reserved(context: Context, seat: Seat, draft: Draft | None, todo_id: str | 
             return tasks.create(context, [replace(draft, assignee=seat.agent_id)])
         return [tasks.assign(context, todo_id, seat.agent_id)] if todo_id else []
     except Pro0Error as error:
-        step = f"{todo_id} is not reserved for it" if todo_id else "its task is not made"
-        error.message = f"{seat.agent_id} is started, but {step}: {error.message}"
+        step = f"{todo_id} was not reserved for it" if todo_id else "its task was not created"
+        error.message = f"{seat.agent_id} has started, but {step}: {error.message}"
         tool_names = "assign_task" if todo_id else "create_task, then assign_task"
         error.hint = "; ".join(filter(None, (error.hint, f"do not start it again, but give it a task: {tool_names}")))
         raise

@@ -18,7 +18,7 @@ Text = Annotated[str, Meta(description="The text of the message.")]
 @tool("message.send", LEADS)
 def message_teammate(
     tool_context: ToolContext,
-    teammate_name: Annotated[str, Meta(description="A teammate's name or id; or human, the person.")],
+    teammate_name: Annotated[str, Meta(description="A teammate's name or id, or human for the person.")],
     message: Text,
     in_reply_to: Answered = None,
 ) -> views.Sent:
@@ -29,7 +29,9 @@ def message_teammate(
 @tool("message.send", TEAMMATES)
 def message(
     tool_context: ToolContext,
-    to: Annotated[str, Meta(description="A member's name or id; lead for who leads the team, human for the person.")],
+    to: Annotated[
+        str, Meta(description="A member's name or id; lead for whoever leads the team, human for the person.")
+    ],
     content: Text,
     in_reply_to: Answered = None,
 ) -> views.Sent:
@@ -72,7 +74,7 @@ def submit_plan(
 ) -> views.Answered:
     """Hand in your plan, if you may change nothing before a plan is approved. Then end your turn."""
     plan_approval.submit(tool_context.context, plan)
-    return views.Answered(answered="handed in: you are told the verdict")
+    return views.Answered(answered="handed in: you will be told the verdict")
 
 
 def _send(tool_context: ToolContext, to: str, content: str, in_reply_to: str | None) -> views.Sent:

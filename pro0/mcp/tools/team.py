@@ -23,8 +23,8 @@ OUTSIDE = frozenset({Who.OUTSIDE})
 @tool("team.lead", OUTSIDE, waits=True)
 def create_team(
     tool_context: ToolContext,
-    name: Annotated[str, Meta(description="1 to 48 of a-z, 0-9 and '-'.")],
-    mode: Annotated[Mode | None, Meta(description="Where teammates are shown; else as the settings say.")] = None,
+    name: Annotated[str, Meta(description="Its name: 1 to 48 characters of a-z, 0-9 and '-'.")],
+    mode: Annotated[Mode | None, Meta(description="Where teammates are shown; by default as in the settings.")] = None,
 ) -> views.TeamView:
     """Make a team for the project you are in, or resume one that you led before, and lead it from now on."""
     with tool_context.leading:
@@ -36,8 +36,8 @@ def create_team(
 @tool("team.stop", LEADS, waits=True, ends=True)
 def stop_team(
     tool_context: ToolContext,
-    reason: Annotated[str, Meta(description="What the members are told.")] = "",
-    force: Annotated[bool, Meta(description="End who has not agreed in a minute.")] = False,
+    reason: Annotated[str, Meta(description="The reason to give to the members.")] = "",
+    force: Annotated[bool, Meta(description="End members that have not agreed within a minute.")] = False,
 ) -> views.TeamView:
     """Ask everybody in the team to shut down; you are asked too, if you have a session in it.
 
@@ -102,7 +102,7 @@ def _taken_or_made(tool_context: ToolContext, name: str, mode: Mode | None) -> C
 
     if tool_context.team:
         raise Refused(
-            f"this agent leads {tool_context.team} already", code=ErrorCode.CONFLICT, hint="call cleanup_team first"
+            f"this agent already leads {tool_context.team}", code=ErrorCode.CONFLICT, hint="call cleanup_team first"
         )
     ids.team_name(name)
     tool_context.store.check()

@@ -17,7 +17,7 @@ from pro0.rules.views import ticket_status
 COMMENTS = 100
 """The most remarks in one answer; the newest ones are in it."""
 
-Board = Annotated[str | None, Meta(description="The task's id; without it the task above your own, else your own.")]
+Board = Annotated[str | None, Meta(description="The task's id; by default your task's parent, else your own task.")]
 
 
 Awaited = Literal["review", "work", "approval", "input", "content", "escalation", "checkpoint"]
@@ -41,7 +41,7 @@ def task_get(tool_context: ToolContext, task_id: TaskId) -> views.TaskDetail:
 
 @tool("task.remarks", EVERYBODY, names=both("comment_list"))
 def task_comment_list(tool_context: ToolContext, task_id: Board = None) -> views.CommentsView:
-    """List what was said about a task, oldest first. Read the comments of the task above your own before you begin."""
+    """List what was said about a task, oldest first. Before you begin, read the comments of your task's parent."""
     id = tool_context.shared_task(task_id)
     comments = [_comment_view(remark) for remark in tasks.remarks(tool_context.context, id)]
     return views.CommentsView(task_id=id, comments=comments[-COMMENTS:], left_out=max(0, len(comments) - COMMENTS))
@@ -52,10 +52,10 @@ def task_create(
     tool_context: ToolContext,
     title: Annotated[str, Meta(description="One line.")],
     description: Annotated[str, Meta(description="What to do, for somebody who has read nothing else.")],
-    priority: Annotated[int | None, Meta(description="Lower goes first, 0 is the highest.")] = None,
+    priority: Annotated[int | None, Meta(description="Lower numbers go first; by default after its siblings.")] = None,
     role_id: Role = None,
 ) -> views.TaskLine:
-    """Add a subtask to the task that your session is for, or a task to the team's list if it is for none."""
+    """Add a subtask to your session's task, or a task to the team's list if your session has none."""
     draft = Draft(title=title, description=description, parent=tool_context.task, priority=priority, role=role_id)
     [task] = tasks.create(tool_context.context, [draft], last=True)
     return _line(tool_context, task.id)
@@ -72,7 +72,7 @@ def role_list(tool_context: ToolContext) -> views.RolesView:
 def task_mark_done(
     tool_context: ToolContext,
     task_id: OwnTask = None,
-    result: Annotated[str, Meta(description="What came of it.")] = "",
+    result: Annotated[str, Meta(description="The result of the work.")] = "",
 ) -> views.TaskLine:
     """Mark your own task as done."""
     return _line(tool_context, tasks.complete(tool_context.context, tool_context.own_task(task_id), result).id)
@@ -93,7 +93,9 @@ def task_request_review(
     tool_context: ToolContext,
     reason: Annotated[str, Meta(description="What the person should decide or look at.")],
     task_id: OwnTask = None,
-    awaiting: Annotated[Awaited | None, Meta(description="What you need; an answer by default in a tree.")] = None,
+    awaiting: Annotated[
+        Awaited | None, Meta(description="What you need; by default an answer in a tree, else a review.")
+    ] = None,
 ) -> views.TaskLine:
     """Hand your own task to a person, when only they can decide how it goes on. Stop working on it then."""
     id = tool_context.own_task(task_id)
@@ -107,7 +109,7 @@ def task_comment_create(
     content: Annotated[str, Meta(description="What others should know.")],
     task_id: Board = None,
 ) -> views.CommentsView:
-    """Add a comment where others look for it: to the task above your own, or to the one you name."""
+    """Add a comment where others look for it: to your task's parent, or to the task you name."""
     id = tool_context.shared_task(task_id)
     comment = tasks.comment(tool_context.context, id, content)
     remark = Remark(comment.at, comment.author, comment.text, task=comment.author_task, role=comment.author_role)

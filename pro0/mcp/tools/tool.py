@@ -18,7 +18,9 @@ TEAMMATES = frozenset({Who.MEMBER})
 EVERYBODY = LEADS | TEAMMATES
 
 TaskId = Annotated[str, msgspec.Meta(description="The task's id, such as task-7.")]
-OwnTask = Annotated[str | None, msgspec.Meta(description="The id of a task you claimed; not needed if it is only one.")]
+OwnTask = Annotated[
+    str | None, msgspec.Meta(description="The id of a task you claimed; not needed if it is your only one.")
+]
 
 
 class Tool(msgspec.Struct, frozen=True):

@@ -15,14 +15,16 @@ from pro0.ops.team.needs import beyond_all
 Which = Literal["open", "all", "pending", "in_progress", "done", "completed", "failed", "cancelled"]
 Gates = Literal["approval", "review", "content"]
 Role = Annotated[str | None, Meta(description="The id of the role that should do it.")]
-Limit = Annotated[int, Meta(ge=1, le=200, description="How many at most.")]
+Limit = Annotated[int, Meta(ge=1, le=200, description="How many to return at most.")]
 Names = Annotated[list[str], Meta(description="Ids of tasks that must be completed first.")]
 
 
 @tool("task.list", EVERYBODY)
 def list_tasks(
     tool_context: ToolContext,
-    status: Annotated[Which, Meta(description="Only those; open is all that are not over.")] = "open",
+    status: Annotated[
+        Which, Meta(description="Only tasks with this status; open: pending, in_progress or done.")
+    ] = "open",
     limit: Limit = 50,
 ) -> views.TaskPage:
     """List the team's tasks: who has each of them, and why a waiting one is not ready."""
@@ -53,7 +55,7 @@ def claim_task(tool_context: ToolContext, task_id: TaskId) -> views.TaskDetail:
 def complete_task(
     tool_context: ToolContext,
     task_id: TaskId,
-    result: Annotated[str, Meta(description="What came of it, in a few sentences.")],
+    result: Annotated[str, Meta(description="The result of the work, in a few sentences.")],
 ) -> views.TaskLine:
     """Finish a task that you have claimed; tasks that wait for it become ready."""
     return _line(tool_context, tasks.complete(tool_context.context, task_id, result).id)
@@ -75,11 +77,11 @@ def create_task(
     title: Annotated[str, Meta(description="One line.")],
     description: Annotated[str, Meta(description="What to do, for somebody who has read nothing else.")] = "",
     dependencies: Names = [],  # noqa: B006 - never changed
-    priority: Annotated[int | None, Meta(description="Lower goes first; without it, after its siblings.")] = None,
-    assignee: Annotated[str | None, Meta(description="A teammate it is reserved for; else anybody's.")] = None,
+    priority: Annotated[int | None, Meta(description="Lower numbers go first; by default after its siblings.")] = None,
+    assignee: Annotated[str | None, Meta(description="The teammate to reserve it for; by default none.")] = None,
     parent: Annotated[str | None, Meta(description="The id of the task it is a part of.")] = None,
     acceptance: Annotated[str, Meta(description="How to tell that it is done.")] = "",
-    run: Annotated[str | None, Meta(description="A command for a shell member; a person must agree.")] = None,
+    run: Annotated[str | None, Meta(description="A command for a shell member to run; a person must agree.")] = None,
     role_id: Role = None,
     requires: Annotated[Gates | None, Meta(description="What a person must give before it is complete.")] = None,
     labels: Annotated[list[str], Meta(description="Words to find it by.")] = [],  # noqa: B006
@@ -106,7 +108,9 @@ def create_task(
 def assign_task(
     tool_context: ToolContext,
     task_id: TaskId,
-    teammate_name: Annotated[str | None, Meta(description="Who; without it the reservation is dropped.")] = None,
+    teammate_name: Annotated[
+        str | None, Meta(description="The teammate; without one, the reservation is removed.")
+    ] = None,
 ) -> views.TaskLine:
     """Reserve a pending task for one teammate, which is told so."""
     return _doable(tool_context, tasks.assign(tool_context.context, task_id, teammate_name))
@@ -121,8 +125,8 @@ def update_task(
     acceptance: str | None = None,
     priority: int | None = None,
     add_dependencies: Names = [],  # noqa: B006 - never changed
-    drop_dependencies: Annotated[list[str], Meta(description="Ids it need not wait for.")] = [],  # noqa: B006
-    labels: Annotated[list[str] | None, Meta(description="All of its labels.")] = None,
+    drop_dependencies: Annotated[list[str], Meta(description="Tasks that it no longer depends on.")] = [],  # noqa: B006
+    labels: Annotated[list[str] | None, Meta(description="Its new labels, which replace the old ones.")] = None,
 ) -> views.TaskLine:
     """Change what a task says, its priority, or what it depends on. A parameter that is left out changes nothing.
 
@@ -144,7 +148,7 @@ def update_task(
 def retry_task(
     tool_context: ToolContext,
     task_id: TaskId,
-    reason: Annotated[str, Meta(description="What should be done otherwise.")] = "",
+    reason: Annotated[str, Meta(description="What to do differently this time.")] = "",
 ) -> views.TaskLine:
     """Make a failed task pending again, for somebody to take."""
     return _line(tool_context, gates.retry(tool_context.context, task_id, reason).id)
@@ -154,7 +158,7 @@ def retry_task(
 def cancel_task(
     tool_context: ToolContext,
     task_id: TaskId,
-    reason: Annotated[str, Meta(description="Why, for who works on it.")] = "",
+    reason: Annotated[str, Meta(description="Why, for whoever works on it.")] = "",
 ) -> views.TaskLine:
     """Cancel a task and its open subtasks; whoever works on one is told."""
     return _line(tool_context, tasks.cancel(tool_context.context, task_id, reason).id)

@@ -19,9 +19,9 @@ WorkerName = Annotated[str, Meta(description="The worker's name, or the id of it
 @tool("worker.delegate", LEADS, waits=True)
 def delegate_tasks(
     tool_context: ToolContext,
-    tasks: Annotated[list[str], Meta(description="What to do, a text for each worker: it knows nothing else.")],
-    agent: Annotated[str | None, Meta(description="The agent program; without it the usual one for tasks.")] = None,
-    shared: Annotated[bool, Meta(description="Work in the project's checkout, not in a worktree each.")] = False,
+    tasks: Annotated[list[str], Meta(description="What to do: one text for each worker, which knows nothing else.")],
+    agent: Annotated[str | None, Meta(description="The agent program; by default the usual one for tasks.")] = None,
+    shared: Annotated[bool, Meta(description="Work in the project's checkout, not in worktrees.")] = False,
 ) -> views.WorkersView:
     """Give each task to a worker: a new session in a new git worktree. It ends when its task is over.
 
