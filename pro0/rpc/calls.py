@@ -92,7 +92,7 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
         params = dict(zip(names, params, strict=False))
     assert isinstance(params, dict)
     if unknown := next((name for name in params if name not in names), None):
-        raise BadInput(f"{method.name}: there is no {visible(unknown[:100])!r}", hint=_WHICH)
+        raise BadInput(f"{method.name}: there is no parameter {visible(unknown[:100])!r}", hint=_WHICH)
     if not is_text(params):
         raise BadInput(f"{method.name}: a text is not valid Unicode", code=ErrorCode.INVALID_TEXT, hint="pass UTF-8")
     try:

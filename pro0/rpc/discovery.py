@@ -78,13 +78,13 @@ def _parameter(name: str, schema: Schema, required: list[str], rpc_names: dict[s
 def _notification(topic: str, schemas: dict[str, Schema]) -> dict[str, object]:
     method = METHODS[f"{topic}.subscribe"]
     params = _schema(CHANGES[topic][0], method, schemas)
-    return {"name": f"{topic}.changed", "summary": "Tell one change of the list.", "params": params}
+    return {"name": f"{topic}.changed", "summary": "Report one change of the list.", "params": params}
 
 
 def _progress(schemas: dict[str, Schema]) -> dict[str, object]:
     params, components = schema_of(CallProgress, _TEMPLATE)
     schemas |= components
-    return {"name": PROGRESS, "summary": f"Tell how far a call is that has a {TOKEN}.", "params": params}
+    return {"name": PROGRESS, "summary": f"Report the progress of a call that has a {TOKEN}.", "params": params}
 
 
 def _schema(kind: Any, method: Method, schemas: dict[str, Schema]) -> Schema:

@@ -17,7 +17,7 @@ from pro0.terminals import address
 def client_at(connection: socket.socket, team: TeamStore, lists: Lists) -> RpcClient:
     """Return the client of a connection; raises Refused when its process is another user's or cannot be seen."""
     if address.peer(connection) != os.geteuid():
-        raise Refused("this socket is another user's", code=ErrorCode.NOT_ALLOWED)
+        raise Refused("this socket belongs to another user", code=ErrorCode.NOT_ALLOWED)
     process = table.entry(address.peer_process(connection))
     if process is None:
         raise _unseen()
@@ -30,5 +30,5 @@ def client_at(connection: socket.socket, team: TeamStore, lists: Lists) -> RpcCl
 
 
 def _unseen() -> Refused:
-    error_text = "the process that connected is gone, or in a namespace of its own"
+    error_text = "the process that connected has ended, or is in another namespace"
     return Refused(error_text, code=ErrorCode.IDENTITY_UNPROVEN, hint="stay connected, and run where the lead runs")

@@ -42,7 +42,7 @@ def taken(params: object) -> tuple[Token | None, object]:
     try:
         token = convert(params[TOKEN], cast("type[Token]", Token))
     except (msgspec.ValidationError, RecursionError):
-        raise BadInput(f"{TOKEN} is a whole number, or a text of at most {ID_LIMIT} letters") from None
+        raise BadInput(f"{TOKEN} must be a whole number, or a string of at most {ID_LIMIT} characters") from None
     return token, {name: value for name, value in params.items() if name != TOKEN}
 
 

@@ -77,7 +77,7 @@ class RpcConversation:
 
     def _receive_many(self, messages: list[object]) -> None:
         if not 0 < len(messages) <= BATCH_LIMIT:
-            self._send(failed(None, Fault(INVALID_REQUEST, f"a batch holds 1 to {BATCH_LIMIT} messages")))
+            self._send(failed(None, Fault(INVALID_REQUEST, f"a batch must hold 1 to {BATCH_LIMIT} messages")))
             return
         batch = Batch(len(messages), self._send)
         for message in messages:
@@ -119,14 +119,14 @@ def is_notice(line: bytes) -> bool:
 def _parts(message: object) -> tuple[str, object]:
     """Return method and params of a message; raises Fault for one that is no request."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        raise Fault(INVALID_REQUEST, 'a message is an object with "jsonrpc": "2.0"')
+        raise Fault(INVALID_REQUEST, 'a message must be an object with "jsonrpc": "2.0"')
     method, params = message.get("method"), message.get("params", {})
     if not isinstance(method, str):
-        raise Fault(INVALID_REQUEST, "a method is a text")
+        raise Fault(INVALID_REQUEST, "method must be a string")
     if "id" in message and not _is_key(message["id"]):
-        raise Fault(INVALID_REQUEST, f"an id is a number, null, or a text of at most {ID_LIMIT} letters")
+        raise Fault(INVALID_REQUEST, f"id must be a number, null, or a string of at most {ID_LIMIT} characters")
     if not isinstance(params, dict | list):
-        raise Fault(INVALID_REQUEST, "params is an object or an array")
+        raise Fault(INVALID_REQUEST, "params must be an object or an array")
     return method, params
 
 

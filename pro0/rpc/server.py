@@ -178,7 +178,7 @@ class RpcServer:
                 raise Refused(f"{CONNECTIONS} clients are connected", code=ErrorCode.TOO_MANY, hint="close one of them")
             self._connections[connection] = RpcConnection(connection, client_at(connection, self._team, self._lists))
         except (Pro0Error, OSError) as error:
-            refusal = error if isinstance(error, Pro0Error) else Pro0Error(f"nothing is known of you: {error}")
+            refusal = error if isinstance(error, Pro0Error) else Pro0Error(f"your process is not identified: {error}")
             self._turn_away(connection, failed(None, fault(refusal)))
 
     def _turn_away(self, connection: socket.socket, response: JSON) -> None:

@@ -113,7 +113,7 @@ class _Carried:
                 headed = True
                 line = self._source.readline(PIECE)
             if headed and not (size.isdigit() and len(size) <= DIGITS):
-                error_text = f"a message has no {HEADER.decode()} that is a number, so where it ends is not known"
+                error_text = f"a message has no numeric {HEADER.decode()}, so its end is not known"
                 self.fault = BadInput(error_text, hint="send Content-Length: N, an empty line, N bytes")
                 yield HEADER + b"\n"  # no JSON: the lead answers it with a parse error
                 return

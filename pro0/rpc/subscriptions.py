@@ -28,8 +28,8 @@ LIMIT = 16
 """The most subscriptions of one client."""
 _BEGAN = re.compile(r"([0-9a-f-]{36})\.([0-9]{1,18})\.[0-9a-f]{8}")
 """The id of a subscription: the name of its list, the number of the change after which it began, and a random part."""
-LostId = Annotated[str, Meta(description="The id of a subscription whose connection was lost, to go on with it.")]
-LastSeq = Annotated[int, Meta(ge=0, le=2**53, description="The last seq heard of it.")]
+LostId = Annotated[str, Meta(description="The id of a subscription whose connection was lost, to resume it.")]
+LastSeq = Annotated[int, Meta(ge=0, le=2**53, description="The last seq received from that subscription.")]
 TASKS, TICKETS, MEMBERS, NEEDS = "task.list", "ticket.list", "member.list", "need.list"
 MESSAGES, EVENTS, COSTS, CHAT = "message.list", "event.list", "cost.list", "session.chat"
 
@@ -240,7 +240,7 @@ class Subscriptions:
     def remove(self, id: str, topic: str) -> None:
         """End a subscription; raises NotFound."""
         if id not in self._by_id or self._by_id[id].topic != topic:
-            raise NotFound(f"there is no subscription {id[:50]!r}", hint="it is over already, or another client's")
+            raise NotFound(f"there is no subscription {id[:50]!r}", hint="it has ended, or belongs to another client")
         del self._by_id[id]
 
     def changes(self) -> list[tuple[str, ListChange]]:

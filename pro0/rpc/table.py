@@ -7,24 +7,24 @@ from pro0.rpc.methods import chats, feeds, members, roles, tickets, work
 
 FAMILIES = (tickets, roles, members, work, feeds, chats)
 NOT_SERVED = {
-    "message.fate": "it is about a message that was just sent: pro0 message send",
-    "message.take_back": "it is for a server whose client never took its answer in",
-    "permission.ask": "it is the agent's own hook's",
-    "permission.settle": "it is the agent's own hook's",
-    "role.list": "it is agent.role.list",
+    "message.fate": "it is for a message that was just sent: pro0 send",
+    "message.take_back": "it is for an MCP server whose client never read its answer",
+    "permission.ask": "only the agent's own hook calls it",
+    "permission.settle": "only the agent's own hook calls it",
+    "role.list": "served as agent.role.list",
     "session.show": "session.list has it; its chat: session.chat.subscribe",
-    "run.stop": "it is the runner's own",
-    "task.comment": "it is task.comment.create",
-    "task.count": "it is the runner's own",
+    "run.stop": "only a run calls it",
+    "task.comment": "served as task.comment.create",
+    "task.count": "only a run calls it",
     "task.import": "it reads files: pro0 task import",
-    "task.remarks": "it is task.comment.list",
-    "task.take": "it is the runner's own; task.ready and task.claim do the same",
-    "task.watch": "it is task.list.subscribe",
-    "team.cleanup": "it ends the lead that serves: pro0 team cleanup",
+    "task.remarks": "served as task.comment.list",
+    "task.take": "it is for runs; task.ready and task.claim do the same",
+    "task.watch": "served as task.list.subscribe",
+    "team.cleanup": "it ends the lead that serves the methods: pro0 team cleanup",
     "team.lead": "an agent outside any team has no team's socket: pro0 mcp",
     "team.repair": "it is for a team that nobody leads: pro0 doctor",
     "team.resume": "it is for a team that nobody leads: pro0 team resume",
-    "worker.delegate": "it reads settings: pro0 worker delegate",
+    "worker.delegate": "it reads settings: pro0 delegate",
 }
 """The operations that are not served under their own names, and why."""
 

@@ -113,7 +113,7 @@ class GrantView(RpcView, frozen=True, kw_only=True):
 
 
 class Nothing(RpcView, frozen=True, kw_only=True):
-    """An empty result: it was done."""
+    """An empty result: the call succeeded."""
 
 
 def task_view(task: Task) -> TaskView:

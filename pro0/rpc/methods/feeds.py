@@ -16,7 +16,7 @@ from pro0.rpc.method import method
 from pro0.rpc.subscriptions import LastSeq, Latest, LostId, Values
 from pro0.rpc.views import Nothing, RpcView
 
-Seen = Annotated[dict[str, int], Meta(description="Mailbox → the seq of the newest message in it that was shown.")]
+Seen = Annotated[dict[str, int], Meta(description="For each mailbox, the seq of its newest message that was shown.")]
 
 
 class MessageSnapshot(RpcView, frozen=True, kw_only=True):

@@ -18,11 +18,12 @@ from pro0.rules.tasks.answers import Remark
 from pro0.rules.tasks.board import list_order
 
 TaskId = Annotated[str, Meta(description="The task's id, such as task-7.")]
-RoleId = Annotated[str | None, Meta(description="The role that should do it, null for nobody in particular.")]
+RoleId = Annotated[str | None, Meta(description="The id of the role that should do it, null for any.")]
 Names = Annotated[list[str], Meta(description="Ids of tasks that must be completed first.")]
+Dropped = Annotated[list[str], Meta(description="Ids of tasks it no longer depends on.")]
 Required = Literal["approval", "review", "content"]
-TimeLimit = Annotated[float, Meta(description="The limit of the command in seconds; 0 removes it.")]
-Labels = Annotated[tuple[str, ...], Meta(description="Words to find it by, all of them.")]
+TimeLimit = Annotated[float, Meta(description="The time limit of the command in seconds; 0 removes it.")]
+Labels = Annotated[tuple[str, ...], Meta(description="All of its labels: words to find it by.")]
 
 
 class Session(RpcView, frozen=True, kw_only=True):
@@ -51,7 +52,7 @@ def create(
     description: str,
     role_id: RoleId,
     parent_id: str | None = None,
-    priority: Annotated[int | None, Meta(description="Lower goes first; without it, after its siblings.")] = None,
+    priority: Annotated[int | None, Meta(description="Lower numbers go first; by default after its siblings.")] = None,
     dependencies: Names = [],  # noqa: B006 - never changed
     assignee: str | None = None,
     acceptance: str = "",
@@ -95,11 +96,13 @@ def update(
     role_id: str | None = None,
     acceptance: str | None = None,
     add_dependencies: Names = [],  # noqa: B006 - never changed
-    drop_dependencies: Names = [],  # noqa: B006 - never changed
+    drop_dependencies: Dropped = [],  # noqa: B006 - never changed
     run: str | None = None,
     timeout: TimeLimit | None = None,
     labels: Labels | None = None,
-    requires: Annotated[Required | Literal[""] | None, Meta(description="An empty one removes it.")] = None,
+    requires: Annotated[
+        Required | Literal[""] | None, Meta(description="The gate before its completion; empty for none.")
+    ] = None,
 ) -> TaskView:
     """Change what a task says, its priority, or what it depends on. A parameter that is left out changes nothing."""
     changes = Changes(
@@ -138,7 +141,7 @@ def resolve(
     client: RpcClient,
     task_id: TaskId,
     action: Literal["retry", "continue", "close"],
-    feedback: Annotated[str, Meta(description="What its session or its next one is told.")] = "",
+    feedback: Annotated[str, Meta(description="Text for its session, or for its next one.")] = "",
 ) -> TaskView:
     """Decide on a task that failed or waits for a person: retry it, continue it in its session, or close it."""
     act = {"retry": gates.retry, "continue": gates.go_on, "close": gates.close}[action]

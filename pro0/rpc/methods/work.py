@@ -19,7 +19,7 @@ from pro0.rpc.views import RpcView
 
 PATCH_LIMIT = 1 << 20
 """The most bytes of a patch that are shown."""
-Lines = Annotated[int, Meta(ge=1, le=10_000, description="How many lines, at most: the last.")]
+Lines = Annotated[int, Meta(ge=1, le=10_000, description="How many of the last lines, at most.")]
 Worker = Annotated[str, Meta(description="A member, a worker, or a task whose session did the work.")]
 
 
