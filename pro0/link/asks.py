@@ -45,10 +45,10 @@ BACK = 10.0
 """Seconds for the askers there to ask again, once the link is back."""
 REMEMBERED, KEPT = 256, 16 << 20
 """The most answers kept for askers who were cut off, and the most characters that these may have printed."""
-LATER = "hint: ask again after a while"
+LATER = "hint: try again after a while"
 """The hint when too many commands run already; it is no refusal, since the command may succeed later."""
-OF_OURS = "hint: this is a fault of pro0; look whether it was done before you ask again"
-FORGOTTEN = "pro0: it was done; what it has printed is not kept any longer\n"
+OF_OURS = "hint: this is a fault of pro0; check whether it was done before you try again"
+FORGOTTEN = "pro0: it was done; its output is no longer kept\n"
 NAMED = 100
 """Characters of a refused command that the refusal names."""
 
@@ -155,7 +155,7 @@ class Asks:
             threading.Thread(target=self._do, args=(request,), daemon=True).start()
         except RuntimeError:
             self._requests.remove(request)
-            return "the system at home starts no more threads"
+            return "the team's machine cannot start another thread"
         return ""
 
     def _do(self, request: CommandRequest) -> None:
@@ -198,10 +198,10 @@ class Asks:
         kind = (request.waits, request.asks_permission)
         count = sum((earlier.waits, earlier.asks_permission) == kind for earlier in self._requests)
         if request.asks_permission:
-            return f"{PERMISSIONS_AT_ONCE} requests wait already" if count >= PERMISSIONS_AT_ONCE else ""
+            return f"{PERMISSIONS_AT_ONCE} requests are already waiting" if count >= PERMISSIONS_AT_ONCE else ""
         if request.waits:
-            return f"{WAIT_AT_ONCE} commands wait already" if count >= WAIT_AT_ONCE else ""
-        return f"{AT_ONCE} commands are being done already" if count >= AT_ONCE else ""
+            return f"{WAIT_AT_ONCE} commands are already waiting" if count >= WAIT_AT_ONCE else ""
+        return f"{AT_ONCE} commands are already running" if count >= AT_ONCE else ""
 
 
 def refusal(words: list[str]) -> str:
@@ -210,15 +210,15 @@ def refusal(words: list[str]) -> str:
         return ""
     if words[:2] == ["mcp", "--call"]:
         known_tool = len(words) == 3 and words[2] in TOOLS_FOR_OTHERS
-        return "" if known_tool else f"the tool {' '.join(words[2:])[:NAMED]} is not there for another machine"
+        return "" if known_tool else f"the tool {' '.join(words[2:])[:NAMED]} is not available from another machine"
     subcommands = DONE_FOR_OTHERS.get(words[0]) if words else None
     if subcommands is None or (subcommands and (len(words) < 2 or words[1] not in subcommands.split())):
         named = " ".join(words[:2])[:NAMED]
-        return f"`pro0 {named}` is not done from another machine; ask for it at home: pro0 send lead TEXT"
+        return f"`pro0 {named}` cannot be run from another machine; ask for it: pro0 send lead TEXT"
     if any("\0" in word for word in words):
-        return "a word holds a NUL"
+        return "an argument holds a NUL"
     if any(word.startswith(TOO_LONG) for word in words):
-        return f"{TOO_LONG} does not work from another machine; ask again after a while"
+        return f"{TOO_LONG} does not work from another machine; call it again after a while"
     return ""
 
 

@@ -22,7 +22,7 @@ LOOK = 0.5
 """Seconds between two looks whether the answer is still wanted."""
 SILENT = 5.0
 """Seconds until the command says that it waits."""
-CONFINED = "a sandbox keeps this command from its team; run it again outside of the sandbox"
+CONFINED = "a sandbox keeps this command from reaching its team; run it again outside the sandbox"
 OVER = "it is over"
 INPUT = 1 << 20
 """The most bytes of stdin."""
@@ -66,7 +66,7 @@ def ask_home(
     id = os.urandom(16).hex()
     message = protocol.packed(ASK, {"id": id, "words": words, "input": given})
     if len(message) > ASK_LIMIT:  # nobody would take it, so it would be sent again and again
-        use(too_long := _as_refused(f"a command of more than {ASK_LIMIT} bytes does not reach the team"))
+        use(too_long := _as_refused(f"a command of more than {ASK_LIMIT} bytes is too long"))
         return too_long
     began, told = time.monotonic(), False
     while True:
@@ -86,7 +86,7 @@ def ask_home(
             return over
         if not told and time.monotonic() - began > SILENT:
             told = True
-            _say("home is out of reach; this waits until it is back")
+            _say("the team's machine is out of reach; this command waits until it is back")
         time.sleep(AGAIN)
 
 
@@ -122,7 +122,7 @@ def _print(answer: Answer) -> bool:
     except BrokenPipeError:
         return False
     except OSError as error:
-        _say(f"what it has to say cannot be written: {error.strerror}")
+        _say(f"the output cannot be written: {error.strerror}")
         return False
     return True
 

@@ -211,7 +211,7 @@ class Doing:
                 ) as process:
                     return _ended(process, request)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            return CommandEnd(1, "", f"pro0: it was not done to its end: {error}\n")
+            return CommandEnd(1, "", f"pro0: the command did not finish: {error}\n")
 
 
 def without_wait(words: list[str]) -> tuple[list[str], float | None]:
@@ -246,7 +246,7 @@ def _ended(process: "subprocess.Popen[bytes]", request: CommandRequest) -> Comma
         try:
             out, errors = process.communicate(timeout=LOOK)
             if len(out) + len(errors) > LIMIT:
-                return CommandEnd(1, "", f"pro0: it was done, and {TOO_MUCH}\n")
+                return CommandEnd(1, "", f"pro0: the command was done, but {TOO_MUCH}\n")
             return CommandEnd(process.returncode, _text(out), _text(errors))
         except subprocess.TimeoutExpired as late:
             if len(late.output or b"") + len(late.stderr or b"") > LIMIT:

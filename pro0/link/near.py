@@ -104,10 +104,10 @@ class Link:
             return
         try:
             if tunnel.stream.clogged and not (ready or room):
-                raise Misfit(f"it has taken nothing for {TAKES:g} s")
+                raise Misfit(f"it has accepted no data for {TAKES:g} s")
             self._exchange(tunnel, ready, room)
             if time.monotonic() >= self._speaks_by:
-                raise Misfit(f"its pro0 has said nothing for {SILENT if self._greeted else GREETS:g} s")
+                raise Misfit(f"its pro0 has sent nothing for {SILENT if self._greeted else GREETS:g} s")
         except StreamEnd as gone:
             self._lose(tunnel, gone)
 

@@ -39,7 +39,7 @@ _PAUSE = 0.05
 NEVER = "it never came up"
 KILLED = "its guard there was killed"
 LOST = "its files there are gone"
-AWAY = "its files there are away while it runs; mount its home there, or end it: pro0 member shutdown"
+AWAY = "its files there are not mounted while it runs; mount its home there, or end it: pro0 member shutdown"
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

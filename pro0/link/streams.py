@@ -79,7 +79,7 @@ class Stream:
         except BlockingIOError:
             return []
         except protocol.Broken as error:
-            raise Misfit("it says what no pro0 says; does its shell print something at its start?") from error
+            raise Misfit("it sends what no pro0 sends; does its shell print something at its start?") from error
         except OSError as error:
             raise StreamEnd(str(error)) from error
         raise StreamEnd("closed")

@@ -106,7 +106,7 @@ class ShellAgent:
             if task.run or tasks.board(self._context).children(task.id):
                 self._complete(task, "")
             else:
-                tasks.fail(self._context, task.id, "it has no command, and the shell agent does nothing else")
+                tasks.fail(self._context, task.id, "it has no command, and the shell agent only runs commands")
         except (Refused, NotFound) as error:
             self._agent_output.say(error.message)
 

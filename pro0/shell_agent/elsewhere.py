@@ -52,7 +52,7 @@ class HomeCommands:
         answer = self._ask(words, given)
         if answer["code"] == 0:
             return str(answer["out"])
-        lines = str(answer.get("errors")).strip().splitlines() or ["home says nothing"]
+        lines = str(answer.get("errors")).strip().splitlines() or ["no answer from the team's machine"]
         try:
             refusal = json.loads(lines[-1])["error"]
         except (ValueError, KeyError, TypeError):

@@ -207,7 +207,7 @@ def test_its_tools_are_done_at_home(led: Team, build1: Machine) -> None:
     led("member", "spawn", "bob", "--host", "build1", "--", sys.executable, "client.py")
     [said] = led.until(lambda: led.mail("bob"), "it has called all")
     assert said.startswith(f"{len(TOOLS_FOR_OTHERS)} False ")
-    assert "the tool task_create is not there for another machine" in said
+    assert "the tool task_create is not available from another machine" in said
     assert led.tasks()["task-1"]["assignee"] == "bob"
     assert list(led.tasks()) == ["task-1"]
 

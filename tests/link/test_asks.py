@@ -172,7 +172,7 @@ def test_a_flood_of_asks_is_bounded(done: tuple[Asks, "queue.Queue[None]"]) -> N
     assert len(asks.answers()) == 1
     for number in range(3 * AT_ONCE):
         asks.take({"id": f"many-{number}", "words": ["team", "status"], "input": ""})
-    at_once = [answer for answer in asks.answers() if "being done already" in str(answer["errors"])]
+    at_once = [answer for answer in asks.answers() if "already running" in str(answer["errors"])]
     assert len(at_once) >= AT_ONCE
     got = len(at_once)
     while got < 3 * AT_ONCE:
@@ -232,7 +232,7 @@ def test_requests_for_permissions_have_a_number_of_their_own() -> None:
     assert not asks.answers()
     asks.take(permission("late"))
     [refused] = asks.answers()
-    assert (refused["id"], "requests wait already" in str(refused["errors"])) == ("late", True)
+    assert (refused["id"], "requests are already waiting" in str(refused["errors"])) == ("late", True)
     asks.gone("0")
     wait_until(lambda: "0" not in waiting(asks), STUCK, "there is room again")
     asks.take(permission("late"))
@@ -392,7 +392,7 @@ def test_a_flood_of_waits_is_bounded_and_keeps_no_other_command_waiting(
     while len(answers) < 3 * WAIT_AT_ONCE + 1:
         rings.get(timeout=STUCK)
         answers += asks.answers()
-    refused = [answer for answer in answers if "commands wait already" in str(answer["errors"])]
+    refused = [answer for answer in answers if "commands are already waiting" in str(answer["errors"])]
     assert len(refused) >= WAIT_AT_ONCE
     assert "other" not in [answer["id"] for answer in refused]
-    assert "being done already" not in str(answers)
+    assert "already running" not in str(answers)

@@ -95,7 +95,7 @@ def in_shell(folder: Path, line: str) -> "subprocess.CompletedProcess[str]":
     ("line", "code", "says"),
     [
         ("PRO0 task list | true", 1, ""),
-        ("PRO0 task list >/dev/full", 1, "pro0: what it has to say cannot be written: No space left on device\n"),
+        ("PRO0 task list >/dev/full", 1, "pro0: the output cannot be written: No space left on device\n"),
         ("PRO0 task list 2>/dev/full >/dev/full", 1, ""),
         ("PRO0 task list 2>&- >&-", 0, ""),
         ("PRO0 send bob - <&- >/dev/null", 0, ""),
@@ -122,7 +122,7 @@ def test_a_command_that_nobody_would_take_is_refused(answering: Answering, tmp_p
     """It would be told again and again, and wait for ever (behaviour 3.32)."""
     done = in_shell(tmp_path, "head -c 900000 /dev/zero | PRO0 send bob -")
     assert done.returncode == Refused.exit_code
-    assert done.stderr == f"pro0: a command of more than {ASK_LIMIT} bytes does not reach the team\n"
+    assert done.stderr == f"pro0: a command of more than {ASK_LIMIT} bytes is too long\n"
 
 
 def unmounted(folder: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_busy_home_ends_no_work_and_loses_no_outcome(there: Desk) -> None:
     type_line(there)
     wait_until((there.folder / "met").exists, PATIENCE, "a look meets a busy home")
     (there.folder / "go").touch()
-    there.shows("commands are being done already")
+    there.shows("commands are already running")
     for words in ("inbox", "task"):
         (there.folder / f"busy-{words}").unlink()
     assert there.settled(id).result == "it went on"
@@ -126,7 +126,7 @@ def test_an_answer_for_which_home_is_too_busy_is_given_later(there: Desk) -> Non
     (there.folder / "busy-shutdown").touch()
     there.ask_to_end()
     type_line(there)
-    there.shows("commands are being done already")
+    there.shows("commands are already running")
     (there.folder / "busy-shutdown").unlink()
     type_line(there)
     assert there.answer().approve
