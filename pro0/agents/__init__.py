@@ -66,7 +66,7 @@ def can_go_on(adapter: "Adapter", session_view: "SessionView", agent_id: str) ->
         where = f"{error.filename}: " if error.filename else ""
         raise EnvironmentMissing(
             f"its conversation cannot be read: {where}{error.strerror or error}",
-            hint=f"mend that and start it again, or begin anew: pro0 member restart {agent_id} --fresh",
+            hint=f"fix that and start it again, or begin a new conversation: pro0 member restart {agent_id} --fresh",
         ) from error
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def drawing_named(name: str) -> "Drawing":
     """Return the screen rules of that program; raises NotFound for an unknown one."""
     if name not in DRAWN:
-        raise NotFound(f"of {name!r} no screens are known", hint=f"one of {', '.join(DRAWN)}")
+        raise NotFound(f"no screens of {name!r} are known", hint=f"one of {', '.join(DRAWN)}")
     return cast("Drawing", loaded(DRAWN[name]))
 
 

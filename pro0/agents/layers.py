@@ -13,7 +13,7 @@ def parsed(text: str | bytes, where: str) -> Settings:
     try:
         return decode(text, Settings)
     except msgspec.MsgspecError as error:
-        raise BadInput(f"{where} is no JSON object: {error}", hint=f"mend {where}, or do without it") from error
+        raise BadInput(f"{where} is not a JSON object: {error}", hint=f"fix {where}, or remove it") from error
 
 
 def merged(below: Settings, above: Settings) -> Settings:

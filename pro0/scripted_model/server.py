@@ -175,7 +175,7 @@ class _Conversation(BaseHTTPRequestHandler):
 
     def _read(self, size: int) -> bytes:
         if size < 0:
-            raise ValueError(f"a length of {size}")
+            raise ValueError(f"a body cannot have the length {size}")
         sent = self.rfile.read(size)
         return sent if len(sent) == size else _hung_up()
 

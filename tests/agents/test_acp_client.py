@@ -114,7 +114,7 @@ def test_the_life_of_a_session(session: Session, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PRO0_AGENT_ID", "w1")
     session.run("say hello\ntool Read a file\ncost 0.25\nask\nsay bye")
     key = session.asks()
-    session.shows("waiting for leave: Run it")
+    session.shows("waiting for permission: Run it")
     assert (session.read(), session.drawn()) == (State.WAITING, State.WAITING)
     [new] = session.sent("session/new")
     [server] = new["mcpServers"]
@@ -263,7 +263,7 @@ def test_a_long_answer_is_shown_and_given_like_any(session: Session) -> None:
     """It names a whole command; to fit it into its row letter by letter would take hours."""
     session.run("ask-long 200000")
     key = session.asks()
-    session.shows("waiting for leave: Run it · 1 Always allow xxx")
+    session.shows("waiting for permission: Run it · 1 Always allow xxx")
     assert reply(session.view, key, answer(Choice.DENY))
     session.shows('"optionId": "no"')
 
@@ -276,7 +276,7 @@ def test_what_was_typed_before_a_question_is_no_answer_to_it(session: Session) -
     session.shows("› 1")
     assert deliver(session.view, "ask")
     key = session.asks()
-    session.shows("waiting for leave")
+    session.shows("waiting for permission")
     session.terminal.keys("Enter")
     session.shows("not taken as an answer")
     assert session.asks() == key
@@ -331,11 +331,11 @@ def test_a_session_is_gone_on_with_or_begun_anew(session: Session) -> None:
 
 HOSTILE = {
     "garbage": ('raw "npm notice"\nsay still here', "not understood: no message"),
-    "a stranger's news": ("foreign\nsay still here", "not ours"),
+    "a stranger's news": ("foreign\nsay still here", "about another session"),
     "news of a new kind": ("news goal_update\nsay still here", "not understood: goal_update"),
     "an answer to nothing": ('raw {"id": 99, "result": {}}\nsay still here', "which was not asked"),
     "files": ("read\nsay still here", "pro0 does not offer fs/read_text_file"),
-    "an id twice": ("ask-again", "an id that cannot be"),
+    "an id twice": ("ask-again", "an invalid id"),
     "a flood": ("flood 20000\nsay still here", "line 19999"),
 }
 

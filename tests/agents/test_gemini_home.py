@@ -143,14 +143,14 @@ def test_settings_that_cannot_be_read_are_not_lost(code: int, begun: Begun, pers
         with fault_at(None, fail_about(str(file), code), (call,)), pytest.raises(BadInput) as refused:
             begun(name=call)
         assert str(refused.value) == f"{file} cannot be read: {os.strerror(code)}"
-        assert refused.value.hint == f"make {file} readable, or do without it"
+        assert refused.value.hint == f"make {file} readable, or move it away"
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])
 def test_settings_that_are_no_file_are_not_lost(kind: str, begun: Begun, person: Path) -> None:
     file = person / ".gemini" / "settings.json"
     file.mkdir() if kind == "folder" else os.mkfifo(file)
-    with pytest.raises(BadInput, match=r"settings\.json is no regular file"):
+    with pytest.raises(BadInput, match=r"settings\.json is not a regular file"):
         begun()
 
 

@@ -198,8 +198,8 @@ def test_what_is_not_known_is_unknown_and_exits_1(pro0: Pro0, text: str) -> None
     ("words", "code", "said"),
     [
         (["claude"], 2, "give --screen FILE"),
-        (["nobody", "--title", "x"], 3, "no screens are known"),
-        (["shell", "--title", "x"], 3, "no screens are known"),
+        (["nobody", "--title", "x"], 3, "no screens of 'nobody' are known"),
+        (["shell", "--title", "x"], 3, "no screens of 'shell' are known"),
         (["claude", "--screen", "not-there"], 3, "there is no file not-there"),
         (["claude", "--screen", "."], 2, "cannot be read"),
     ],

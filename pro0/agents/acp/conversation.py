@@ -92,9 +92,9 @@ class AcpConversation:
     def prompt(self, sender: Sender, text: str) -> None:
         """Begin a turn with a prompt, now or after the present turn."""
         if dropped := self._waiting.add(sender, text):
-            self._show(Drawn("note", f"no room for what waits longest: {shortened(dropped)}"))
+            self._show(Drawn("note", f"too many prompts wait; this one was dropped: {shortened(dropped)}"))
         if self.turning:
-            self._show(Drawn("note", "this goes to it when its turn is over"))
+            self._show(Drawn("note", "the agent gets this when its turn ends"))
         self._next_turn()
 
     def answer(self, key: str, choice: Choice, said: str = "", *, elsewhere: bool = True) -> bool:
@@ -159,7 +159,7 @@ class AcpConversation:
         elif isinstance(message.id, msgspec.UnsetType):
             self._notified(message)
         elif message.id is None or self.leaves.of(id=message.id):
-            self._is_strange(message.method, "an id that cannot be")
+            self._is_strange(message.method, "an invalid id")
         else:
             self._requested(message, message.id)
 
@@ -176,7 +176,7 @@ class AcpConversation:
             if news.session_id == self._session:
                 self._news(news.update)
             elif self.opened:
-                self._is_strange(message.method, f"of {news.session_id}, which is not ours")
+                self._is_strange(message.method, f"about another session, {news.session_id}")
         elif message.method == "$/cancel_request":
             withdrawn = decode(message.params, messages.Cancelled)
             if leave := self.leaves.of(id=withdrawn.request_id):
@@ -192,18 +192,18 @@ class AcpConversation:
             return
         request = decode(message.params, messages.AskedLeave)
         if request.session_id != self._session or not isinstance(request.tool_call.get("toolCallId"), str):
-            raise ValueError("not of this session")
+            raise ValueError("about another session")
         if len(self.leaves.open) >= OPEN or not request.options:
-            self._send(messages.failure(id, messages.INVALID_PARAMS, "too many open requests, or none of the answers"))
+            self._send(messages.failure(id, messages.INVALID_PARAMS, "too many open requests, or no options"))
             return
         self._draw(self.leaves.ask(id, request.tool_call, request.options))
 
     def _news(self, update: msgspec.Raw) -> None:
         news = news_of(update)
         if news.kind not in messages.UPDATES:
-            self._is_strange(news.kind, "news that are not known")
+            self._is_strange(news.kind, "an update that is not known")
         for leave in self.leaves.tell(news.call) if news.call else ():
-            self._show(Drawn("note", "what it asks for has changed"))
+            self._show(Drawn("note", "its request has changed"))
             self._draw(leave)
         self._remember(news)
         for shown in news.shown:
@@ -257,7 +257,7 @@ class AcpConversation:
         if not self.opened or self.turning:
             return
         while self._waiting.drop_late():
-            self._show(Drawn("note", "its mail is read meanwhile"))
+            self._show(Drawn("note", "its mail has been read in the meantime"))
         if (next_prompt := self._waiting.take()) is None:
             return
         sender, text = next_prompt

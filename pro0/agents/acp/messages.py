@@ -26,7 +26,7 @@ STOPS: dict[str, str] = {
     "end_turn": "",
     "cancelled": "",
     "max_tokens": "its model ran out of tokens",
-    "max_turn_requests": "it asked its model as often as it may in one turn",
+    "max_turn_requests": "it reached the limit of model requests in one turn",
     "refusal": "its model refused to go on",
 }
 """Why a turn ended, each with the error that it means, empty for none."""

@@ -63,7 +63,7 @@ class AcpOpening:
     def _initialized(self, message: AcpMessage) -> None:
         agent = result_of(message, Initialized)
         if isinstance(agent, AcpFailure):
-            raise EnvironmentMissing(f"the agent does not begin: {agent.why}")
+            raise EnvironmentMissing(f"the agent cannot be initialized: {agent.why}")
         if agent.protocol_version != messages.VERSION:
             raise EnvironmentMissing(f"the agent speaks version {agent.protocol_version} of ACP, pro0 speaks 1")
         loads = agent.agent_capabilities.load_session
@@ -88,7 +88,7 @@ class AcpOpening:
         if isinstance(made, AcpFailure):
             if made.code == messages.AUTH_REQUIRED:
                 raise EnvironmentMissing(f"the agent wants you to log in first: {made.why}")
-            raise EnvironmentMissing(f"the agent opens no session: {made.why}")
+            raise EnvironmentMissing(f"the agent cannot open a session: {made.why}")
         self.session, self.is_open = made.session_id, True
         self._done(first)
 
@@ -100,7 +100,7 @@ class AcpOpening:
             self._open_new(self._setting.lost)
             return
         self.is_open = self.went_on = True
-        self._show(Drawn("note", "goes on where it was"))
+        self._show(Drawn("note", "resumed the earlier conversation"))
         self._done("")
 
 

@@ -207,7 +207,7 @@ def _server(words: tuple[str, ...]) -> dict[str, object]:
 def _in_words(report: BridgeReport, offered: str) -> str:
     """Return the state in the words for the person."""
     if offered:
-        return f"waiting for leave: {report.note} · {offered} · type a number"
+        return f"waiting for permission: {report.note} · {offered} · type a number"
     if report.error and report.state == "idle":
         return f"error: {report.error}"
     return {"working": "working · Esc stops it", "starting": "starting"}.get(str(report.state), str(report.state))

@@ -8,7 +8,12 @@ _FOOT = r"^── (?:starting|working|idle|error|waiting|unknown)\b"
 ACP_SCREENS = Drawing(
     frame=Frame(prompt=r"^›(?:\s|$)", foot=_FOOT, menu=r"(?!)", keys=r"(?!)"),
     rules=(
-        Rule(name="waiting", state=State.WAITING, foot=(r"^── waiting\b",), note=(r"^── waiting for leave: (.*?) · ",)),
+        Rule(
+            name="waiting",
+            state=State.WAITING,
+            foot=(r"^── waiting\b",),
+            note=(r"^── waiting for permission: (.*?) · ",),
+        ),
         Rule(name="typed", state=State.DRAFT, box=("typed",), foot=(_FOOT,)),
         Rule(name="starting", state=State.STARTING, box=("empty",), foot=(r"^── starting\b",)),
         Rule(name="working", state=State.WORKING, box=("empty",), foot=(r"^── working\b",)),

@@ -91,7 +91,7 @@ def _read(path: Path) -> layers.Settings:
     """Return the settings in a file; raises BadInput for an unreadable one, since it may set a sandbox."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise BadInput(f"{path} is no regular file", hint=f"make it one, or do without {path}")
+            raise BadInput(f"{path} is not a regular file", hint="replace it by a regular file, or remove it")
         text = head(path, LARGEST).decode(errors="replace")
     except _ABSENT:
         return {}
@@ -101,7 +101,7 @@ def _read(path: Path) -> layers.Settings:
 
 
 def _unreadable(path: Path, error: OSError) -> BadInput:
-    hint = f"make {path} readable, or do without it"
+    hint = f"make {path} readable, or move it away"
     return BadInput(f"{path} cannot be read: {error.strerror or error}", hint=hint)
 
 
