@@ -77,7 +77,7 @@ def _there(adapter: "Adapter") -> "Adapter":
     from pro0.agents.runner import usage  # reads a file at home, as for a runner
 
     def refused(_brief: "Brief") -> "Invocation":
-        raise EnvironmentMissing(f"the agent {adapter.name} cannot be on another machine")
+        raise EnvironmentMissing(f"the agent {adapter.name} cannot run on another machine")
 
     return replace(
         adapter,

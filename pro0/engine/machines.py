@@ -92,7 +92,7 @@ def _counts_as_gone(team: TeamStore, show: Show, *, force: bool) -> bool:
         return is_gone(team)
     except (Unwritable, KeepsNoTeam) as error:
         if not force:
-            error.hint = f"{error.hint}; is it gone for good: pro0 host leave {team.name} --force"
+            error.hint = f"{error.hint}; if it is gone for good: pro0 host leave {team.name} --force"
             raise
         _tell_that_it_stays(team, show, error)
         return True

@@ -198,7 +198,7 @@ def grown(guest: Path, elsewhere: Path) -> None:
 
 @pytest.mark.parametrize(
     ("work", "words"),
-    [(branched, "it keeps aside, with commits that are not home"), (grown, "it has the worktree")],
+    [(branched, "it keeps aside, with commits that were not brought home"), (grown, "it has the worktree")],
     ids=["branch", "worktree"],
 )
 def test_a_guests_repository_stays_for_what_else_it_holds(

@@ -230,7 +230,7 @@ def test_on_another_machine_a_conversation_goes_on_by_its_id_alone(name: str) ->
 @pytest.mark.parametrize("name", [name for name in NAMES if not adapter_named(name).elsewhere])
 def test_an_agent_that_needs_files_of_this_machine_is_started_on_no_other(name: str) -> None:
     seat = replace(brief(name).seat, host="build1")
-    with pytest.raises(EnvironmentMissing, match=f"{name} cannot be on another machine"):
+    with pytest.raises(EnvironmentMissing, match=f"{name} cannot run on another machine"):
         adapter_of(seat).call(brief_there(brief(name, seat=seat)))
 
 

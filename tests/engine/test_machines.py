@@ -490,7 +490,7 @@ def test_a_team_whose_database_is_gone_is_taken_away_by_force_alone(
     else:
         with pytest.raises(StoreError) as raised:
             machines.leave(Store(two.paths.home), two, human(two), quietly, force=False)
-        assert str(raised.value.hint).endswith("is it gone for good: pro0 host leave alpha --force")
+        assert str(raised.value.hint).endswith("if it is gone for good: pro0 host leave alpha --force")
     shown = list[str]()
     assert machines.leave(Store(two.paths.home), two, human(two), shown.append, force=True) == []
     with pytest.raises((StoreError, NotFound)) as raised_here:

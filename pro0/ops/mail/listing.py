@@ -18,7 +18,7 @@ LATEST = 1000
 """The most messages in a list: the newest ones."""
 LETTERS = 4000
 """The most characters of a message in a list; `message.show` returns all of them."""
-Number = Annotated[int, Meta(ge=1, le=LATEST, description="How many, at most: the newest.")]
+Number = Annotated[int, Meta(ge=1, le=LATEST, description="At most this many, the newest ones.")]
 
 
 class ListedMessage(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from", "in_reply_to": "inReplyTo"}):

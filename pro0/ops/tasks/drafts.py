@@ -105,7 +105,7 @@ def startable(draft: SeatDraft, mode: PermissionMode, path: str) -> None:
 
 
 def hostable(name: str, host: str, agent: str, definition: Definition | None, leads: bool = False) -> None:
-    """Raise BadInput for an agent that cannot be on another machine, such as one that needs files of this one."""
+    """Raise BadInput for an agent that cannot run on another machine, such as one that needs files of this one."""
     from pro0 import ssh  # late: a command about tasks reaches no machine
 
     ssh.host(host)

@@ -22,7 +22,7 @@ LATEST = 1000
 """The most events in a list: the newest ones."""
 LONGEST = 16 * 1024
 """The most bytes of an event whose detail is shown, unless the detail is nested too deep."""
-Number = Annotated[int, Meta(ge=1, le=LATEST, description="How many, at most: the newest.")]
+Number = Annotated[int, Meta(ge=1, le=LATEST, description="At most this many, the newest ones.")]
 
 
 class TeamEvent(msgspec.Struct, frozen=True, kw_only=True):

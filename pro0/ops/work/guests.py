@@ -49,7 +49,7 @@ def work_of(home: Path, repository: Path) -> str:
         refs = guest.left()
     except Pro0Error as error:
         return error.message
-    return f"it keeps {', '.join(refs)}, with commits that are not home" if refs else ""
+    return f"it keeps {', '.join(refs)}, with commits that were not brought home" if refs else ""
 
 
 def _reason_to_stay(repository: Path, tree: Path) -> str:

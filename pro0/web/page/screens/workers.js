@@ -19,7 +19,7 @@ export function Workers() {
   return html`<${Heading} title="Workers and runs" /><div class="stack sections">
     <section class="stack" aria-label="Workers"><h2>Workers</h2>
       ${workers === null && html`<p class="soft" role="status">One moment …</p>`}
-      ${workers?.length === 0 && html`<${Empty} title="No task is delegated">On the command line: <code>pro0 worker delegate</code><//>`}
+      ${workers?.length === 0 && html`<${Empty} title="No task is delegated">On the command line: <code>pro0 delegate</code><//>`}
       <ul class="cards">${workers?.map((worker) => html`<${Worker} key=${worker.task.id} worker=${worker} />`)}</ul></section>
     <section class="stack" aria-label="Runs"><h2>Runs</h2>
       ${runs.length ? html`<ul class="cards">${runs.map((run) => html`<li key=${run.agent_id} class="card row between"><a class="whole" href=${place("member", run.agent_id)}>${run.agent_id}</a><span class="soft small">${run.task}</span><${State} word=${run.state} /></li>`)}</ul>` : html`<${Empty} title="No run is under way">On the command line: <code>pro0 run</code><//>`}</section>
