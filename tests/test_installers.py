@@ -113,7 +113,7 @@ def test_it_is_installed_and_all_of_it_works(
     assert "pro0-team-start" in person.type("pro0 man team start")
     for shell in ("bash", "zsh", "fish"):
         assert "_PRO0_COMPLETE" in person.type(f"pro0 completion {shell}")
-    assert "12 of 12 held" in person.type("pro0 demo --mode headless")
+    assert "12 of 12 passed" in person.type("pro0 demo --mode headless")
     watched(person)
     refused = person.type("pro0 web --no-open; test $? = 6")
     [mend] = [line.removeprefix("hint: ") for line in refused.splitlines() if line.startswith("hint: ")]

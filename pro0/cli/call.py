@@ -153,15 +153,17 @@ def _known(error: Exception) -> Pro0Error:
     if isinstance(error, Pro0Error):
         return error
     if isinstance(error, FileNotFoundError) and _nowhere():
-        hint = "cd to one that is there, or cd . when it was made anew"
-        return EnvironmentMissing("the directory that you are in is gone", code=ErrorCode.NO_DIRECTORY, hint=hint)
-    hint = "this is a fault of pro0; PRO0_DEBUG=1 shows where"
+        hint = "cd to another one, or run cd . if it was created again"
+        return EnvironmentMissing(
+            "the current directory does not exist any more", code=ErrorCode.NO_DIRECTORY, hint=hint
+        )
+    hint = "this is a bug in pro0; PRO0_DEBUG=1 shows where"
     if os.environ.get("PRO0_DEBUG") == "1":
         import traceback
 
         traceback.print_exc()
         where = f" at {REPOSITORY}/issues" if REPOSITORY else ""
-        hint = f"this is a fault of pro0; please report the lines above{where}"
+        hint = f"this is a bug in pro0; please report the lines above{where}"
     return Pro0Error(f"internal error: {type(error).__name__}: {error}", code=ErrorCode.INTERNAL, hint=hint)
 
 

@@ -4,7 +4,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "team": ("pro0.cli.team:team", "Start, watch, stop and remove teams"),
     "member": ("pro0.cli.member:member", "Spawn, look at and end the members of a team"),
     "task": ("pro0.cli.task:task", "The shared task list"),
-    "verdict": ("pro0.cli.config.verdict:verdict", "How your verdicts are known for yours"),
+    "verdict": ("pro0.cli.config.verdict:verdict", "Protect your verdicts with a PIN"),
     "role": ("pro0.cli.role:role", "What agents are told to be: roles for tasks and members"),
     "run": ("pro0.cli.run.command:run", "Run an agent on one task after the other, never waiting for a person"),
     "delegate": ("pro0.cli.worker.delegate:delegate", "Give tasks to workers, each in a worktree of its own"),
@@ -23,16 +23,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("pro0.cli.config.settings:config", "Show the settings in force and where each comes from"),
     "host": ("pro0.cli.host:host", "Machines that share a team in a database"),
     "store": ("pro0.cli.store:store", "Where a team's documents are kept: files, or a database"),
-    "doctor": ("pro0.cli.doctor.command:doctor", "Check this machine and the store, and say how to mend what is wrong"),
-    "uninstall": ("pro0.cli.uninstall.command:uninstall", "List what pro0 put on this machine, and take it away"),
+    "doctor": ("pro0.cli.doctor.command:doctor", "Check this machine and the store, and say how to fix what is wrong"),
+    "uninstall": ("pro0.cli.uninstall.command:uninstall", "Remove all that pro0 put on this machine, except work"),
     "completion": ("pro0.cli.help.completion:completion", "Print the completion script of a shell"),
     "man": ("pro0.cli.help.man:man", "Show the manual page of a command"),
     "help": ("pro0.cli.help.helping:help_of", "Show the help of a command"),
     "demo": ("pro0.cli.demo.command:demo", "Watch a whole team at work, from start to cleanup"),
     "events": ("pro0.cli.team.logs:logs", "Show what happened in a team"),
-    "import": ("pro0.cli.task.importing:import_tasks", "Make tasks of the tickets of other programs"),
+    "import": ("pro0.cli.task.importing:import_tasks", "Make tasks from the tickets of other programs"),
     "hosted": ("pro0.cli.member.hosted:hosted", "Run a member for another machine; called by pro0 there"),
-    "lead": ("pro0.cli.lead:lead", "Be the lead of a team; started by the other commands"),
+    "lead": ("pro0.cli.lead:lead", "Run the lead of a team; started by the other commands"),
 }
 """For each command: "module:attribute", and its line in the help."""
 
@@ -42,7 +42,7 @@ GROUPS = {
     "Messages": ("send", "broadcast", "inbox"),
     "What members answer": ("plan", "shutdown"),
     "Other programs": ("mcp", "rpc"),
-    "Set up and mend": ("agent", "config", "verdict", "store", "host", "doctor", "completion", "uninstall"),
+    "Set up and repair": ("agent", "config", "verdict", "store", "host", "doctor", "completion", "uninstall"),
     "Learn": ("demo", "man"),
 }
 """The commands by subject, as the help shows them."""

@@ -37,7 +37,7 @@ team_option = click.option(
     shell_complete=team_names,
 )
 
-no_wait_option = click.option("--no-wait", is_flag=True, help="Only ask for it, and return at once.")
+no_wait_option = click.option("--no-wait", is_flag=True, help="Return at once, without waiting for the result.")
 
 
 def given(text: str) -> str:

@@ -5,10 +5,10 @@ import click
 
 @click.command(hidden=True)
 @click.argument("team")
-@click.option("--revived", is_flag=True, help="End without a word when there is a lead, or shall be none.")
+@click.option("--revived", is_flag=True, help="End silently if the team has a lead, or is not to have one.")
 @click.pass_context
 def lead(context: click.Context, team: str, revived: bool) -> None:
-    """Be the lead of a team; started by the other commands, not by a person.
+    """Run the lead of a team; started by the other commands, not by a person.
 
     \b
     Examples:

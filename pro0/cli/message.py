@@ -28,8 +28,10 @@ LOOK = 0.1
 @click.command()
 @click.argument("to", shell_complete=completing.receivers)
 @click.argument("text", metavar="TEXT|-")
-@click.option("--urgent", is_flag=True, help="Stop the turn of an agent that works, where it can be stopped.")
-@click.option("--wait", type=float, metavar="S", help="Wait up to so many seconds until it is read: exit 124 if not.")
+@click.option("--urgent", is_flag=True, help="Interrupt the turn of a working agent, if that is possible.")
+@click.option(
+    "--wait", type=float, metavar="S", help="Wait at most this many seconds until it is read; exit 124 if it is not."
+)
 @click.option("--reply-to", metavar="N|ID", help="Which message it answers: its number in your inbox, or its id.")
 @team_option
 @json_option
@@ -99,7 +101,9 @@ def broadcast(text: str, team: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--wait", type=float, metavar="S", help="Wait up to so many seconds for mail: exit 124 when none came.")
+@click.option(
+    "--wait", type=float, metavar="S", help="Wait at most this many seconds for mail; exit 124 if none comes."
+)
 @click.option("--ack", is_flag=True, help="In a member's session: mark as read at once, not with the next call.")
 @click.option("--all", "everything", is_flag=True, help="Every message you ever got, read or not; changes nothing.")
 @click.option("--sent", "written", is_flag=True, help="Every message you ever sent, and whether it was read.")
@@ -131,7 +135,7 @@ def inbox(
       pro0 inbox --with w1
     """
     if wait is not None and not wait >= 0:
-        raise BadInput(f"{wait:g} seconds is no time to wait", hint="0 or more")
+        raise BadInput(f"cannot wait {wait:g} seconds", hint="0 or more")
     chosen = [everything, written, correspondent is not None]
     if sum(chosen) + (wait is not None or ack) > 1:
         raise BadInput("--all, --sent, --with and waiting for new mail are different views", hint="choose one of them")

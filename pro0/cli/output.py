@@ -51,8 +51,8 @@ def write(text: str = "", *, end: str = "\n") -> None:
 
 def unprinted(error: OSError) -> Pro0Error:
     """Return the error for a result that cannot be printed: stdout may be a file on a full disk."""
-    text = f"what it has to say cannot be written to stdout: {error.strerror or error}"
-    return Pro0Error(text, code=ErrorCode.OUTPUT, hint="what it was to do may be done: look before you repeat it")
+    text = f"the output cannot be written to stdout: {error.strerror or error}"
+    return Pro0Error(text, code=ErrorCode.OUTPUT, hint="the command may have done its work: check before you repeat it")
 
 
 def say(text: str) -> None:

@@ -210,7 +210,7 @@ class Runner:
             except (Refused, NotFound) as error:
                 if error.code == ErrorCode.BLOCKED_BY_HOOK:
                     return error.message
-                self._teller.tell("note", f"not ours any more: {error.message}", task.id)
+                self._teller.tell("note", f"the task is no longer ours: {error.message}", task.id)
                 return ""
             except Pro0Error as error:
                 self._teller.once("note", error.message)

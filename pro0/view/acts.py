@@ -66,7 +66,7 @@ def answer_plan(context: Context, plan: str, text: str) -> str:
     """Approve a plan, named by its member and its id, if the person has confirmed with y."""
     name, _, id = plan.partition(" ")
     if not _yes(text):
-        return f"the plan of {name} waits on"
+        return f"the plan of {name} still waits"
     seat = plan_approval.approve(context, name, about=id)
     ensure_lead(context.team)
     return f"the plan of {seat.agent_id} is approved"
@@ -75,7 +75,7 @@ def answer_plan(context: Context, plan: str, text: str) -> str:
 def allow(context: Context, request: str, text: str) -> str:
     """Allow an agent's permission request, if the person has confirmed with y."""
     if not _yes(text):
-        return "the request waits on"
+        return "the request still waits"
     return _answered(context, request, Choice.ALLOW, "")
 
 
@@ -119,7 +119,7 @@ def assign(context: Context, task: str, text: str) -> str:
 
 def retry(context: Context, task: str, _text: str) -> str:
     """Have a failed task done again."""
-    return f"{task} is to be done again: {gates.retry(context, task).status.words}"
+    return f"{task} will be done again: {gates.retry(context, task).status.words}"
 
 
 def reopen(context: Context, task: str, _text: str) -> str:
@@ -131,7 +131,7 @@ def restart(context: Context, name: str, _text: str) -> str:
     """Start a new session of a member that has ended."""
     seat = members.restart(context, name, definitions=settings_to_hire(context).agents)
     ensure_lead(context.team)
-    return f"{seat.agent_id} is to start again"
+    return f"{seat.agent_id} will start again"
 
 
 def spawn(context: Context, _target: str, text: str) -> str:
@@ -142,7 +142,7 @@ def spawn(context: Context, _target: str, text: str) -> str:
     takeable(draft)
     (seat,) = members.spawn(context, [draft], settings.max_teammates)
     ensure_lead(context.team)
-    return f"{seat.agent_id} ({seat.agent}) is to start"
+    return f"{seat.agent_id} ({seat.agent}) will start"
 
 
 def seen(context: Context, trouble: str, _text: str) -> str:
@@ -153,7 +153,7 @@ def seen(context: Context, trouble: str, _text: str) -> str:
 def shutdown(context: Context, name: str, text: str) -> str:
     """Ask a member to shut down, if the person has confirmed with y."""
     if not _yes(text):
-        return f"{name} stays"
+        return f"{name} is not asked to shut down"
     seat = members.shutdown(context, name)
     ensure_lead(context.team)
     return f"{seat.agent_id} is asked to shut down"

@@ -254,7 +254,7 @@ class Viewer:
         if not pane.connection:
             self._say(f"{pane.name} has no terminal here")
         elif time.monotonic() > until:
-            self._say(f"{pane.name} is not interrupted: it took too long to see what it does; try again")
+            self._say(f"{pane.name} is not interrupted: reading its state took too long; try again")
         else:
             pane.type(key)
             self._say(f"{pane.name} is interrupted")

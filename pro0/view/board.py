@@ -35,9 +35,9 @@ HELP = (
     "  q                          leave; the team goes on: pro0 team attach",
     "Fields edit as in a shell: Ctrl+A E B F W U K Y, Alt+B F D; Tab for names.",
 )
-NO_ROOM = "no room to ask: Space shows all of it"
+NO_ROOM = "no room for the question: Space shows all of it"
 """The notice in place of a question too long for the terminal."""
-GONE = "the line that was chosen is gone: the key again is for this one"
+GONE = "the chosen line is gone: press the key again for this one"
 """The notice in place of an act, when another line has taken the place of the chosen one."""
 _PAGE = 3
 """Lines of the board outside its list: header, gap and footer."""

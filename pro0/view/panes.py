@@ -110,5 +110,5 @@ class Panes:
         end = (member.agent_id, member.since)
         if end not in self._recalled:
             self._recalled.add(end)
-            pane.nothing = f"the last screen of {pane.name} is looked for …"
+            pane.nothing = f"looking for the last screen of {pane.name} …"
             self._recall(pane)

@@ -94,7 +94,7 @@ def _detail(context: Context, need: Need) -> str:
         return permissions.show(context, need.request).input
     if need.kind is NeedKind.PLAN:
         gate = members.members(context).find(need.member).gate
-        return gate.text if gate and gate.id == need.request else f"{need.member} has another plan by now"
+        return gate.text if gate and gate.id == need.request else f"{need.member} has handed in another plan since"
     return need.why
 
 

@@ -112,4 +112,4 @@ class Scroll:
             if sought and sought in plain(self._rows[index]).casefold():
                 self._line = index
                 return
-        self._said = f"{self._sought!r} is nowhere"
+        self._said = f"{self._sought!r} is not found"

@@ -96,7 +96,7 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
     if item.need and kind is NeedKind.PLAN:
         plan = f"{item.member} {item.need.request}"  # the member may hand in another plan meanwhile
         if name == "r":
-            return Prompt("reject-plan", plan, f"reject the plan of {item.member}, since")
+            return Prompt("reject-plan", plan, f"reject the plan of {item.member}, because")
         return Prompt("approve-plan", plan, f"approve the plan of {item.member}? y or n", at_once=True)
     if name == "a" and item.need and kind in (NeedKind.HOOK, NeedKind.NOTICE, NeedKind.LOSSES):
         return ViewRequest("seen", item.need.command.rpartition(" ")[2])
@@ -110,14 +110,14 @@ def _answer(name: str, item: Item, task: Task | None) -> ViewRequest | Prompt:
     if name == "a" and item.member and item.part == "messages":
         return _to(item.member)
     if item.need:
-        return _say(f"what answers it: {item.need.command}")
+        return _say(f"answer it with: {item.need.command}")
     return _say("choose a task that waits for you: a approves and r rejects it")
 
 
 def _permission(name: str, need: Need) -> ViewRequest | Prompt:
     """Return the question about a permission request; a request too long for a line has to be read in full first."""
     if name == "r":
-        return Prompt("deny", need.request, f"refuse it to {need.member}, since")
+        return Prompt("deny", need.request, f"deny {need.member} this, because")
     if need.why.endswith(CUT):
         return _say(f"Space shows all of it; then: {need.command}")
     return Prompt("allow", need.request, f"allow {need.member} this: {need.why}? y or n", at_once=True)
@@ -150,6 +150,4 @@ def _say(text: str) -> ViewRequest:
 
 
 def _nobody(item: Item) -> str:
-    return {"messages": "no member wrote this", WAITS: "no member is kept by this"}.get(
-        item.part, "nobody has this task"
-    )
+    return {"messages": "no member wrote this", WAITS: "this is about no member"}.get(item.part, "nobody has this task")

@@ -104,7 +104,7 @@ def test_doctor_knows_which_agents_are_installed_and_well(pro0: Pro0, fake: Path
         checks = json.loads(pro0("doctor", "--json").out)["checks"]
         return next((check["state"], check["what"]) for check in checks if check["name"] == "agent fake")
 
-    assert said() == ("ok", "not installed, which only members that run it would need")
+    assert said() == ("ok", "not installed; only members that run it need it")
     path = program(fake, "echo 1.2.3")
     assert said() == ("ok", f"1.2.3, {path}")
     program(fake, "exit 1")
@@ -327,7 +327,7 @@ def test_a_screen_of_an_agent_of_the_settings_is_explained(pro0: Pro0, agent: st
 def test_an_agent_of_the_settings_without_screens_cannot_be_explained(pro0: Pro0) -> None:
     done = pro0("agent", "explain", "blind", "--title", "x")
     assert (done.code, done.out) == (3, "")
-    assert "of 'blind' no screens are known" in done.err
+    assert "no screens of 'blind' are known" in done.err
     assert "agents.blind.screens" in done.err
 
 

@@ -21,7 +21,7 @@ def test_a_stronger_source_is_named(pro0: Pro0, home: Path, monkeypatch: pytest.
     monkeypatch.setenv("PRO0_MAX_TEAMMATES", "5")
     called = pro0("config", "set", "maxTeammates", "20")
     assert called.out == "maxTeammates is 5 (PRO0_MAX_TEAMMATES)\n"
-    assert called.err == f"PRO0_MAX_TEAMMATES counts, whatever {home / 'config.yaml'} says\n"
+    assert called.err == f"PRO0_MAX_TEAMMATES has precedence over {home / 'config.yaml'}\n"
 
 
 def test_of_two_bad_values_each_can_be_mended(pro0: Pro0, home: Path) -> None:
@@ -31,7 +31,7 @@ def test_of_two_bad_values_each_can_be_mended(pro0: Pro0, home: Path) -> None:
     path.write_text("maxWorkers: x\nmaxTeammates: y\n")
     first = pro0("config", "set", "maxWorkers", "5")
     assert (first.code, first.out) == (0, f"{path} is changed: maxWorkers\n")
-    assert first.err.startswith("no setting counts yet: maxTeammates must be")
+    assert first.err.startswith("no setting takes effect yet: maxTeammates must be")
     assert pro0("config", "unset", "maxTeammates").out == "maxTeammates is 10 (default)\n"
     assert pro0("config", "get", "maxWorkers").out == "5\n"
 
@@ -44,7 +44,10 @@ def test_the_projects_file_is_named_with_an_option(pro0: Pro0, project: Path) ->
 def test_what_needs_the_persons_word_waits_for_it_there(pro0: Pro0, project: Path, scripts: None) -> None:
     called = pro0("config", "set", "permissionMode", "bypass", "--project")
     assert called.out == "permissionMode is ask (default)\n"
-    assert "permissionMode: not in force until you allow it: pro0 config trust --show" in called.err
+    assert (
+        "until you trust them, settings of this project have no effect: permissionMode: pro0 config trust --show"
+        in called.err
+    )
 
 
 def test_a_member_changes_no_settings(pro0: Pro0, home: Path, team: Context, monkeypatch: pytest.MonkeyPatch) -> None:

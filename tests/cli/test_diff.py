@@ -163,7 +163,7 @@ def test_a_pager_that_cannot_be_run_is_named(project: Path, cli: Cli) -> None:
     put(tree(cli, "w1"), "loose", "x\n" * 100_000)
     done = on_terminal("diff", "w1", environment={"GIT_PAGER": "no-such-pager -R"})
     assert done.returncode == 6
-    said = "pro0: the pager 'no-such-pager -R' cannot be run\nhint: without one: GIT_PAGER=cat pro0 diff w1\n"
+    said = "pro0: the pager 'no-such-pager -R' cannot be run\nhint: without a pager: GIT_PAGER=cat pro0 diff w1\n"
     assert done.stderr.decode().endswith(said)
 
 

@@ -406,7 +406,7 @@ def test_guards_of_a_home_that_is_gone(pro0: Pro0, home: Path, team: Context, tm
         [row] = said
         guards = f"pid {started[0].pid} guards a session of {place}, which is gone"
         assert row["what"] == f"{guards}, with pids {below[0]} below it"
-        assert row["mend"] == f"end it and all below it: kill {started[0].pid}"
+        assert row["mend"] == f"end it and all processes below it: kill {started[0].pid}"
     finally:
         for one, child in zip(started, below, strict=True):
             os.kill(child, signal.SIGKILL)
@@ -698,7 +698,7 @@ def test_a_hook_whose_program_is_missing_is_named(command: str, missing: str, pr
     home.mkdir(exist_ok=True)
     (home / "config.yaml").write_text(json.dumps({"hooks": {"TaskCompleted": command}}))
     found = [row for row in rows(pro0) if row["name"] == "hook TaskCompleted"]
-    assert [row["what"] for row in found] == ([f"{missing} is not there: {command}"] if missing else [])
+    assert [row["what"] for row in found] == ([f"{missing} is not found: {command}"] if missing else [])
 
 
 ELSEWHERE = "0f8b5f0e-5c2b-4d0e-9a43-1f2f4f3b7a10"

@@ -56,10 +56,14 @@ def test_a_machine_without_pro0_is_told_what_to_install(build1: Machine, pro0: P
     [
         ("echo 'pro0 0.0.1 (pip)'", "pro0", f"0.0.1 there, {__version__} here"),
         ("echo broken >&2; exit 1", "pro0", "not installed there: broken"),
-        (f"echo hello; echo 'pro0 {__version__} (x)'", "pro0", "its shell prints something before pro0 does: hello"),
-        (f"echo 'pro0 {__version__} (x)'", "doctor", "its pro0 does not say how it is"),
-        (f"echo 'pro0 {__version__} (x)'; echo '{{\"checks\": [7]}}'", "doctor", "its pro0 does not say how it is"),
-        (f"echo 'pro0 {__version__}'; yes '[' | head -n 99999", "doctor", "its pro0 does not say how it is"),
+        (f"echo hello; echo 'pro0 {__version__} (x)'", "pro0", "its shell prints something before pro0: hello"),
+        (f"echo 'pro0 {__version__} (x)'", "doctor", "its pro0 doctor gives no readable answer"),
+        (
+            f"echo 'pro0 {__version__} (x)'; echo '{{\"checks\": [7]}}'",
+            "doctor",
+            "its pro0 doctor gives no readable answer",
+        ),
+        (f"echo 'pro0 {__version__}'; yes '[' | head -n 99999", "doctor", "its pro0 doctor gives no readable answer"),
         (f"echo 'pro0 {'9' * 5000}'", "pro0", f"{'9' * 40} there, {__version__} here"),
     ],
 )

@@ -98,7 +98,7 @@ def test_an_interrupt_is_130_and_says_nothing(
 @pytest.mark.parametrize(
     ("what", "code", "said"),
     [
-        (KeyboardInterrupt(), 130, "w9 goes on starting: pro0 member show w9 -t alpha"),
+        (KeyboardInterrupt(), 130, "w9 is still starting: pro0 member show w9 -t alpha"),
         (EnvironmentMissing("w9 did not come up in 60 s", hint="look at it"), 6, "hint: look at it"),
     ],
 )
@@ -115,7 +115,7 @@ def test_the_task_of_a_member_that_is_not_waited_for_is_named(
     called = pro0("member", "spawn", "w9", "--task", "run the tests")
     assert called.code == code
     command = "pro0 task create 'run the tests' --assignee w9 -t alpha"
-    assert f"{said}; its task is not made; when it is there: {command}" in called.err
+    assert f"{said}; its task is not made; once it has started: {command}" in called.err
     assert pro0("task", "list").err == "no tasks\n"
 
 
@@ -159,7 +159,7 @@ def test_what_is_done_and_cannot_be_printed(team: Context, buffered: str) -> Non
             call, env=os.environ | {"PYTHONUNBUFFERED": buffered}, stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert done.returncode == 1
-    assert done.stderr.startswith("pro0: what it has to say cannot be written to stdout: No space left on device\n")
+    assert done.stderr.startswith("pro0: the output cannot be written to stdout: No space left on device\n")
     assert len(team.team.tasks.read().tasks) == 1
 
 

@@ -40,7 +40,7 @@ MISTAKES = {
     "task start 1 --agent runner": (2, "a runner is started by `pro0 run`", "pro0 run --help"),
     "send all hello": (3, "all is nobody's name", "pro0 broadcast TEXT"),
     "task update 3": (2, "there is nothing to change", "pro0 task update 3 --title TEXT"),
-    "delegate look": (6, "no agent that could do it is installed", "--agent shell --run"),
+    "delegate look": (6, "no agent for this work is installed", "--agent shell --run"),
 }
 """What is typed: exit code, what is wrong, and the next step."""
 
@@ -79,7 +79,7 @@ def test_a_run_names_the_agent_that_there_is(
     called = pro0("run")
     assert called.code == 6
     assert called.err.splitlines() == [
-        "pro0: claude, which pro0 run takes where no agent is named, is not installed",
+        "pro0: claude, the default agent of pro0 run, is not installed",
         "hint: pro0 run --agent codex",
     ]
 

@@ -14,7 +14,7 @@ from tests.cli.conftest import Pro0
         ("Engineer", True, ""),
         ("", False, ""),
         ("tester", False, ""),
-        ("enginer", False, "the role enginer of ada is only a word, there is no such role; did you mean engineer?\n"),
+        ("enginer", False, "there is no role enginer: ada gets only this word as its role; did you mean engineer?\n"),
     ],
 )
 def test_a_role_that_nearly_is_one_is_named(

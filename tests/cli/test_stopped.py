@@ -64,9 +64,9 @@ def test_attaching_says_how_there_would_be_something_to_see(stopped: Context) ->
 
 
 def test_who_stops_waiting_is_told_what_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(KeyboardInterrupt), going_on("alpha goes on stopping: pro0 team status -t alpha"):
+    with pytest.raises(KeyboardInterrupt), going_on("alpha is still stopping: pro0 team status -t alpha"):
         raise KeyboardInterrupt
-    assert capfd.readouterr().err == "\nalpha goes on stopping: pro0 team status -t alpha\n"
+    assert capfd.readouterr().err == "\nalpha is still stopping: pro0 team status -t alpha\n"
     with going_on("nothing"):
         pass
     assert capfd.readouterr().err == ""

@@ -82,8 +82,8 @@ def test_a_database_that_is_gone_is_named_and_given_up(pro0: Pro0, team: Context
     assert way in removed.err
     trash = next((team.team.paths.home / "teams").glob(".trash-alpha.*"))
     checked = pro0("doctor")
-    assert f"{trash} was made or removed only by half, with rows in {url}" in checked.out
-    assert "is the database gone for good: pro0 team cleanup alpha --force" in checked.out
+    assert f"{trash} was only half made or half removed, with rows in {url}" in checked.out
+    assert "if the database is gone for good: pro0 team cleanup alpha --force" in checked.out
     assert "does not exist" in pro0("doctor", "--repair").err
     again = pro0("team", "cleanup", "alpha")
     assert again.code == 5

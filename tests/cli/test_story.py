@@ -48,7 +48,7 @@ def test_a_team_works_and_goes(alpha: str, cli: Cli, home: Path, scripts: None) 
     assert "w1" in live.err
     stopped = cli("team", "stop", "--timeout", "30")
     assert stopped.code == 0, stopped
-    assert cli("team", "stop").out == "alpha is stopped already\n"
+    assert cli("team", "stop").out == "alpha is already stopped\n"
     resumed = cli("team", "resume")
     assert "started w1, test-runner" in resumed.out, resumed
     assert "runs already" in cli("team", "resume").out
@@ -92,7 +92,7 @@ def test_a_member_whose_task_is_refused_is_there_and_the_error_says_so(alpha: st
     (home / "config.yaml").write_text("hooks: {TaskCreated: 'echo not today >&2; exit 2'}")
     refused = cli("member", "spawn", "w9", "--task", "run the tests")
     assert refused.code == 4, refused
-    assert "w9 is there, but its task is not made: " in refused.err
+    assert "w9 is in the team, but its task is not made: " in refused.err
     assert "not today" in refused.err
     assert "pro0 task create 'run the tests' --assignee w9 -t alpha" in refused.err
     assert json.loads(cli("member", "show", "w9", "--json").out)["state"] == "idle"
@@ -105,7 +105,7 @@ def test_the_last_lines_of_a_member_come_first(alpha: str, cli: Cli) -> None:
         lambda: json.loads(cli("member", "show", "dies", "--json").out)["state"] in ("exited", "crashed"), 30, "it ends"
     )
     shown = cli("member", "show", "dies").out.splitlines()
-    assert shown[0] == "dies showed last:"
+    assert shown[0] == "the last lines of dies:"
     assert [row.strip() for row in shown[1:3]] == ["some words", "Traceback: boom"]
     assert "Traceback: boom" in json.loads(cli("member", "show", "dies", "--json").out)["lastLines"]
 

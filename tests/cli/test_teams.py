@@ -340,7 +340,7 @@ def test_a_start_of_which_nothing_lives_is_undone(pro0: Pro0, home: Path, monkey
     monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", fails)
     called = pro0("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell", "--task", "one")
     assert called.code == 6, called
-    assert "was taken away again" in called.err
+    assert "was removed again" in called.err
     assert called.err.splitlines()[-2:] == ["pro0: the lead of alpha ended at once", "hint: a hint"]
     assert not list(home.rglob("*alpha*"))
 

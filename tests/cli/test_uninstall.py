@@ -106,7 +106,7 @@ def test_all_is_listed_and_nothing_is_touched(used: Context, pro0: Pro0, home: P
 def test_all_is_taken_away_but_what_others_wrote(used: Context, pro0: Pro0, home: Path, person: Path) -> None:
     done = pro0("uninstall", "--yes")
     assert done.code == 0, done
-    assert done.out.endswith("pro0 is taken away, but for the program itself\n")
+    assert done.out.endswith("pro0 is removed, except the program itself\n")
     assert not home.exists()
     left = {str(path.relative_to(person)) for path in person.rglob("*") if path.is_file()}
     assert {".bashrc", ".claude.json"} <= left

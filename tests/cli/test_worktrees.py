@@ -149,7 +149,7 @@ def test_doctor_finds_what_is_left(pro0: Pro0, home: Path, project: Path) -> Non
     for place, branch in ((left / "w1", "teams/beta/w1"), (trees_of(home, "alpha", uid) / "w1", "x")):
         git(project, "worktree", "add", "-q", "-b", branch, str(place))
     (left / "w1" / "unsaved").write_text("mine\n")
-    assert f"{left} holds worktrees of a team that is not there" in pro0("doctor").out
+    assert f"{left} holds worktrees of a team that does not exist" in pro0("doctor").out
     repaired = pro0("doctor", "--repair").out
     assert f"{left} held worktrees of no team: removed them, kept teams/beta/w1" in " ".join(repaired.split())
     assert git(project, "show", "teams/beta/w1:unsaved") == "mine"

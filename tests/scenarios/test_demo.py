@@ -192,7 +192,7 @@ def test_it_holds_on_a_terminal_in_tmux(tmp_path: Path, user: Path, terminal: tu
     os.close(program)
     screen = "".join(read(person))
     assert process.wait(STUCK) == 0, screen
-    assert "12 of 12 held" in screen
+    assert "12 of 12 passed" in screen
     assert "tmux -S " in screen
     assert "Ctrl-C ends and removes it all" in screen
     assert ESCAPE in screen
@@ -296,7 +296,7 @@ def test_a_broken_step_is_named_and_leaves_nothing(tmp_path: Path, user: Path) -
     code, out = demo.end(120)
     assert code == 1, demo.said()
     assert "task-5, test words.py, failed: exit code 3" in out
-    assert "pro0: the demo did not hold: the story (it broke off at “Work for it”: task-5" in demo.said()
+    assert "pro0: checks of the demo failed: the story (it broke off at “Work for it”: task-5" in demo.said()
     demo.leaves_nothing()
 
 

@@ -162,7 +162,7 @@ def test_on_a_terminal_it_is_drawn_in_place(alone: Terminal) -> None:
     for number in (1, 2):
         alone.create(f"t{number}", "--parent", "1")
     drawn = alone.seen("run", "1")
-    assert "task-1: 2 of 2 tasks are over, cost unknown, so that --max-cost cannot hold" in drawn
+    assert "task-1: 2 of 2 tasks are over, cost unknown, so --max-cost has no effect" in drawn
     assert "\x1b[" in drawn
     other = alone.create("other", "--type", "epic")
     asked = alone.create("t3", "--parent", other, "--awaiting", "work")
@@ -223,7 +223,7 @@ def test_the_shell_agent_runs_the_commands_of_tasks(alone: Terminal) -> None:
 def test_what_cannot_be_run_is_said_before_anything_is_started(alone: Terminal) -> None:
     """AC-04, S001-159"""
     task = alone.create("t1", "--parent", "1")
-    assert "is no epic" in alone.pro0("run", task, "--", "true", code=2).err
+    assert "is not an epic" in alone.pro0("run", task, "--", "true", code=2).err
     assert "pro0 run task-1" in alone.pro0("run", task, "--", "true", code=2).err
     assert "there is no task-99" in alone.pro0("run", "99", "--", "true", code=3).err
     assert "no-such-program is not installed" in alone.pro0("run", "1", "--", "no-such-program", code=6).err

@@ -151,7 +151,7 @@ def test_a_verdict_counts_for_the_task_as_the_board_showed_it(keys: list[str], c
 
 
 def test_a_plan_waits_on_after_a_no(home: Path) -> None:
-    assert acts.answer_plan(human(make_team(home, "w1")), "w1 3f9a01c2be77", "n") == "the plan of w1 waits on"
+    assert acts.answer_plan(human(make_team(home, "w1")), "w1 3f9a01c2be77", "n") == "the plan of w1 still waits"
 
 
 def test_a_notice_stands_for_its_time_from_the_first_frame_that_shows_it() -> None:

@@ -18,7 +18,7 @@ def test_nothing_untrue_is_said_of_one_that_has_ended_while_its_screen_is_looked
     assert (asked, panes.shown.nothing) == ([], "w1 shows nothing yet")
     panes.meet(news(member("w1", State.CRASHED)))
     assert asked == [panes.shown]
-    assert panes.shown.nothing == "the last screen of w1 is looked for …"
+    assert panes.shown.nothing == "looking for the last screen of w1 …"
     asked[0].remember([])
     assert panes.shown.nothing == "w1 has shown nothing"
     asked[0].remember(["Traceback: boom"])

@@ -138,7 +138,7 @@ def test_a_permission_is_answered_on_the_board(
     team = make_team(home, "w1")
     permissions.ask(member(team, "w1"), ASKED)
     if act == "allow":
-        assert acts.ACTS[act](human(team), REQUEST, "n") == "the request waits on"
+        assert acts.ACTS[act](human(team), REQUEST, "n") == "the request still waits"
         assert permissions.list_requests(human(team))
 
     def take() -> None:

@@ -4,9 +4,9 @@ from pro0.cli.lazy import LazyGroup
 
 COMMANDS = {
     "list": ("pro0.cli.agent.look:list_agents", "List the agents that members can run"),
-    "install-skill": ("pro0.cli.agent.skill:install_skill", "Put the skill “work in a pro0 team” where agents look"),
-    "prove": ("pro0.cli.prove.command:prove", "Try out what pro0 relies on with the agents that are installed"),
-    "explain": ("pro0.cli.agent.look:explain", "Say which state a screen or a title of an agent means"),
+    "install-skill": ("pro0.cli.agent.skill:install_skill", "Install the skill “work in a pro0 team” for agents"),
+    "prove": ("pro0.cli.prove.command:prove", "Test what pro0 relies on in the installed agents"),
+    "explain": ("pro0.cli.agent.look:explain", "Say which state an agent's screen or title means"),
 }
 
 HELP = """Look at the programs that members can run.

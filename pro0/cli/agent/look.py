@@ -98,7 +98,7 @@ def _settings() -> Settings:
 @json_option
 @click.pass_context
 def explain(context: click.Context, agent: str, screen: str | None, title: str, as_json: bool) -> None:
-    """Say which state a screen or a title of an agent means, by which rule, and from which rows.
+    """Say which state an agent's screen or title means, by which rule, and from which rows.
 
     Exit 1 when the state is unknown: pro0 types nothing into such a pane. AGENT is an agent whose screens pro0 knows
     (claude, codex, gemini, opencode, pi, acp, aider, copilot, qwen), or one whose screens the settings define.
@@ -112,7 +112,9 @@ def explain(context: click.Context, agent: str, screen: str | None, title: str, 
       pro0 agent explain gemini --title "✋  Action Required (project)"
     """
     if screen is None and not title:
-        raise BadInput("what should be explained?", hint="give --screen FILE, or --title TEXT, or both")
+        raise BadInput(
+            "there is no screen and no title to explain", hint="give --screen FILE, or --title TEXT, or both"
+        )
     picture = Screen(title=title) if screen is None else screen_of(_captured(screen), title)
     evidence = screens.explain(_drawing(agent), picture)
     counted = combine(None, (finding.reading for finding in evidence)) or Reading(state=State.UNKNOWN, source="title")
@@ -131,7 +133,7 @@ def _drawing(agent: str) -> Drawing:
         return drawing_named(agent)
     if drawing := defined(agent, definition).screens:
         return drawing
-    raise NotFound(f"of {agent!r} no screens are known", hint=f"define them: agents.{agent}.screens in the settings")
+    raise NotFound(f"no screens of {agent!r} are known", hint=f"define them: agents.{agent}.screens in the settings")
 
 
 def _captured(file: str) -> str:

@@ -84,7 +84,7 @@ def look(adapter: Adapter, known: Proofs) -> AgentProgram:
     version, why = ask_version(path)
     missing = [why] if why else []
     if adapter.screens and not shutil.which("tmux"):
-        missing.append("tmux is not installed: it runs in a terminal only")
+        missing.append("tmux is not installed, and this agent runs only in a terminal")
     proof = proving.proof_of(known, adapter.name, version)
     unproved = not proof and bool(version and adapter.tested) and not _is_tried(version, adapter.tested)
     program = msgspec.structs.replace(bare, path=path, version=version, unproved=unproved)
@@ -98,13 +98,13 @@ def unproved(program: AgentProgram) -> str:
     if not program.unproved:
         return ""
     if _numbers(program.version) < _numbers(program.seen):
-        return f"{program.version} is older than all that pro0's rules for its states were proved with"
+        return f"{program.version} is older than any version that pro0's rules for its states were proved with"
     return f"{program.version} is newer than {program.seen}, the last that pro0's rules for its states were proved with"
 
 
 def switched_off(program: AgentProgram) -> str:
     """Return a warning for a program with failed checks, else an empty text."""
-    return f"{program.version} did not hold when it was tried: {proving.meaning(program.off)}" if program.off else ""
+    return f"{program.version} failed checks of pro0 agent prove: {proving.meaning(program.off)}" if program.off else ""
 
 
 def _is_tried(version: str, tested: tuple[str, ...]) -> bool:

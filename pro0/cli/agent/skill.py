@@ -17,10 +17,10 @@ FILE = "SKILL.md"
 
 @click.command("install-skill")
 @click.argument("agents", nargs=-1, metavar="[AGENT...]")
-@click.option("--project", is_flag=True, help="Below this directory instead of your home.")
-@click.option("--force", is_flag=True, help="Replace a file that says something else.")
+@click.option("--project", is_flag=True, help="Put it below this directory instead of your home.")
+@click.option("--force", is_flag=True, help="Replace a file with other content.")
 def install_skill(agents: tuple[str, ...], project: bool, force: bool) -> None:
-    """Put the skill “work in a pro0 team” where agents look for skills.
+    """Install the skill “work in a pro0 team” for agents, in the folders where they look for skills.
 
     Without AGENT it does so for all agents that look for skills. A file with other content stays, unless --force is
     given.
@@ -40,13 +40,13 @@ def _folders(agents: tuple[str, ...]) -> list[str]:
     by_agent = {name: adapter_named(name).skills for name in agents or AGENTS}
     for name, folder in by_agent.items():
         if agents and not folder:
-            raise BadInput(f"{name} looks for no skills", hint="leave the name out for all that do")
+            raise BadInput(f"{name} looks for no skills", hint="leave the name out for all agents that do")
     return [folder for folder in by_agent.values() if folder]
 
 
 def _install(path: Path, *, force: bool) -> None:
     if looking.is_link(path) or (looking.exists(path) and path.read_text(errors="replace") != SKILL and not force):
-        raise Refused(f"{path} is there and says something else", code=ErrorCode.CONFLICT, hint="--force replaces it")
+        raise Refused(f"{path} exists, with other content", code=ErrorCode.CONFLICT, hint="--force replaces it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_name(f".{path.name}.new")

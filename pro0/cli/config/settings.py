@@ -21,7 +21,9 @@ project_option = click.option("--project", "in_project", is_flag=True, help="In 
 
 
 @click.group(cls=HintingGroup, invoke_without_command=True)
-@click.option("-l", "--long", "in_full", is_flag=True, help="With what each sets, its values, default and variable.")
+@click.option(
+    "-l", "--long", "in_full", is_flag=True, help="Also show what each sets, its values, default and variable."
+)
 @json_option
 @click.pass_context
 def config(context: click.Context, in_full: bool, as_json: bool) -> None:
@@ -145,7 +147,7 @@ def unset(name: str, in_project: bool) -> None:
 
 
 @config.command()
-@click.option("--show", is_flag=True, help="Only show what it is, and agree to nothing.")
+@click.option("--show", is_flag=True, help="Only show these settings, and trust nothing.")
 def trust(show: bool) -> None:
     """Trust the settings in this project's .pro0 as they are now.
 
@@ -160,12 +162,12 @@ def trust(show: bool) -> None:
       pro0 config trust
     """
     home, folder = _place()
-    human_only("agree to what a project asks for")
+    human_only("trust the settings of a project")
     if not show:
-        by_terminal(home, lambda: folder, "agree to what a project asks for")
+        by_terminal(home, lambda: folder, "trust the settings of a project")
     powers = (consent.requests_of if show else consent.agree)(home, folder)
     if not powers:
-        say(f"{folder} asks for nothing that you would have to agree to")
+        say(f"{folder} has no settings that need your trust")
     for name, commands in powers.items():
         for command in commands:
             write(f"{name}: {line(command)}")
@@ -175,7 +177,7 @@ def say_withheld(home: Path, folder: Path) -> None:
     """Tell a person which settings of the project are not in force until they are trusted."""
     if withheld := consent.withheld(home, folder):
         names = ", ".join(withheld)
-        say(f"this project's settings ask for {names}: not in force until you allow it: pro0 config trust --show")
+        say(f"until you trust them, settings of this project have no effect: {names}: pro0 config trust --show")
 
 
 def _in_force(name: str) -> Chosen:
@@ -197,11 +199,11 @@ def _say_result(path: Path, name: str) -> None:
         setting = _in_force(name)
     except Pro0Error as error:  # the file is changed nevertheless
         write(f"{path} is changed: {name}")
-        say(f"no setting counts yet: {error.message}")
+        say(f"no setting takes effect yet: {error.message}")
         return
     write(f"{name} is {_text(setting.value) or 'empty'} ({setting.source})")
     if setting.source not in (str(path), "default"):
-        say(f"{setting.source} counts, whatever {path} says")
+        say(f"{setting.source} has precedence over {path}")
     say_withheld(*_place())
 
 

@@ -15,7 +15,7 @@ from pro0.store import paths
 
 @click.group(cls=HintingGroup)
 def verdict() -> None:
-    """How your verdicts are known for yours.
+    """Protect your verdicts with a PIN.
 
     A verdict, such as an approval or a rejection, is given on a terminal. If you set a PIN, each verdict asks for it.
 
@@ -26,7 +26,7 @@ def verdict() -> None:
 
 
 @verdict.command()
-@click.option("--remove", is_flag=True, help="Let verdicts ask for no PIN any more.")
+@click.option("--remove", is_flag=True, help="Remove the PIN, so that verdicts no longer ask for it.")
 def pin(*, remove: bool) -> None:
     """Set or change the PIN that your verdicts ask for.
 
@@ -43,6 +43,6 @@ def pin(*, remove: bool) -> None:
         raise Refused(f"{asking.agent_id} may not set the PIN: only a person may", code=ErrorCode.NOT_ALLOWED)
     home = paths.home(os.environ)
     if remove:
-        write("verdicts ask for no PIN any more" if verdicts.remove_pin(home) else "there is no PIN")
+        write("verdicts no longer ask for a PIN" if verdicts.remove_pin(home) else "there is no PIN")
     else:
         write("the PIN is changed" if verdicts.set_pin(home) else "verdicts ask for this PIN from now on")

@@ -60,7 +60,9 @@ def once(look: Look, killing: Killing) -> Expectation:
         killed = [Act.CLAIM, Act.DIED, Act.CLAIM, Act.COMPLETE]
         if acts != (killed if task.id == killing.task else [Act.CLAIM, Act.COMPLETE]):
             odd.append(f"{task.id} ({', '.join(acts)})")
-    return _check("exactly once", odd, "no task ran twice, but the one whose member was killed", "ran otherwise")
+    return _check(
+        "exactly once", odd, "no task ran twice, except the one whose member was killed", "ran another number of times"
+    )
 
 
 def in_order(look: Look) -> Expectation:
@@ -126,7 +128,7 @@ def committed(look: Look, facts: Facts) -> Expectation:
     wrong = [task.title for task in look.tasks if commits.count((task.title, task.assignee or "")) != 1]
     wrong += [] if facts.released else [f"{plan.TAG} is not the last commit, or something is uncommitted"]
     wrong += [] if len(commits) == len(look.tasks) + 1 else [f"{len(commits)} commits"]
-    return _check("commits", wrong, f"one for each task, by who did it, tagged {plan.TAG}", "wrong")
+    return _check("commits", wrong, f"one for each task, by the member that did it, tagged {plan.TAG}", "wrong")
 
 
 def works(facts: Facts) -> Expectation:
@@ -141,7 +143,7 @@ def agreed(facts: Facts) -> Expectation:
     """Every member agreed to its shutdown, and ended in this way."""
     refused = [name for name, yes in facts.agreed.items() if not yes]
     refused += [f"{state.agent_id}: {state.state}" for state in facts.ended if state.state is not State.SHUTDOWN]
-    return _check("shutdown", refused, "every member agreed, and went", "not so")
+    return _check("shutdown", refused, "every member agreed, and ended", "did not")
 
 
 def clean(facts: Facts) -> Expectation:

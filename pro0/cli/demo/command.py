@@ -19,7 +19,7 @@ MODES = ("auto", "tmux", "headless")
     "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Where the members are shown."
 )
 @click.option("--attach/--no-attach", default=False, help="Show the tmux panes in this terminal while they work.")
-@click.option("--keep", is_flag=True, help="Leave the folder of the demo, and say where it is.")
+@click.option("--keep", is_flag=True, help="Keep the folder of the demo, and say where it is.")
 @json_option
 def demo(mode: str, attach: bool, keep: bool, as_json: bool) -> None:
     """Watch a whole team at work, from start to cleanup.
@@ -53,4 +53,4 @@ def _demonstrate(mode: str, *, attach: bool, keep: bool, as_json: bool) -> None:
         show(summary)
     if broken := [f"{check.name} ({check.detail})" for check in summary.checks if not check.held]:
         hint = None if keep else "pro0 demo --keep leaves its folder for a look"
-        raise Pro0Error(f"the demo did not hold: {'; '.join(broken)}", code=ErrorCode.DEMO_FAILED, hint=hint)
+        raise Pro0Error(f"checks of the demo failed: {'; '.join(broken)}", code=ErrorCode.DEMO_FAILED, hint=hint)

@@ -36,7 +36,7 @@ def choose_mode(requested: str, say: Say) -> tuple[str, str]:
     if requested == "headless":
         return "headless", "asked for"
     if shutil.which("tmux"):
-        return "tmux", "asked for" if requested == "tmux" else "tmux is here; a server of the demo's own"
+        return "tmux", "asked for" if requested == "tmux" else "tmux is installed; the demo has a server of its own"
     why = install(say)
     if not why:
         return "tmux", "tmux was installed just now"
@@ -62,7 +62,7 @@ def install(say: Say) -> str:
 def _steps() -> Iterable[Command] | str:
     """Return the commands that install tmux, or the reason for having none."""
     if platform.system() == "Darwin":
-        return [_BREW] if shutil.which("brew") else "there is no brew to install it with"
+        return [_BREW] if shutil.which("brew") else "brew, which would install it, is missing"
     installer = next((name for name in INSTALLERS if shutil.which(name)), None)
     if installer is None:
         return "no package manager that is known here"

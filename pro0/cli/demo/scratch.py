@@ -19,7 +19,7 @@ GRACE = 3.0
 
 NO_PROGRAMS = getattr(os, "ST_NOEXEC", 0)
 """The flag of a file system that does not run programs; 0 on systems without such a flag."""
-ELSEWHERE = "name a folder with space, where programs may be run: TMPDIR=FOLDER"
+ELSEWHERE = "choose a folder with free space where programs may run: TMPDIR=FOLDER"
 
 _NOT_OURS = ("PRO0_", "TMUX", "GIT_", "XDG_", "PYTHON")
 """Variables of the person's session, tmux, git and Python, which must not reach the demo."""
@@ -102,4 +102,4 @@ def _base() -> Path:
             path = Path(name or tempfile.gettempdir()).resolve(strict=True)
             if os.access(path, os.W_OK | os.X_OK) and not os.statvfs(path).f_flag & NO_PROGRAMS:
                 return path
-    raise EnvironmentMissing("/tmp takes no folder with programs to run", hint=ELSEWHERE)
+    raise EnvironmentMissing("programs may not run in /tmp, or nothing can be written there", hint=ELSEWHERE)

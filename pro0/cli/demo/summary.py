@@ -81,7 +81,7 @@ def show(summary: Summary) -> None:
         _print(console, part)
     console.print()
     held = sum(check.held for check in summary.checks)
-    verdict = Text(f"{held} of {len(summary.checks)} held", "bold green" if summary.held else "bold red")
+    verdict = Text(f"{held} of {len(summary.checks)} passed", "bold green" if summary.held else "bold red")
     console.print(verdict + Text(f" in {summary.seconds:.0f} s", ""))
     if summary.held:
         program = "pro0" if which("pro0") else sys.argv[0]  # the name of this call, if pro0 is not on the PATH yet

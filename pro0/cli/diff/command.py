@@ -27,7 +27,7 @@ UNABLE = (126, 127)
 
 @click.command()
 @click.argument("name", shell_complete=completing.workplaces)
-@click.option("--stat", is_flag=True, help="List the files with their lines only.")
+@click.option("--stat", is_flag=True, help="Only list the files, with the numbers of their changed lines.")
 @team_option
 @json_option
 def diff(name: str, stat: bool, team: str | None, as_json: bool) -> None:
@@ -139,5 +139,5 @@ def _pager(command: str, name: str) -> Iterator[Write]:
         signal.signal(signal.SIGINT, before)
     if process.returncode in UNABLE:
         raise EnvironmentMissing(
-            f"the pager {command!r} cannot be run", hint=f"without one: GIT_PAGER=cat pro0 diff {name}"
+            f"the pager {command!r} cannot be run", hint=f"without a pager: GIT_PAGER=cat pro0 diff {name}"
         )

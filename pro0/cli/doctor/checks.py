@@ -101,8 +101,8 @@ def _hooks(home: Path, folder: Path) -> Iterator[Check]:
     for event, commands in hooks.in_force(home, folder).items():
         for command in commands:
             if missing := _missing(command, folder):
-                mend = f"install it, or take the hook out of the settings (hooks, {event})"
-                yield Check(f"hook {event}", Health.FAIL, f"{missing} is not there: {command}", mend)
+                mend = f"install it, or remove the hook from the settings (hooks, {event})"
+                yield Check(f"hook {event}", Health.FAIL, f"{missing} is not found: {command}", mend)
 
 
 def _missing(command: str, folder: Path) -> str:
@@ -122,8 +122,8 @@ def _verdicts(home: Path, config: Settings) -> Check:
     """Report how a person's verdicts are proved, and suggest a PIN when none is set."""
     if verdicts.has_pin(home):
         return Check("verdicts", Health.OK, "ask for your PIN, on a terminal")
-    givers = "any program of yours gives them" if config.verdicts == "scripts" else "need a terminal"
-    return Check("verdicts", Health.OK, f"{givers}; `pro0 verdict pin` lets them ask for a PIN")
+    givers = "any program of yours can give them" if config.verdicts == "scripts" else "need a terminal"
+    return Check("verdicts", Health.OK, f"{givers}; `pro0 verdict pin` protects them with a PIN")
 
 
 def _program(name: str, argument: str, oldest: tuple[int, int], mend: str) -> Check:
@@ -147,8 +147,8 @@ def _serves(check: Check) -> Check:
     try:
         folder = tempfile.mkdtemp(prefix="pro0-doctor-", dir="/tmp")
     except OSError as error:
-        text = f"{check.found}, but no server is tried: no folder is made in /tmp: {error.strerror}"
-        return Check(check.name, Health.WARN, text, "free some space in /tmp, and see that you may write there")
+        text = f"{check.found}, but no server was tried: no folder can be made in /tmp: {error.strerror}"
+        return Check(check.name, Health.WARN, text, "free some space in /tmp, and make sure that you may write there")
     server = ["tmux", "-f", "/dev/null", "-S", f"{folder}/s"]
     try:
         _quietly([*server, "new-session", "-d", "sleep 60"])
@@ -214,11 +214,11 @@ def _installed(adapter: Adapter) -> Check:
     except Pro0Error as error:
         return Check(name, Health.FAIL, error.message, _next_step(error))
     if not program.path:
-        return Check(name, Health.OK, "not installed, which only members that run it would need")
+        return Check(name, Health.OK, "not installed; only members that run it need it")
     if program.missing:
         return Check(name, Health.WARN, program.missing[0], f"see what `{adapter.program} --version` says")
     if unproved(program):
         return Check(name, Health.WARN, unproved(program), f"try it: pro0 agent prove {adapter.name}")
     if program.off:
-        return Check(name, Health.WARN, switched_off(program), f"once it is mended: pro0 agent prove {adapter.name}")
+        return Check(name, Health.WARN, switched_off(program), f"once it is fixed: pro0 agent prove {adapter.name}")
     return Check(name, Health.OK, f"{program.version}, {program.path}")

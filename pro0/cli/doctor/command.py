@@ -36,26 +36,28 @@ _STOP = "stop the team, or end only its lead (TERM to that pid; the members go o
     "--team",
     metavar="NAME",
     shell_complete=team_names,
-    help="Look at this team only, beside the machine and the home.",
+    help="Check only this team, besides the machine and the home.",
 )
 @click.option(
     "--host",
     type=given,
     shell_complete=completing.hosts,
     metavar="HOST",
-    help="Look at another machine, by ssh: could it run members of your teams?",
+    help="Check over ssh whether another machine could run members of your teams.",
 )
-@click.option("--repair", is_flag=True, help="Mend what can be mended without losing anything, and say what was done.")
+@click.option(
+    "--repair", is_flag=True, help="Repair what can be repaired without losing anything, and say what was done."
+)
 @click.option("--yes", is_flag=True, help="With --repair: end left-over processes without asking.")
 @click.pass_context
 def doctor(
     context: click.Context, team: str | None, host: str | None, *, as_json: bool, repair: bool, yes: bool
 ) -> None:
-    """Check this machine and the store, and say how to mend what is wrong.
+    """Check this machine and the store, and say how to fix what is wrong.
 
     Exit 1 when a check fails; a warning is no failure. Without --repair nothing is changed.
 
-    With --repair, unreadable files are moved aside (NAME.corrupt-TIME, never deleted) and made anew from their readable
+    With --repair, unreadable files are moved aside (NAME.corrupt-TIME, never deleted) and rebuilt from their readable
     parts and from other files. Claims of dead sessions are released. Half-done creations and removals are completed.
     Leftover processes of stopped or removed teams are ended, after asking. A file that only the lead writes is not
     repaired while the lead is alive, exit 4. A file of a newer pro0 is never touched.
@@ -73,7 +75,9 @@ def doctor(
       pro0 doctor --json | jq '.checks[] | select(.state != "ok")'
     """
     if host and (team or repair):
-        raise BadInput("--host goes with neither --team nor --repair", hint=f"there: ssh {host} pro0 doctor --repair")
+        raise BadInput(
+            "--host goes with neither --team nor --repair", hint=f"repair it there: ssh {host} pro0 doctor --repair"
+        )
     _raise_unless_known(team)
     done = _mended(team, yes=yes) if repair else None
     with live() as show:

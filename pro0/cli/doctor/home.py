@@ -40,7 +40,7 @@ def home(store: Store, team: str | None) -> Iterator[Check]:
     if team is None:
         yield from _homeless()
     if looking.is_gone(folder):
-        yield Check("home", Health.OK, f"{folder} is not there yet")
+        yield Check("home", Health.OK, f"{folder} does not exist yet")
         return
     try:
         is_folder = looking.is_folder(folder)
@@ -65,7 +65,7 @@ def _homeless() -> Iterator[Check]:
     for place, guard, below in repair_home.homeless():
         agents = f", with pids {' '.join(str(process.pid) for process in below)} below it" if below else ""
         sentence = f"pid {guard.pid} guards a session of {place}, which is gone{agents}"
-        yield Check("guards", Health.WARN, sentence, f"end it and all below it: kill {guard.pid}")
+        yield Check("guards", Health.WARN, sentence, f"end it and all processes below it: kill {guard.pid}")
 
 
 def _owner(folder: Path) -> Check:
@@ -96,7 +96,7 @@ def _documents(folder: Path) -> Iterator[Check]:
 def _disk(folder: Path) -> Iterator[Check]:
     kind = _file_system(folder.resolve())
     if kind in NETWORK:
-        mend = "choose a PRO0_HOME on a local disk: locks over a network are not to be trusted"
+        mend = "choose a PRO0_HOME on a local disk: locks over a network are not reliable"
         yield Check("file system", Health.WARN, kind, mend)
     elif kind:
         yield Check("file system", Health.OK, kind)
@@ -120,15 +120,15 @@ def _modes(folder: Path, *tops: Path) -> Iterator[Check]:
 
 def _links(*tops: Path) -> Iterator[Check]:
     for path in health.linked(*tops):
-        mend = "put the folder that it leads to in its place; links are not followed"
+        mend = "replace it with the folder that it points to; links are not followed"
         yield Check("link", Health.FAIL, f"{path} is a symbolic link", mend)
 
 
 def _locks(folder: Path, *tops: Path) -> Iterator[Check]:
     for path in health.odd_locks(folder, *tops):
-        yield Check("locks", Health.FAIL, f"{path} is no regular file, so that nobody can lock it", REPAIR)
+        yield Check("locks", Health.FAIL, f"{path} is not a regular file, so nobody can lock it", REPAIR)
     held = [check for path in health.locks(folder, *tops) for check in told("locks", _held(path))]
-    yield from held or [Check("locks", Health.OK, "nobody holds one")]
+    yield from held or [Check("locks", Health.OK, "nobody holds a lock")]
 
 
 def _held(path: Path) -> Iterator[Check]:
@@ -174,13 +174,13 @@ def _sockets(store: Store) -> Iterator[Check]:
 def _worktrees(store: Store) -> Iterator[Check]:
     mend = f"{REPAIR} saves them and keeps what is not merged"
     for path in checkouts.left_over(store):
-        yield Check("worktrees", Health.WARN, f"{path} holds worktrees of a team that is not there", mend)
+        yield Check("worktrees", Health.WARN, f"{path} holds worktrees of a team that does not exist", mend)
 
 
 def _processes(store: Store, team: str | None) -> Iterator[Check]:
     for name, leftovers in repair_home.left_over(store, team).items():
         pids = " ".join(str(process.pid) for process in leftovers)
-        sentence = f"pids {pids} are left of {name}, which is stopped or gone"
+        sentence = f"pids {pids} are left over from {name}, which is stopped or gone"
         yield Check("processes", Health.WARN, sentence, f"{REPAIR} --yes", team=name)
 
 
@@ -190,8 +190,8 @@ def _half_done(name: str, path: Path) -> Check:
         databases = archive.databases(path)
     rows = f", with rows in {' and '.join(databases)}" if databases else ""
     if rows:
-        mend += f"; is the database gone for good: pro0 team cleanup {name} --force"
-    return Check("left over", Health.WARN, f"{path} was made or removed only by half{rows}", mend)
+        mend += f"; if the database is gone for good: pro0 team cleanup {name} --force"
+    return Check("left over", Health.WARN, f"{path} was only half made or half removed{rows}", mend)
 
 
 def _listed(name: str, texts: list[str], mend: str, fine: str, verdict: Health = Health.WARN) -> Iterator[Check]:

@@ -42,8 +42,8 @@ def host(name: str, command: str) -> Iterator[Check]:
     text = answer.out.decode(errors="replace")
     said, _, rest = text.partition("\n")
     if not _VERSION.match(text) and _VERSION.search(text):  # a link would not recognize this as pro0
-        shell = f"its shell prints something before pro0 does: {said[: ssh.WHY]}"
-        yield Check("pro0", Health.FAIL, shell, f"let this print nothing there: ssh {name} true")
+        shell = f"its shell prints something before pro0: {said[: ssh.WHY]}"
+        yield Check("pro0", Health.FAIL, shell, f"make sure that this prints nothing: ssh {name} true")
         return
     yield (pro0 := _pro0(name, answer, said))
     if pro0.verdict is Health.OK:
@@ -53,7 +53,7 @@ def host(name: str, command: str) -> Iterator[Check]:
 def _pro0(name: str, answer: ssh.Heard, said: str) -> Check:
     """Check that the machine has this version of pro0: another one may not understand its messages."""
     version = _VERSION.match(said)
-    mend = f"install pro0 {__version__} there, until this says so: ssh {name} '~/.local/bin/pro0 --version'"
+    mend = f"install pro0 {__version__} there; this must print it: ssh {name} '~/.local/bin/pro0 --version'"
     if version is None:
         why = answer.errors.splitlines()[-1:] if answer.code not in (0, ssh.NO_PROGRAM) else []
         return Check("pro0", Health.FAIL, f"not installed there: {why[0]}" if why else "not installed there", mend)
@@ -66,7 +66,12 @@ def _machine(name: str, text: str) -> Iterator[Check]:
     try:
         told = decode(text, _Told)
     except (msgspec.MsgspecError, RecursionError):
-        yield Check("doctor", Health.FAIL, "its pro0 does not say how it is", f"look there: ssh {name} pro0 doctor")
+        yield Check(
+            "doctor",
+            Health.FAIL,
+            "its pro0 doctor gives no readable answer",
+            f"see what it prints: ssh {name} pro0 doctor",
+        )
         return
     for row in told.checks[:MOST]:
         if _CONCERNS.fullmatch(row.name):

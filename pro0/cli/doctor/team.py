@@ -134,7 +134,7 @@ def _without_lead(team: TeamStore, desired: Wanted, runtime: Runtime) -> Iterato
     if desired.wish is Wish.RUN:
         yield Finding("its lead is gone", f"pro0 team resume -t {team.name}")
     elif runtime.phase is not Phase.STOPPED:
-        yield Finding("its lead went before it had stopped the team", f"pro0 team stop -t {team.name}")
+        yield Finding("its lead ended before it had stopped the team", f"pro0 team stop -t {team.name}")
     for seat in runtime.seats:
         if seat.state not in ENDED and seat.guard and not processes.alive(seat.guard):
             sentence = f"the session of {seat.agent_id} is {seat.state}, but its process {seat.guard.pid} is gone"

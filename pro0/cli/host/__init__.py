@@ -5,12 +5,12 @@ from pro0.cli.lazy import LazyGroup
 COMMANDS = {
     "join": ("pro0.cli.host.sharing:join", "Let this machine take part in a team that a database keeps"),
     "list": ("pro0.cli.host.sharing:list_hosts", "List the machines that share a team"),
-    "leave": ("pro0.cli.host.sharing:leave", "Take this machine out of a team, or give up one that is gone"),
+    "leave": ("pro0.cli.host.sharing:leave", "Take this machine out of a team, or give up a machine that is gone"),
 }
 
 HELP = """Machines that share a team in a PostgreSQL database, each with members of its own.
 
-A member on another machine without a lead there needs none of it: pro0 member spawn --host.
+A member on another machine needs none of this without a lead there: pro0 member spawn --host.
 
 \b
 Examples:

@@ -19,8 +19,8 @@ from pro0.ops.team.machines import MachineStatus
 @click.command()
 @click.argument("url", metavar="URL")
 @click.argument("there", required=False, metavar="[TEAM]")
-@click.option("--as", "machine", metavar="NAME", help="What this machine is called there; else its host name.")
-@click.option("--mode", help="Where members of this machine are shown; else from the settings.")
+@click.option("--as", "machine", metavar="NAME", help="The name of this machine in the team; by default its host name.")
+@click.option("--mode", help="Where members of this machine are shown; by default from the settings.")
 @json_option
 def join(url: str, there: str | None, machine: str | None, mode: str | None, as_json: bool) -> None:
     """Let this machine take part in a team that a database keeps.
@@ -82,7 +82,7 @@ def list_hosts(team: str | None, as_json: bool) -> None:
 @click.option("--machine", metavar="NAME", help="Give up another machine, which is gone for good.")
 @click.option("--force", is_flag=True, help="End what still runs here, and leave without the database if need be.")
 def leave(team: str | None, machine: str | None, force: bool) -> None:
-    """Take this machine out of a team, or give up one that is gone.
+    """Take this machine out of a team, or give up a machine that is gone.
 
     Its members leave with it, and their tasks are released. Uncommitted changes of members on this machine are saved in
     a commit first. Unmerged branches stay, exit 7. A machine that was given up ends its members when it comes back.
@@ -97,7 +97,7 @@ def leave(team: str | None, machine: str | None, force: bool) -> None:
     if machine is not None and machine != context.team.machine:
         gone = machines.give_up(context, machine)
         members = f"; gone: {', '.join(gone)}" if gone else ""
-        write(f"{machine} takes no part in {context.team.name} any more{members}")
+        write(f"{machine} no longer takes part in {context.team.name}{members}")
         return
     from pro0.engine.machines import leave as leave_team
     from pro0.ops.work import checkouts

@@ -47,14 +47,14 @@ from pro0.rules import text
 )
 @click.option("--role", default="", shell_complete=completing.roles, help="The role id.")
 @click.option("--prompt", default="", help="The first prompt.")
-@click.option("--task", "title", metavar="TEXT", help="A task that is made and reserved for it.")
-@click.option("--model", default="", help="The model its agent is to use.")
-@click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
+@click.option("--task", "title", metavar="TEXT", help="A task to make and reserve for it.")
+@click.option("--model", default="", help="The model for its agent.")
+@click.option("--effort", default="", help="The effort of the model, in a word that its agent knows.")
 @click.option(
     "--permission-mode",
     "mode",
     type=click.Choice(PERMISSIONS),
-    help=f"What it may do unasked: {MAY}; else as the lead.",
+    help=f"What it may do without asking: {MAY}; by default as the lead.",
 )
 @click.option("--nudge", is_flag=True, help="Show it one line when it has mail; for a program that reads its terminal.")
 @click.option("--plan", is_flag=True, help="It hands in a plan first, and changes nothing until that is approved.")
@@ -138,7 +138,7 @@ def spawn(
 
 @click.command()
 @click.argument("name", shell_complete=completing.members)
-@click.option("--fresh", is_flag=True, help="Begin anew, though the agent could go on where it was.")
+@click.option("--fresh", is_flag=True, help="Begin a new conversation, even if the agent could continue its last one.")
 @team_option
 @json_option
 def restart(name: str, fresh: bool, team: str | None, as_json: bool) -> None:
@@ -163,8 +163,10 @@ def restart(name: str, fresh: bool, team: str | None, as_json: bool) -> None:
 @click.command()
 @click.argument("name", shell_complete=completing.members)
 @click.option("--reason", default="", help="What the member is told.")
-@click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for a yes.")
-@click.option("--force", is_flag=True, help="End it if it has not agreed by then, with its whole process tree.")
+@click.option(
+    "--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for its agreement."
+)
+@click.option("--force", is_flag=True, help="End it with all its processes if it has not agreed by then.")
 @team_option
 @no_wait_option
 @json_option
@@ -196,8 +198,10 @@ def shutdown(
         seat = end_member(context, name, error, talk())
     need_lead(context.team)
     if no_wait:
-        say(f"{seat.agent_id} is asked: pro0 member show {seat.agent_id}")
-    with going_on(f"{seat.agent_id} stays asked: pro0 member show {seat.agent_id} -t {context.team.name}"):
+        say(f"{seat.agent_id} is asked to shut down: pro0 member show {seat.agent_id}")
+    with going_on(
+        f"{seat.agent_id} is still asked to shut down: pro0 member show {seat.agent_id} -t {context.team.name}"
+    ):
         state = None if no_wait else shut_down(context.team, seat, talk())
     if as_json:
         write_json(_look(context, seat) | {"exit": state.exit if state else None})
@@ -217,7 +221,7 @@ def _create_tasks(context: Context, seat: Seat, drafts: list[Draft], owed: Seque
     try:
         return tasks.create(context, [replace(draft, assignee=seat.agent_id) for draft in drafts])
     except Pro0Error as error:
-        error.message = f"{seat.agent_id} is there, but its task is not made: {error.message}"
+        error.message = f"{seat.agent_id} is in the team, but its task is not made: {error.message}"
         error.hint = "; ".join(filter(None, (error.hint, *owed)))
         raise
 
@@ -233,9 +237,9 @@ def _started(
         say(f"{seat.agent_id}: to be started; see: pro0 member list")
         return
     see = f"pro0 member show {seat.agent_id} -t {context.team.name}"
-    rest = f"; its task is not made; when it is there: {'; '.join(owed)}" if owed else ""
+    rest = f"; its task is not made; once it has started: {'; '.join(owed)}" if owed else ""
     try:
-        with going_on(f"{seat.agent_id} goes on starting: {see}{rest}"), live() as show:
+        with going_on(f"{seat.agent_id} is still starting: {see}{rest}"), live() as show:
             show(f"starting {seat.agent_id}")
             need_lead(context.team, show)
             states = started(context.team, [seat], show)

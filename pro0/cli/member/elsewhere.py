@@ -16,7 +16,7 @@ _FOUND = "PATH=$PATH:$HOME/.local/bin"
 @team_option
 @json_option
 def forget(name: str, team: str | None, as_json: bool) -> None:
-    """Give up what a machine out of reach runs for an ended member.
+    """Give up an ended member's program on an unreachable machine.
 
     Its tasks are released, although its program may still run on that machine. The commands to end it there are
     printed.
@@ -33,4 +33,4 @@ def forget(name: str, team: str | None, as_json: bool) -> None:
         write_json(commands)
         return
     for command in commands:
-        say(f"given up; once it is in reach, end it there: {command}")
+        say(f"given up; once the machine is reachable, end the program there: {command}")

@@ -41,7 +41,7 @@ def env(name: str, task: str | None, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def list_grants(name: str | None, team: str | None, as_json: bool) -> None:
-    """List who was given the variables of a member by `member env`, for one member or for all.
+    """List the grants that `member env` gave, for one member or for all.
 
     --json prints a list of {id, agentId, by, at, valid}; `valid` is false once the session of the grant is over.
 
@@ -55,7 +55,7 @@ def list_grants(name: str | None, team: str | None, as_json: bool) -> None:
     if as_json:
         write_json(grant_list)
     elif not grant_list:
-        say(f'nobody acts as a member of {context.team.name} from outside; to do so: eval "$(pro0 member env NAME)"')
+        say(f'there are no grants for members of {context.team.name}; to make one: eval "$(pro0 member env NAME)"')
     else:
         rows = [
             (grant.id, grant.agent_id, grant.by, grant.at, "valid" if grant.valid else "over") for grant in grant_list
@@ -68,7 +68,7 @@ def list_grants(name: str | None, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def revoke(name: str, team: str | None, as_json: bool) -> None:
-    """End what `member env` gave: one grant by its id, or all grants of a member.
+    """End grants that `member env` gave: one by its id, or all of a member.
 
     A program that still uses such a grant is refused from then on, exit 4. --json prints the ids of the ended grants as
     a list.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @json_option
 @name_option
 def list_members(team: str | None, as_json: bool, output: str | None) -> None:
-    """List the members with what each does.
+    """List the members and what each is doing.
 
     --json prints the `members` of `team status --json`.
 
@@ -69,7 +69,7 @@ LOOKED_AT = 40
 @team_option
 @json_option
 def show(name: str, team: str | None, as_json: bool) -> None:
-    """Show all that is known of one member, beginning with its last words and the last lines of its screen.
+    """Show all that is known about one member, beginning with its last words and the last lines of its screen.
 
     NAME is the member's id or name, in upper or lower case.
 
@@ -105,7 +105,7 @@ def show(name: str, team: str | None, as_json: bool) -> None:
         pairs(_turn(turn))
         write("")
     if last_lines:
-        write("\n".join((f"{seat.agent_id} showed last:", *(f"  {row}" for row in last_lines), "")))
+        write("\n".join((f"the last lines of {seat.agent_id}:", *(f"  {row}" for row in last_lines), "")))
     pairs([(_words(key), _text(key, value)) for key, value in {**look, **seat_fields}.items() if key != "turn"])
     pairs([("ended", _ended(state)), *changed(work), ("merge", _merge(context, seat.agent_id, work))])
     if seat.gate:

@@ -55,7 +55,7 @@ def answer(request: str, choice: str | None, text: str | None, team: str | None,
     context = acting(team)
     given = permissions.answer(context, request, Choice(choice), text_or_stdin(text) if text else "")
     with live() as show:
-        show(f"{given.agent_id} is told")
+        show(f"giving {given.agent_id} your answer")
         over = permissions.wait_until_taken(context, given)
     write_json(over) if as_json else write(f"{over.agent_id} has your answer: {choice}")
 
@@ -67,7 +67,7 @@ def _write(request: PermissionRequest, machine: str, team_flag: str) -> None:
     if over := over_in_words(request):
         write(f"It is {over}.")
     elif permissions.is_unheard(request, machine):
-        write("Nobody waits for its answer.")
+        write("The agent no longer waits for an answer.")
     else:
         write(f"Answer with: pro0 member answer {request.id} {'|'.join(request.choices)}{team_flag}")
 
@@ -75,7 +75,7 @@ def _write(request: PermissionRequest, machine: str, team_flag: str) -> None:
 @click.command("permission-hook", hidden=True)
 @team_option
 def hook(team: str | None) -> None:
-    """Ask the person what an agent is about to ask in its pane, and wait for the answer; Claude Code calls this hook.
+    """Pass on an agent's question to the person, and wait for the answer; Claude Code calls this hook.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from pro0.model.team import Seat
 from pro0.ops.team import plan_approval
 from pro0.rules.lead.plan_approval import view
 
-plan_option = click.option("--plan", "about", metavar="ID", help="Only if this is the plan it has handed in last.")
+plan_option = click.option("--plan", "about", metavar="ID", help="Only if this is its latest plan.")
 
 
 @click.command()
@@ -36,7 +36,7 @@ def plan(text: str, team: str | None) -> None:
 @team_option
 @json_option
 def approve(name: str, about: str | None, team: str | None, as_json: bool) -> None:
-    """Let a member carry its plan out.
+    """Approve the plan of a member, which then carries it out.
 
     Its agent continues the same conversation in a new session, with the member's own permission mode.
 
@@ -60,7 +60,7 @@ def approve(name: str, about: str | None, team: str | None, as_json: bool) -> No
 @team_option
 @json_option
 def reject(name: str, feedback: str, about: str | None, team: str | None, as_json: bool) -> None:
-    """Ask a member for another plan.
+    """Reject the plan of a member, and ask for another.
 
     --json prints {agentId, id, text, stage, at, by, feedback}.
 

@@ -15,5 +15,5 @@ def seated(draft: SeatDraft) -> SeatDraft:
     roles = [role.id for role in all_roles(store())]
     draft_with_role = apply_role(store(), draft)
     if draft.role and draft_with_role.role not in roles and (near := nearest(draft.role, roles, ALIKE)):
-        say(f"the role {draft.role} of {draft.name} is only a word, there is no such role; did you mean {near}?")
+        say(f"there is no role {draft.role}: {draft.name} gets only this word as its role; did you mean {near}?")
     return draft_with_role

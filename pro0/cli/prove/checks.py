@@ -23,7 +23,7 @@ OVER = (State.IDLE, State.ERROR)
 def ready(stage: ProofStage) -> None:
     """Check that the agent starts, takes its first prompt, and is then seen as idle."""
     stage.begin()
-    stage.until(lambda: stage.model.last or stage.state() in ENDED, "its model was asked nothing", STARTING)
+    stage.until(lambda: stage.model.last or stage.state() in ENDED, "its model got no request", STARTING)
     stage.becomes(State.IDLE)
 
 
@@ -43,7 +43,7 @@ def working_mail(stage: ProofStage) -> None:
     """Check that a letter in the middle of a turn is read once, after the turn."""
     with _at_work(stage):
         text = stage.letter()
-        stage.never(lambda: text in stage.model.heard, "its model has heard of mail before it could")
+        stage.never(lambda: text in stage.model.heard, "its mail came in the middle of a turn")
     _read(stage, text)
 
 
@@ -105,11 +105,11 @@ def answer(stage: ProofStage) -> None:
             stage.until(lambda: _request(stage), "its request is not known")
             stage.pro0("member", "answer", _request(stage), choice)
             if choice == "allow":
-                stage.until(partial(looking.exists, made), "its permission was given, and nothing came of it")
+                stage.until(partial(looking.exists, made), "its request was allowed, but it did not act")
             stage.until(lambda: stage.state() is not State.WAITING, f"it still waits after the answer {choice}")
         stage.becomes(*OVER)
         if choice == "deny" and looking.exists(made):
-            raise NotHeld("its permission was refused, and it acted")
+            raise NotHeld("its request was denied, but it acted")
 
 
 def usage(stage: ProofStage) -> None:
@@ -125,7 +125,7 @@ def usage(stage: ProofStage) -> None:
             spent.output,
         )
 
-    stage.until(counted, "its tokens are counted otherwise than its model said")
+    stage.until(counted, "pro0 counts other tokens than its model reported")
 
 
 def resume(stage: ProofStage) -> None:
@@ -140,14 +140,14 @@ def resume(stage: ProofStage) -> None:
     text = stage.letter()
     stage.until(lambda: text in stage.model.heard, "its mail is not read after the restart")
     if stage.seat().session != before.session or "Letter 1 of this proof." not in stage.model.told():
-        raise NotHeld("it has begun another conversation")
+        raise NotHeld("it has begun a new conversation")
 
 
 def end(stage: ProofStage) -> None:
     """Check that the agent shuts down when asked, with all processes that it started."""
     stage.pro0("team", "stop", TEAM)
     stage.until(lambda: stage.state() is State.SHUTDOWN, f"it is {stage.state()}, not shutdown")
-    stage.until(lambda: not stage.session_processes(), "something of it runs on")
+    stage.until(lambda: not stage.session_processes(), "some of its processes still run")
 
 
 CHECKS: dict[ProofCheck, Callable[[ProofStage], None]] = {

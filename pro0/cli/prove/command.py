@@ -30,12 +30,12 @@ PATIENCE = 60.0
     default=PATIENCE,
     show_default=True,
     metavar="SECONDS",
-    help="How long one step may take before it counts as not held.",
+    help="How long one step may take before its check fails.",
 )
 @json_option
 @click.pass_context
 def prove(context: click.Context, agents: tuple[str, ...], patience: float, as_json: bool) -> None:
-    """Try out what pro0 relies on with the agents that are installed.
+    """Test what pro0 relies on in the installed agents.
 
     Without AGENT it tries all of them. An agent that cannot be tried out is named at the end, exit 6.
 
@@ -98,7 +98,7 @@ def _all_proved(
 def _proved(agent: str, patience: float, interruption: Interruption, *, as_json: bool) -> Proof:
     from pro0.cli.prove import run
 
-    say(f"{agent}: its model is a script on 127.0.0.1; what it asks of other machines by its proxy is refused")
+    say(f"{agent}: its model is a script on 127.0.0.1; its proxy refuses requests to other machines")
     with live() as show:
 
         def begun(check: ProofCheck) -> None:

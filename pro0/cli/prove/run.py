@@ -79,7 +79,7 @@ def _require_same(program: str, version: str, stage: ProofStage) -> None:
     version_there, why = ask_version(program, stage.patience, environment=stage.environment, folder=stage.project)
     if version_there != version:
         # A shim chooses the program by settings in HOME: another program would be proved, or none.
-        reason = why or f"there it says that it is {version_there}, not {version}"
+        reason = why or f"there it is version {version_there}, not {version}"
         raise EnvironmentMissing(
             f"{program} cannot be tried out in a home of its own: {reason}",
             hint=f"put the folder of the program itself, not that of a shim, first in PATH: which -a {program}",

@@ -150,7 +150,7 @@ class ProofStage:
             probe.write_bytes(bytes(ROOM))
             probe.unlink()
         except OSError as error:
-            raise broken_off(f"{probe.parent} takes no more: {error.strerror}") from error
+            raise broken_off(f"nothing can be written to {probe.parent}: {error.strerror}") from error
 
     def require_understood(self) -> None:
         """Raise EnvironmentMissing when the scripted model could not read a request: the failure may be the model's."""

@@ -21,14 +21,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _fields(function: F) -> F:
     """Give a command the options for a role's fields."""
     for option in (
-        click.option("--prompt", metavar="TEXT|-", help="What whoever has it is told; - is stdin."),
+        click.option("--prompt", metavar="TEXT|-", help="What agents with this role are told; - is stdin."),
         click.option(
             "--agent",
             metavar="AGENT",
             shell_complete=completing.agents,
-            help="Which agent that is; without it the usual one.",
+            help="The agent for this role; by default the usual one.",
         ),
-        click.option("--model", help="The model that its agent is to use."),
+        click.option("--model", help="The model for its agent."),
         click.argument("program", nargs=-1, metavar="[-- PROGRAM ARG...]"),
     ):
         function = option(function)
@@ -112,7 +112,7 @@ def edit(name: str, new_name: str | None, as_json: bool, program: tuple[str, ...
     """
     changes = _fields_of(options | {"name": new_name}, program)
     if not changes:
-        raise BadInput("what is to be changed?", hint="pro0 role edit --help")
+        raise BadInput("there is nothing to change", hint="pro0 role edit --help")
     _tell(roles.edit(_checked_store(), caller()[0], name, changes), "changed", as_json=as_json)
 
 

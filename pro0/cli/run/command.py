@@ -53,24 +53,24 @@ class _WithProgram(SectionedCommand):
     sections={
         "The agent": "--agent --model --effort --permission-mode --worktree",
         "Which tasks": "--include-standalone --include-orphans --all",
-        "How far it goes": "--auto --max-iterations --max-cost --timeout",
+        "When it stops": "--auto --max-iterations --max-cost --timeout",
         "How it waits": "--debounce --poll",
     },
 )
 @click.argument("epic", required=False, shell_complete=completing.tasks)
-@click.option("--auto", is_flag=True, help="Wait for new work when there is none, until all of it is over.")
+@click.option("--auto", is_flag=True, help="Wait for new work when no task is ready, until all tasks are over.")
 @click.option("--headless", is_flag=True, help="Print plain lines, also on a terminal.")
 @click.option(
     "--agent",
     type=given,
     shell_complete=completing.agents,
     metavar="AGENT",
-    help="What does the work: claude (default), shell, ...",
+    help="The agent that does the work: claude (default), shell, ...",
 )
-@click.option("--model", default="", help="The model its agent is to use.")
-@click.option("--effort", default="", help="How hard the model is to think, in its agent's words.")
+@click.option("--model", default="", help="The model for its agent.")
+@click.option("--effort", default="", help="The effort of the model, in a word that its agent knows.")
 @click.option(
-    "--permission-mode", "mode", type=click.Choice(PERMISSIONS), help=f"What it may do, since nobody is asked: {MAY}."
+    "--permission-mode", "mode", type=click.Choice(PERMISSIONS), help=f"What it may do without asking: {MAY}."
 )
 @click.option(
     "--max-iterations",
@@ -84,7 +84,7 @@ class _WithProgram(SectionedCommand):
     type=click.FloatRange(0, 1e9),
     default=10.0,
     show_default=True,
-    help="Begin no turn beyond so many dollars; 0 is no limit.",
+    help="Begin no turn once this many dollars are spent; 0 is no limit.",
 )
 @click.option(
     "--debounce", type=click.FloatRange(0, 86400), metavar="S", help="Leave a task alone for S seconds after a change."
@@ -95,9 +95,9 @@ class _WithProgram(SectionedCommand):
 @click.option(
     "--poll", type=click.FloatRange(0.1, 3600), default=2.0, metavar="S", help="Look for work every S seconds."
 )
-@click.option("--include-standalone", "standalone", is_flag=True, help="Take tasks without an epic too.")
-@click.option("--include-orphans", "orphans", is_flag=True, help="Take tasks whose parent is over too.")
-@click.option("--all", "everything", is_flag=True, help="Tasks of both these kinds too.")
+@click.option("--include-standalone", "standalone", is_flag=True, help="Also take tasks without an epic.")
+@click.option("--include-orphans", "orphans", is_flag=True, help="Also take tasks whose parent is over.")
+@click.option("--all", "everything", is_flag=True, help="Also take tasks of both these kinds.")
 @click.option("--worktree", is_flag=True, help="Work in a git worktree of its own, which stays.")
 @team_option
 @json_option
@@ -195,15 +195,15 @@ def _epic(context: Context, id: str) -> str:
     if task.type is Kind.EPIC:
         return task.id
     above = epic_of(Board([*tasks.board(context), task]), task)
-    hint = f"pro0 run {above.id}" if above else "leave it out, with --include-standalone"
-    raise BadInput(f"{task.id} is no epic", code=ErrorCode.NOT_AN_EPIC, hint=hint)
+    hint = f"pro0 run {above.id}" if above else "leave the id out, and give --include-standalone"
+    raise BadInput(f"{task.id} is not an epic", code=ErrorCode.NOT_AN_EPIC, hint=hint)
 
 
 def _usual() -> str:
     """Return the default agent; raises EnvironmentMissing when only other agents are installed, and names one."""
     installed = first_installed()
     if installed not in (None, USUAL[0]):
-        text = f"{USUAL[0]}, which pro0 run takes where no agent is named, is not installed"
+        text = f"{USUAL[0]}, the default agent of pro0 run, is not installed"
         raise EnvironmentMissing(text, code=ErrorCode.AGENT_MISSING, hint=f"pro0 run --agent {installed}")
     return USUAL[0]
 
@@ -213,8 +213,8 @@ def _able(agent: str, program: tuple[str, ...], definition: Definition | None) -
     adapter = defined(agent, definition)
     if agent not in ("command", "shell") and adapter.turn is None:
         able = [name for name in AGENTS if name in ("command", "shell") or adapter_named(name).turn]
-        hint = f"say how: agents.{agent}.turn" if definition else f"one of {', '.join(able)}"
-        raise BadInput(f"the agent {agent} does no single turns", hint=hint)
+        hint = f"define them: agents.{agent}.turn in the settings" if definition else f"one of {', '.join(able)}"
+        raise BadInput(f"the agent {agent} cannot do single turns", hint=hint)
     if bool(program) != (agent == "command"):
         raise BadInput("a program and --agent command go together", hint="pro0 run --agent command -- PROGRAM ARG...")
     require(adapter, os.environ.get("PATH", os.defpath))

@@ -93,7 +93,7 @@ def cost_of(spent: float | None, unpriced: int, options: RunOptions) -> str:
     """Return the known cost of a run so far."""
     budget = f" of ${options.max_cost:.2f}" if options.max_cost else ""
     if spent is None:
-        return f"cost unknown{', so that --max-cost cannot hold' if budget else ''}"
+        return f"cost unknown{', so --max-cost has no effect' if budget else ''}"
     return f"spent {'at least ' if unpriced else ''}${spent:.2f}{budget}"
 
 

@@ -17,7 +17,7 @@ QUIET = 1.0
 @click.command()
 @click.argument("team", shell_complete=team_names)
 @click.argument("to", metavar="files|URL", shell_complete=lambda _context, _parameter, start: _places(start))
-@click.option("--remove-source", is_flag=True, help="Remove what the place that the team left still has of it.")
+@click.option("--remove-source", is_flag=True, help="Remove the data of the team from its old place.")
 @click.option("--force", is_flag=True, help="With --remove-source: forget a database that is gone for good.")
 def copy(team: str, to: str, remove_source: bool, force: bool) -> None:
     """Move a stopped team between files and a database.

@@ -28,7 +28,7 @@ def outcome(task: Task) -> str:
     if task.status is Status.PENDING:
         return "back to the agents"
     if task.status is Status.DONE:
-        return "done, it has open subtasks"
+        return "done, but has open subtasks"
     return f"goes on with {task.claim.agent_id}" if task.claim else task.status.words
 
 
@@ -101,7 +101,7 @@ def complete(id: str, result: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def fail(id: str, reason: str, team: str | None, as_json: bool) -> None:
-    """Give a claimed task up as failed.
+    """Mark a claimed task as failed.
 
     --json prints the task.
 
@@ -141,7 +141,9 @@ def assign(id: str, member: str | None, nobody: bool, team: str | None, as_json:
 @click.command()
 @click.argument("id", shell_complete=completing.tasks)
 @click.argument("text", metavar="TEXT|-")
-@click.option("--from", "author", type=click.Choice(["human", "agent"]), help="As whom; an agent is never a human.")
+@click.option(
+    "--from", "author", type=click.Choice(["human", "agent"]), help="Who it is from; an agent cannot write as a human."
+)
 @team_option
 @json_option
 def comment(id: str, text: str, author: str | None, team: str | None, as_json: bool) -> None:

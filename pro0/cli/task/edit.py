@@ -35,7 +35,7 @@ _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
 @click.option("--run", help="The shell command of the task; an empty one removes it.")
 @click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds; 0 removes it.")
 @click.option("--priority", type=int, help="Lower goes first.")
-@label_option("The labels, all of them; repeatable; an empty one removes them.")
+@label_option("The new labels, in place of all old ones; repeatable; an empty one removes all.")
 @click.option(
     "--role",
     metavar="ROLE",
@@ -48,17 +48,17 @@ _VERDICTS = click.Choice([str(verdict) for verdict in Verdict])
     multiple=True,
     shell_complete=completing.tasks,
     metavar="ID",
-    help="A task that must be completed before; repeatable.",
+    help="A task that must be completed first; repeatable.",
 )
 @click.option(
     "--drop-dependency",
     multiple=True,
     shell_complete=completing.tasks,
     metavar="ID",
-    help="A task that need not be any more; repeatable.",
+    help="A task that it no longer waits for; repeatable.",
 )
 @click.option("--awaiting", metavar="KIND|none", help="Hand it to a person, TEXT saying why; none takes it back.")
-@click.option("--verdict", type=_VERDICTS, help="Answer what it waits with, like approve and reject.")
+@click.option("--verdict", type=_VERDICTS, help="Answer a task that waits for you, like approve and reject.")
 @team_option
 @json_option
 def update(
@@ -199,7 +199,7 @@ def reopen(id: str, reason: str, team: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("id", shell_complete=completing.tasks)
-@click.option("--force", is_flag=True, help="Also when others name it, or somebody works on it.")
+@click.option("--force", is_flag=True, help="Even if other tasks name it, or somebody works on it.")
 @team_option
 @json_option
 def delete(id: str, force: bool, team: str | None, as_json: bool) -> None:

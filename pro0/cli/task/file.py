@@ -47,7 +47,7 @@ def _check_references(drafts: list[Draft], name: str) -> None:
                     task_id(reference)
             except BadInput:
                 text = f"task {number} of {name} names {reference!r}, which is no key in it and no task id"
-                raise BadInput(text, hint=f"give the task that is meant the key {reference}") from None
+                raise BadInput(text, hint=f"give the task that you mean the key {reference}") from None
 
 
 def _draft(item: object, where: str) -> Draft:

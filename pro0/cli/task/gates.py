@@ -15,7 +15,7 @@ from pro0.ops.tasks import gates
 @team_option
 @json_option
 def approve(id: str, text: str, team: str | None, as_json: bool) -> None:
-    """Approve what a task waits with.
+    """Approve a task that waits for you.
 
     A task that waits for work, approval, review or content is completed, but never past a gate that it still requires.
     A task that waits for input, or with an escalation or a checkpoint, goes back to the agents with your text. Only a
@@ -36,7 +36,7 @@ def approve(id: str, text: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def reject(id: str, feedback: str, team: str | None, as_json: bool) -> None:
-    """Reject what a task waits with, with your feedback for whoever takes it up.
+    """Reject a task that waits for you, with feedback for whoever takes it up.
 
     The task goes back to the agents; a task that waits for input or with an escalation is cancelled. Feedback and
     verdict are stored in one write. Only a person may reject. --json prints the task.
@@ -74,7 +74,7 @@ def retry(id: str, text: str, team: str | None, as_json: bool) -> None:
 @team_option
 @json_option
 def go_on(id: str, text: str, team: str | None, as_json: bool) -> None:
-    """Let the session that worked on a task last go on with it.
+    """Let the session that last worked on a task continue it.
 
     The task must have failed or wait. The session gets your text as a message. If the session is over, exit 4: use
     `task retry` instead. --json prints the task.

@@ -33,7 +33,7 @@ KINDS: dict[str, Read] = {paths.DOCUMENT: ticks.read, ".md": tickets.read}
 @json_option
 @name_option
 def import_tasks(path: Path, team: str | None, as_json: bool, output: str | None) -> None:
-    """Make tasks of the tickets of other programs: .tick/issues/*.json and .tickets/*.md.
+    """Make tasks from the tickets of other programs: .tick/issues/*.json and .tickets/*.md.
 
     PATH is a project with one of these folders, such a folder, or one file. Either all new tickets are imported, or
     none. Tickets imported before are left as they are, so importing again changes nothing. An open ticket becomes
@@ -72,7 +72,7 @@ def _read(path: Path) -> Iterator[Ticket]:
         try:
             ticket = KINDS[file.suffix](_data(file), name)
             if (earlier_file := origins.setdefault(ticket.origin, name)) != name:
-                raise BadInput(f"it has the id of {earlier_file}")
+                raise BadInput(f"it has the same id as {earlier_file}")
             yield ticket
         except BadInput as error:
             wrong.append(f"{name}: {error.message}")

@@ -38,8 +38,8 @@ from pro0.rules.text import visible
 @click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Only tasks of this member.")
 @label_option("Only with all these labels.")
 @waits.filter_option("Only tasks that wait for a human; of these kinds, or of any.")
-@click.option("--archived", is_flag=True, help="Only tasks of the archive.")
-@click.option("--all", "everything", is_flag=True, help="Those of the archive too.")
+@click.option("--archived", is_flag=True, help="Only archived tasks.")
+@click.option("--all", "everything", is_flag=True, help="Archived tasks too.")
 @team_option
 @json_option
 @name_option

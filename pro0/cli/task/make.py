@@ -30,7 +30,7 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
     },
 )
 @click.argument("title", required=False)
-@click.option("--run", help="The shell command that the task is; a shell member executes it.")
+@click.option("--run", help="The shell command of the task; a shell member executes it.")
 @click.option("--timeout", type=float, metavar="S", help="The limit of that command in seconds.")
 @click.option(
     "--blocked-by",
@@ -38,7 +38,7 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
     multiple=True,
     shell_complete=completing.tasks,
     metavar="ID",
-    help="A task to be completed before; repeatable.",
+    help="A task that must be completed first; repeatable.",
 )
 @click.option(
     "--parent", type=given, shell_complete=completing.tasks, metavar="ID", help="The task that this is a part of."
@@ -53,7 +53,7 @@ _TYPES = {"type": Kind, "requires": Gate, "awaiting": Awaiting, "policy": Policy
 @click.option(
     "--awaiting",
     type=_AWAITING,
-    help="It waits for you from the start, and agents pass it over: work (you do it), input (you answer), approval, "
+    help="It waits for you from the start, and agents skip it: work (you do it), input (you answer), approval, "
     "review, content, escalation or checkpoint (you approve or reject).",
 )
 @click.option("--manual", is_flag=True, hidden=True, help="Deprecated: --awaiting work.")

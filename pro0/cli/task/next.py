@@ -52,10 +52,10 @@ def blocked(team: str | None, as_json: bool, output: str | None) -> None:
 
 @click.command("next")
 @click.argument("epic", required=False, shell_complete=completing.tasks)
-@click.option("--epic", "below", metavar="ID", help="Only what is below this epic or task.")
+@click.option("--epic", "below", metavar="ID", help="Only tasks below this epic or task.")
 @click.option("--standalone", is_flag=True, help="Only tasks without a parent.")
 @click.option("--orphan", is_flag=True, help="Only tasks whose parent is over.")
-@waits.filter_option("The next one that waits for you instead; of these kinds, or of any.")
+@waits.filter_option("Instead, the next task that waits for you; of these kinds, or of any.")
 @team_option
 @json_option
 @name_option

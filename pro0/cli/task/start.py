@@ -16,7 +16,7 @@ from pro0.ops.tasks import trees
     type=given,
     shell_complete=completing.agents,
     metavar="AGENT",
-    help=f"One of {', '.join(offered())}; else its role's, or the usual.",
+    help=f"One of {', '.join(offered())}; by default its role's, or the usual one.",
 )
 @team_option
 @no_wait_option
@@ -43,7 +43,7 @@ def start(id: str, agent: str | None, team: str | None, no_wait: bool, as_json: 
         say(f"{task.id} is to be started: pro0 task show {task.id}")
     else:
         see = f"pro0 task show {task.id} -t {context.team.name}"
-        with going_on(f"{task.id} goes on starting: {see}"), live() as show:
+        with going_on(f"{task.id} is still starting: {see}"), live() as show:
             show(f"starting {task.id}")
             task = begun(context.team, task, show)
     if as_json:

@@ -6,23 +6,23 @@ COMMANDS = {
     "start": ("pro0.cli.team.start:start", "Make a team, start its lead and its members"),
     "list": ("pro0.cli.team.look:list_teams", "List all teams of this home"),
     "status": ("pro0.cli.team.look:status", "Show lead, members, tasks, and what needs you"),
-    "show": ("pro0.cli.team.archive:show", "Show a team's tasks, results and mail, also of one that is removed"),
+    "show": ("pro0.cli.team.archive:show", "Show the tasks, results and mail of a team, even of a removed one"),
     "attach": ("pro0.cli.team.look:attach", "Show the members in this terminal"),
     "logs": ("pro0.cli.team.logs:logs", "Show what happened in a team"),
     "cost": ("pro0.cli.team.cost:cost", "Show what members have used, and about what it costs"),
-    "wait": ("pro0.cli.team.wait:wait", "Wait until no work can go on by itself"),
+    "wait": ("pro0.cli.team.wait:wait", "Wait until a team can do no more work"),
     "pause": ("pro0.cli.team.end:pause", "Stop the claiming of tasks"),
     "unpause": ("pro0.cli.team.end:unpause", "Let tasks be claimed again"),
     "stop": ("pro0.cli.team.end:stop", "Ask every member to shut down, then end the lead"),
-    "resume": ("pro0.cli.team.resume:resume", "Let a team run again, adopting every session that lives"),
+    "resume": ("pro0.cli.team.resume:resume", "Let a team run again, adopting every living session"),
     "cleanup": ("pro0.cli.team.end:cleanup", "Remove a team that is stopped, and all that was made for it"),
-    "forget": ("pro0.cli.team.archive:forget", "Remove what is kept of a team that is removed"),
+    "forget": ("pro0.cli.team.archive:forget", "Remove the archive of a removed team"),
 }
 
 GROUPS = {
     "Start and end": ("start", "stop", "resume", "cleanup", "forget"),
     "Look": ("status", "attach", "wait", "list", "show", "logs", "cost"),
-    "Hold back": ("pause", "unpause"),
+    "Pause": ("pause", "unpause"),
 }
 """The commands as the help shows them."""
 

@@ -28,18 +28,20 @@ ended_option = click.option(
     "--ended",
     default="",
     metavar="TIME",
-    help="Of several archives those of this end, or its beginning: 2026-11-23T12.",
+    help="The time when it ended, or the beginning of that time: 2026-11-23T12.",
 )
 
 
 @click.command()
 @named_team
-@click.option("--archived", is_flag=True, help="One that is removed; of several of that name the last.")
+@click.option("--archived", is_flag=True, help="Show a removed team; of several with that name, the last.")
 @ended_option
-@click.option("-n", "--lines", type=click.IntRange(0), default=20, show_default=True, help="Events, the last of them.")
+@click.option(
+    "-n", "--lines", type=click.IntRange(0), default=20, show_default=True, help="How many of the last events to show."
+)
 @json_option
 def show(team: str | None, archived: bool, ended: str, lines: int, as_json: bool) -> None:
-    """Show a team's tasks, results and mail, also of one that is removed.
+    """Show the tasks, results and mail of a team, even of a removed one.
 
     It changes nothing and marks no message as read. --json prints {name, ended, path, status, tasks, mail, events}. The
     last four are as printed by `team status`, `task query`, `inbox --all` and `team logs`; ended and path are null for
@@ -70,11 +72,13 @@ def show(team: str | None, archived: bool, ended: str, lines: int, as_json: bool
 @click.command()
 @click.argument("name", required=False, metavar="[NAME]", shell_complete=completing.archives)
 @ended_option
-@click.option("--before", metavar="TIME", help="Those that ended before it, of all teams or of NAME: 2026-11-01.")
+@click.option(
+    "--before", metavar="TIME", help="All archives that ended before this time, of all teams or of NAME: 2026-11-01."
+)
 @click.option("--all", "everything", is_flag=True, help="All archives of that name.")
-@click.option("--force", is_flag=True, help="Without asking.")
+@click.option("--force", is_flag=True, help="Remove without asking.")
 def forget(name: str | None, ended: str, before: str | None, everything: bool, force: bool) -> None:
-    """Remove what is kept of a team that is removed.
+    """Remove the archive of a removed team.
 
     If several archives have the name, choose one with --ended, or all of them with --all. --before removes all archives
     older than a time. Times are in UTC. The command asks first, unless --force is given. It is a verdict: without a
@@ -96,7 +100,7 @@ def forget(name: str | None, ended: str, before: str | None, everything: bool, f
     if not force:
         if not terminal():
             hint = "--force removes it without asking"
-            raise EnvironmentMissing("to ask first needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
+            raise EnvironmentMissing("asking first needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
         if not click.confirm(f"remove {description} for good?", err=True):
             say("nothing is removed")
             return

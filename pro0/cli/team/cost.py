@@ -34,7 +34,7 @@ def cost(team: str | None, limit: float | None, as_json: bool) -> None:
         write_json(team_cost)
         return
     if not team_cost.members:
-        say(f"no use of a model is known of the members of {context.team.name}")
+        say(f"no model use is known for the members of {context.team.name}")
     else:
         head = ("MEMBER", "AGENT", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST", "MODELS")
         table(head, [_row(entry) for entry in (*team_cost.members, team_cost.total)])

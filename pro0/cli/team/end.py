@@ -53,8 +53,10 @@ def unpause(team: str | None, as_json: bool) -> None:
 
 @click.command()
 @named_team
-@click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for a yes.")
-@click.option("--force", is_flag=True, help="End who has not agreed by then, with its whole process tree.")
+@click.option(
+    "--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Seconds to wait for their agreement."
+)
+@click.option("--force", is_flag=True, help="End members that have not agreed by then, with all their processes.")
 @click.option("--reason", default="", help="What the members are told.")
 @no_wait_option
 @json_option
@@ -77,7 +79,7 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
     context = acting(team)
     name = context.team.name
     if context.team.wanted.read().wish is Wish.STOP and context.team.runtime.read().phase is Phase.STOPPED:
-        tell(context, f"{name} is stopped already", as_json)
+        tell(context, f"{name} is already stopped", as_json)
         return
     try:
         wish = teams.stop(context, timeout=timeout, force=force, reason=reason).stop
@@ -94,7 +96,7 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
         tell(context, "", as_json)
         return
     if wish:
-        with going_on(f"{name} goes on stopping: pro0 team status -t {name}; to keep it: pro0 team resume -t {name}"):
+        with going_on(f"{name} is still stopping: pro0 team status -t {name}; to keep it: pro0 team resume -t {name}"):
             stopped(context.team, wish, talk())
     go_on = f"remove it: pro0 team cleanup {name}, or go on: pro0 team resume -t {name}"
     tell(context, f"{name} is stopped; {go_on}", as_json)
@@ -103,7 +105,7 @@ def stop(team: str | None, timeout: float, force: bool, reason: str, no_wait: bo
 @click.command()
 @named_team
 @click.option("--force", is_flag=True, help="End sessions that are still live.")
-@click.option("--no-archive", is_flag=True, help="Keep nothing of its tasks and messages.")
+@click.option("--no-archive", is_flag=True, help="Keep no archive of its tasks and messages.")
 def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
     """Remove a team that is stopped, and all that was made for it.
 
@@ -135,7 +137,7 @@ def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
         with suppress(StoreError):  # the hint alone is left out
             for remnant in (path for path in ownerless(store().home) if path.name == name):
                 way = "pro0 doctor --repair moves it aside and frees the name"
-                say(f"hint: {remnant} is left of one, and may hold work; {way}")
+                say(f"hint: {remnant} is left over from such a team, and may hold work; {way}")
 
 
 def tell(context: Context, message: str, as_json: bool) -> None:

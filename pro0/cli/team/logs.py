@@ -24,8 +24,15 @@ LOOK = 0.25
 
 @click.command()
 @named_team
-@click.option("-f", "--follow", is_flag=True, help="Go on as more happens, until interrupted.")
-@click.option("-n", "--lines", type=click.IntRange(0), default=50, show_default=True, help="Lines to begin with.")
+@click.option("-f", "--follow", is_flag=True, help="Print new lines as they come, until interrupted.")
+@click.option(
+    "-n",
+    "--lines",
+    type=click.IntRange(0),
+    default=50,
+    show_default=True,
+    help="How many of the last lines to print first.",
+)
 @json_option
 def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
     """Show what happened in a team: the acts of people and members, and those of its lead.

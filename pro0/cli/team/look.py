@@ -41,7 +41,7 @@ AGAIN = 1.0
 
 
 @click.command("list")
-@click.option("--archived", is_flag=True, help="The teams that are removed, of which an archive is kept.")
+@click.option("--archived", is_flag=True, help="List removed teams that have an archive.")
 @json_option
 @name_option
 def list_teams(archived: bool, as_json: bool, output: str | None) -> None:
@@ -130,7 +130,7 @@ def attach(team: str | None) -> None:
     context = here(team)
     if not terminal():
         attaching.command(context.team)  # a team without panes is refused first
-        hint = f"in one: pro0 team attach -t {context.team.name}"
+        hint = f"in a terminal: pro0 team attach -t {context.team.name}"
         raise EnvironmentMissing("attaching needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
     attaching.show(context)
 

@@ -21,7 +21,7 @@ from pro0.store.teams import TeamStore
 @named_team
 @json_option
 def resume(team: str | None, as_json: bool) -> None:
-    """Let a team run again, adopting every session that lives.
+    """Let a team run again, adopting every living session.
 
     If its lead is alive already, the command only says so. If no member is alive, the panes of the team move to the
     place of this terminal.

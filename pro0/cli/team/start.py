@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     sections={
         "Who is in it": "--layout --member --lead --delegate-only",
         "What they do": "--task --worktrees",
-        "What they may": "--permission-mode --plan-approval --max-cost",
+        "What they may do": "--permission-mode --plan-approval --max-cost",
         "Where it is kept": "--store",
         "How it is shown": "--mode --detach --web",
     },
@@ -58,18 +58,23 @@ if TYPE_CHECKING:
     "-m", "--member", "specs", multiple=True, metavar="NAME=AGENT[@HOST][:ROLE]", help="A member; repeatable."
 )
 @click.option(
-    "--lead", type=given, metavar="AGENT|none", help="The lead agent; with a PROMPT else the first installed."
+    "--lead", type=given, metavar="AGENT|none", help="The lead agent; with a PROMPT by default the first one installed."
 )
-@click.option("--delegate-only", "delegates", is_flag=True, help="The lead agent leaves the work itself to others.")
+@click.option("--delegate-only", "delegates", is_flag=True, help="The lead agent leaves all work to the other members.")
 @click.option(
-    "--permission-mode", "permission", type=click.Choice(PERMISSIONS), help=f"What members may do unasked: {MAY}."
+    "--permission-mode",
+    "permission",
+    type=click.Choice(PERMISSIONS),
+    help=f"What members may do without asking: {MAY}.",
 )
-@click.option("--plan-approval", "approver", type=click.Choice(APPROVERS), help="Who decides on plans of members.")
+@click.option("--plan-approval", "approver", type=click.Choice(APPROVERS), help="Who decides on the plans of members.")
 @click.option("--max-cost", type=float, metavar="USD", help="At this cost no new session starts.")
 @click.option("--task", "titles", multiple=True, metavar="TEXT", help="A first task; repeatable.")
-@click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; else from the settings.")
+@click.option("--mode", type=click.Choice(MODES), help="Where the members are shown; by default from the settings.")
 @click.option("--worktrees", is_flag=True, help="Give every teammate a git worktree and a branch of its own.")
-@click.option("--store", "url", metavar="URL", help="The database that keeps its documents; else from the settings.")
+@click.option(
+    "--store", "url", metavar="URL", help="The database that keeps its documents; by default from the settings."
+)
 @click.option("--detach", is_flag=True, help="Do not show the team in this terminal.")
 @click.option(
     "--web", "in_browser", is_flag=True, help="Show it in a browser: serve the page here, as `pro0 web` does."
@@ -158,7 +163,9 @@ def _members(drafts: list[SeatDraft], limit: int) -> list[SeatDraft]:
     agents = [ids.agent_id_from(draft.name) for draft in drafts]
     for agent in agents:
         if agents.count(agent) > 1:
-            raise BadInput(f"two members would be called {agent}", hint="names differ by more than case and spaces")
+            raise BadInput(
+                f"two members would be called {agent}", hint="choose names that differ by more than case and spaces"
+            )
     return drafts
 
 
@@ -247,7 +254,7 @@ def _bring_up(
     try:
         seats: list[Seat] = members.spawn(context, drafts, settings.max_teammates)
         name = context.team.name
-        with going_on(f"{name} goes on starting: pro0 team status -t {name}"), live() as show:
+        with going_on(f"{name} is still starting: pro0 team status -t {name}"), live() as show:
             show("starting the lead")
             need_lead(context.team, show, early)
             started(context.team, seats, show)
@@ -258,7 +265,7 @@ def _bring_up(
 
 def _undo(context: Context, first_tasks: int) -> None:
     if any(seat.state not in ENDED for seat in context.team.runtime.read().seats):
-        say(f"the team stays, with those who live: pro0 team status -t {context.team.name}")
+        say(f"the team is kept, with its living members: pro0 team status -t {context.team.name}")
         return
     from pro0.engine.cleanup import cleanup
     from pro0.ops.team.archives import was_used
@@ -269,11 +276,11 @@ def _undo(context: Context, first_tasks: int) -> None:
 
     try:
         cleanup(store(), context.team.name, force=True, show=talk(), keep=False)
-        say(f"the team {context.team.name} was taken away again")
+        say(f"the team {context.team.name} was removed again")
     except Kept as kept:
         say(kept.message)
     except Pro0Error as error:
-        say(f"the team {context.team.name} stays: {error.message}")
+        say(f"the team {context.team.name} could not be removed: {error.message}")
 
 
 def _tell(context: Context, *, as_json: bool) -> None:

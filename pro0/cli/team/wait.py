@@ -18,10 +18,10 @@ LOOK = 0.2
 
 @click.command()
 @named_team
-@click.option("--timeout", type=float, metavar="S", help="Give up after so many seconds: exit 124.")
+@click.option("--timeout", type=float, metavar="S", help="Give up after this many seconds, with exit 124.")
 @json_option
 def wait(team: str | None, timeout: float | None, as_json: bool) -> None:
-    """Wait until no work can go on by itself.
+    """Wait until a team can do no more work.
 
     Exit 0 when every task is completed or cancelled, 1 when a task failed or is blocked by a failed one, 4 when the
     remaining tasks wait for a human or for a member, 124 after --timeout. --json prints moving, outcome, counts, left
@@ -33,7 +33,7 @@ def wait(team: str | None, timeout: float | None, as_json: bool) -> None:
       pro0 team wait alpha --timeout 600 || pro0 task list --status failed
     """
     if timeout is not None and not timeout >= 0:
-        raise BadInput(f"{timeout:g} seconds is no time-out", hint="0 or more")
+        raise BadInput(f"cannot wait {timeout:g} seconds", hint="0 or more")
     context = here(team)
     result = _until_it_stands(context, timeout)
     if as_json:
@@ -73,7 +73,7 @@ def _counts(result: Progress) -> str:
 def _conclude(team: str, result: Progress, timeout: float | None) -> None:
     task_count = f"{len(result.left)} {'task is' if len(result.left) == 1 else 'tasks are'}"
     if result.moving:
-        hint = f"see who is at what: pro0 team status -t {team}"
+        hint = f"see who does what: pro0 team status -t {team}"
         raise TimedOut(f"{team} still works after {timeout:g} s; {task_count} left", hint=hint)
     if result.outcome is WorkState.SOMETHING_FAILED:
         hint = f"pro0 task list --status failed -t {team}"

@@ -10,15 +10,15 @@ from pro0.engine.uninstall.removing import prepare
 from pro0.errors import BadInput, EnvironmentMissing, ErrorCode
 
 HEADS = {
-    TraceFate.REMOVED: "pro0 uninstall takes away:",
+    TraceFate.REMOVED: "pro0 uninstall removes:",
     TraceFate.KEPT: "stays, since it holds work or is not pro0's:",
-    TraceFate.YOURS: "stays, and is yours to take away:",
+    TraceFate.YOURS: "stays, and is yours to remove:",
 }
 
 
 @click.command()
 @click.option("--show", "only_show", is_flag=True, help="List what there is, and change nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Without asking.")
+@click.option("-y", "--yes", is_flag=True, help="Remove without asking.")
 @json_option
 def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
     """Remove all that pro0 put on this machine, except work.
@@ -39,7 +39,7 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
       pro0 uninstall --show
       pro0 uninstall
     """
-    human_only("take pro0 away")
+    human_only("uninstall pro0")
     if as_json and not only_show:
         raise BadInput("--json goes with --show", hint="pro0 uninstall --show --json")
     home, project = store(), project_here()
@@ -50,23 +50,23 @@ def uninstall(only_show: bool, yes: bool, as_json: bool) -> None:
         write_json(found_traces)
         return
     if not only_show and by_fate(found_traces).get(TraceFate.REMOVED):
-        by_terminal(home.home, lambda: project, "take pro0 away")
+        by_terminal(home.home, lambda: project, "uninstall pro0")
     _print(found_traces)
     if only_show or not _agreed(yes=yes):
         return
     for trace in take_away(home, project, found_traces, talk()):
         if trace.command:
             say(f"{trace.kind} {trace.name}: {trace.command}")
-    write("pro0 is taken away, but for the program itself")
+    write("pro0 is removed, except the program itself")
 
 
 def _agreed(*, yes: bool) -> bool:
     if yes:
         return True
     if not terminal():
-        hint = "--yes takes it away without asking"
-        raise EnvironmentMissing("to ask first needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
-    if click.confirm("take it away for good?", err=True):
+        hint = "--yes removes it without asking"
+        raise EnvironmentMissing("asking first needs a terminal", code=ErrorCode.NO_TERMINAL, hint=hint)
+    if click.confirm("remove it for good?", err=True):
         return True
     say("nothing is removed")
     return False

@@ -24,8 +24,8 @@ SIZE = 4
 STREAMS = 3
 PATIENCE = 2.0
 """Seconds until the warm process must be ready; if it is not by then, it never begins the work."""
-CUT_OFF = """pro0: the process that did this was killed: it is done, or nothing of it
-hint: look before you do it again
+CUT_OFF = """pro0: the process that ran this command was killed: all of it is done, or nothing
+hint: check before you repeat it
 """
 KILLED = 137
 _CREDENTIALS = 12

@@ -14,9 +14,9 @@ from pro0.web.options import ServeOptions
 
 @click.group(cls=HintingGroup, invoke_without_command=True)
 @click.option(
-    "--port", type=click.IntRange(1, 65535), help="Listen there; else where it was last, else on a free port."
+    "--port", type=click.IntRange(1, 65535), help="Listen on this port; by default on the last one, else on a free one."
 )
-@click.option("--host", metavar="NAME", help="Be there for other machines under this name; needs the TLS files.")
+@click.option("--host", metavar="NAME", help="Serve other machines under this name; needs the TLS files.")
 @click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="The TLS certificate of NAME.")
 @click.option("--key", type=click.Path(path_type=Path), metavar="FILE", help="The key of the certificate.")
 @click.option("--proxy", metavar="NAME", help="A proxy on this machine shows the page under https://NAME.")

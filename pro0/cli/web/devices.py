@@ -12,7 +12,10 @@ from pro0.web.running import served_at
 
 @click.command()
 @click.option(
-    "--rights", type=click.Choice([str(right) for right in Rights]), default="all", help="What it may do; else all."
+    "--rights",
+    type=click.Choice([str(right) for right in Rights]),
+    default="all",
+    help="What it may do; by default all.",
 )
 def pair(rights: str) -> None:
     """Print a URL that pairs one more browser, once, within ten minutes; on a terminal as a QR code too.

@@ -28,14 +28,14 @@ def kill(names: tuple[str, ...], team: str | None) -> None:
         for name in names:
             worker = workers.kill(context, name)
             over = worker.task.status in SETTLED
-            write(f"{worker.task.id} is {worker.task.status} already" if over else f"{worker.agent_id} is being ended")
+            write(f"{worker.task.id} is already {worker.task.status}" if over else f"{worker.agent_id} is being ended")
     finally:  # even if a later name is refused, the lead has to end those before it
         need_lead(context.team)
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME...]", shell_complete=completing.workers)
-@click.option("--all", "everything", is_flag=True, help="All that workers left whose tasks have not failed.")
+@click.option("--all", "everything", is_flag=True, help="Merge all that workers left, except of failed tasks.")
 @team_option
 def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     """Merge what workers left into the project's checkout, one after the other.
@@ -50,7 +50,7 @@ def merge(names: tuple[str, ...], everything: bool, team: str | None) -> None:
     """
     context = acting(team)
     if everything == bool(names):
-        raise BadInput("name workers, or say --all", hint="pro0 worker list shows what they left")
+        raise BadInput("name workers, or give --all", hint="pro0 worker list shows what they left")
     chosen = _unmerged(context) if everything else names
     failed = [error for name in chosen if (error := _merged(context, name, alone=len(chosen) == 1))]
     if len(failed) > 1:

@@ -27,9 +27,9 @@ from pro0.worktrees import Repository
     type=given,
     shell_complete=completing.agents,
     metavar="AGENT",
-    help="What the workers run; else taskAgent of the settings, else the first that is installed.",
+    help="The agent of the workers; by default the setting taskAgent, else the first one installed.",
 )
-@click.option("--run", help="The shell command that each task is; a shell worker executes it.")
+@click.option("--run", help="The shell command of each task; a shell worker executes it.")
 @click.option("--worktree/--shared", default=True, help="A git worktree for each, or all in the project's checkout.")
 @team_option
 @json_option
@@ -80,7 +80,7 @@ def _team(team: str | None, agent: str | None, run: str | None, worktree: bool) 
         )
     elif not (run or first_installed()):
         hint = f"install one of {', '.join(USUAL)}, or give a command: --agent shell --run 'make'"
-        raise EnvironmentMissing("no agent that could do it is installed", code=ErrorCode.AGENT_MISSING, hint=hint)
+        raise EnvironmentMissing("no agent for this work is installed", code=ErrorCode.AGENT_MISSING, hint=hint)
     if context is None:
         if worktree:
             Repository(project_here()).head()

@@ -15,7 +15,7 @@ from pro0.rules.text import visible
 
 
 @click.command("list")
-@click.option("--all", "everything", is_flag=True, help="Those too that are over and left nothing to merge.")
+@click.option("--all", "everything", is_flag=True, help="Also list those that are over and left nothing to merge.")
 @team_option
 @json_option
 @name_option
