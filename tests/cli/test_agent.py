@@ -343,7 +343,7 @@ def test_doctor_looks_at_agents_of_the_settings(pro0: Pro0, fake: Path) -> None:
     [
         *((version, "") for version in ("1.2.3", "1.9.9", "1.10.2")),
         *((version, "newer than 1.10.2, the last") for version in ("1.10.3-beta", "2.0")),
-        *((version, "older than all") for version in ("1.2", "1.2.2", "0.9")),
+        *((version, "older than any version") for version in ("1.2", "1.2.2", "0.9")),
     ],
 )
 def test_a_version_that_the_rules_were_not_proved_with_is_named(

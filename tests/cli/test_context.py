@@ -114,4 +114,4 @@ def test_who_stands_in_a_directory_that_is_gone_is_told_so(pro0: Pro0, home: Pat
         assert (called.code, called.out) == (6, "")
         said, hint = called.err.splitlines()
         assert said == "pro0: the current directory does not exist any more"
-        assert hint.startswith("hint: cd to one that is there")
+        assert hint.startswith("hint: cd to another one")

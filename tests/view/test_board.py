@@ -382,7 +382,7 @@ ASKS = replace(NEEDS[0], request="3f9a01c2be77", why="make build")
         (replace(ASKS, why="/a/b …"), "r", Prompt("deny", ASKS.request, "deny w2 this, because")),
         (replace(ASKS, why="/a/b …"), "a", "Space shows all of it; then: "),
         (NEEDS[0], "a", ViewRequest("view", "w2")),
-        (replace(NEEDS[0], member="", subject="permissions"), "a", "what answers it: pro0 act"),
+        (replace(NEEDS[0], member="", subject="permissions"), "a", "answer it with: pro0 act"),
     ],
 )
 def test_a_permission_is_answered_here_where_all_of_it_is_seen(

@@ -31,7 +31,7 @@ LOOK = 0.25
     type=click.IntRange(0),
     default=50,
     show_default=True,
-    help="How many of the last lines to print first.",
+    help="Past lines to print first.",
 )
 @json_option
 def logs(team: str | None, follow: bool, lines: int, as_json: bool) -> None:
