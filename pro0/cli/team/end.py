@@ -111,8 +111,8 @@ def cleanup(team: str | None, force: bool, no_archive: bool) -> None:
 
     It names the open tasks and unread messages that go with the team. An archive keeps all tasks, messages and events
     until `team forget`; `team show --archived` shows it. A team without tasks and messages leaves no archive. With
-    --force the team is removed even if no archive can be made, or if its database is gone for good; what that database
-    has of the team stays there.
+    --force the team is removed even if no archive can be made, or if its database is gone for good; the team's data in
+    that database stays there.
 
     While a session is live, the command is refused and names it, exit 4. If there is no such team, exit 0. Unmerged
     work is never removed: it is named, exit 7.
