@@ -282,7 +282,7 @@ def test_what_is_missed_while_the_disk_is_full_is_no_verdict(
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
     try:
-        with pytest.raises(EnvironmentMissing, match="nothing can be written to .*: File too large"):
+        with pytest.raises(EnvironmentMissing, match=r"nothing can be written to \S+: File too large"):
             tried(stage, [ProofCheck.READY])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
