@@ -162,7 +162,7 @@ def _repository(folder: Path) -> Git:
     repository = Git(top(folder))
     if not repository.succeeds("rev-parse", "--git-dir"):
         hint = "make one: git init, and a first commit"
-        raise EnvironmentMissing(f"{folder} is in no git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
+        raise EnvironmentMissing(f"{folder} is not in a git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
     return repository
 
 

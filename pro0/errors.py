@@ -68,7 +68,7 @@ class ErrorCode(StrEnum):
     NO_GRANT = "no_grant", "The member has no grant."
     NO_PLAN = "no_plan", "No plan was handed in yet."
     NO_PLAN_REQUIRED = "no_plan_required", "Nobody asked the member for a plan."
-    NO_REPOSITORY = "no_repository", "The directory is in no git repository."
+    NO_REPOSITORY = "no_repository", "The directory is not in a git repository."
     NO_REQUEST = "no_request", "Nobody asked the member to shut down."
     NO_SESSION = "no_session", "The session that worked on the task has ended."
     NO_TEAM = "no_team", "No team belongs to the present directory."

@@ -299,7 +299,7 @@ def test_a_folder_that_is_no_worktree_is_refused(project: Path, tree: Path, tmp_
     inner.mkdir()
     with pytest.raises(EnvironmentMissing, match="is no git worktree"):
         fork(project, inner)
-    with pytest.raises(EnvironmentMissing, match="is in no git repository"):
+    with pytest.raises(EnvironmentMissing, match="is not in a git repository"):
         fork(tmp_path)
     bare = tmp_path / "empty"
     bare.mkdir()

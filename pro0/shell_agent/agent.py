@@ -131,7 +131,7 @@ class ShellAgent:
                 self._settle(task, ending)
                 return
             except (Refused, NotFound) as error:
-                self._agent_output.say(f"{task.id} is not ours any more: {error.message}")
+                self._agent_output.say(f"{task.id} is no longer ours: {error.message}")
                 return
             except Pro0Error as error:
                 self._complain(error)

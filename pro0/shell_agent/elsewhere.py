@@ -188,4 +188,4 @@ class ShellAgentElsewhere:
             except Pro0Error as error:
                 self._agent_output.say(error.message)
                 time.sleep(AGAIN)
-        self._agent_output.say(f"{id} is not ours any more: {self._why}")
+        self._agent_output.say(f"{id} is no longer ours: {self._why}")

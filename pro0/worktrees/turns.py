@@ -21,7 +21,7 @@ def common_folder(git: Git) -> Path:
         raise EnvironmentMissing(f"git rev-parse failed in {git.folder}: {why}", code=ErrorCode.GIT_FAILED)
     if code:
         hint = "worktrees need one: git init, and a first commit"
-        raise EnvironmentMissing(f"{git.folder} is in no git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
+        raise EnvironmentMissing(f"{git.folder} is not in a git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
     return Path(text)
 
 

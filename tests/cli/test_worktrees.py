@@ -138,7 +138,7 @@ def test_a_branch_that_no_document_names_any_more_is_named(cli: Cli, home: Path,
 def test_a_folder_without_a_repository_is_refused(pro0: Pro0, home: Path) -> None:
     called = pro0("team", "start", "alpha", "--mode", "headless", "--worktrees", "-m", "w1=shell")
     assert called.code == 6
-    assert "is in no git repository" in called.err
+    assert "is not in a git repository" in called.err
     assert not Store(home).names()
 
 

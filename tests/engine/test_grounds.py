@@ -68,7 +68,7 @@ def test_a_new_session_goes_on_in_the_same_worktree(apart: Crew) -> None:
 
 def test_without_a_repository_it_is_said_and_undone(alpha: Crew) -> None:
     alpha.lead()
-    with pytest.raises(EnvironmentMissing, match="is in no git repository"):
+    with pytest.raises(EnvironmentMissing, match="is not in a git repository"):
         alpha.spawn(SeatDraft(name="w1", worktree=True))
     wait_until(lambda: not alpha.team.wanted.read().seats, PATIENCE, "the seat is taken back")
 

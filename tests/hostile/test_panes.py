@@ -59,7 +59,7 @@ class Street:
         self.nothing_else()
 
     def refused(self, times: int) -> None:
-        """Nudge a pane that is not ours any more."""
+        """Nudge a pane that is no longer ours."""
         for _ in range(times):
             with pytest.raises(Refused):
                 self.stage.backend.nudge(self.handle, LINE)

@@ -84,7 +84,7 @@ def test_a_task_that_is_taken_away_ends_its_command(there: Desk) -> None:
     wait_until((there.folder / "begun").exists, PATIENCE, "it works")
     tasks.cancel(there.human, id)
     type_line(there)
-    there.shows("is not ours any more: it was taken away")
+    there.shows("is no longer ours: it was taken away")
 
 
 def test_what_its_command_leaves_is_known_by_its_session(there: Desk) -> None:

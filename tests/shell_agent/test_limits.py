@@ -103,7 +103,7 @@ def test_work_that_was_taken_away_is_stopped(desk: Desk, how: str) -> None:
             tasks.release(desk.human, id)
     wait_until(lambda: not [p for p in there if processes.alive(p)], PATIENCE, "all of it has ended")
     desk.says(State.IDLE)
-    desk.shows("is not ours any more" if how != "deleted" else f"there is no {id}")
+    desk.shows("is no longer ours" if how != "deleted" else f"there is no {id}")
     if how == "released":
         tasks.cancel(desk.human, id)
         teams.pause(desk.human, paused=False)
