@@ -10,7 +10,13 @@ from math import inf
 
 from pro0 import processes
 from pro0.agents import adapter_of
-from pro0.engine.hosts import HeldStarts, OtherEnds, has_not_begun
+from pro0.engine.hosts import HeldStarts, OtherEnds
+from pro0.engine.opening.failing import (
+    raise_failure_of,
+    raise_failures,
+    raise_if_called_off,
+    raise_unless_it_came_up,
+)
 from pro0.engine.opening.launch import ensure_lead
 from pro0.engine.room import Room
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused, TimedOut
@@ -42,8 +48,8 @@ RECORDING_PATIENCE = 10.0
 def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatState]:
     """Wait until every seat has a session with a known state; raises EnvironmentMissing for a failed one.
 
-    A session whose program runs, but shows no state, is returned as it is. A session held back by its provider's rate
-    limit is left out.
+    Raises Refused when its team, or the seat itself, is asked to end before that. A session whose program runs, but
+    shows no state, is returned as it is. A session held back by its provider's rate limit is left out.
     """
     seats = list(seats)
     agents = {seat.agent_id: placed(seat.agent, seat.host) for seat in seats}
@@ -56,12 +62,13 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         lead.keep()
         late = time.monotonic() >= deadline
         runtime = team.runtime.read()
-        _raise_failures(runtime, generations)
+        raise_if_called_off(team, runtime, waiting)
+        raise_failures(runtime, generations)
         held.look(runtime, elsewhere & waiting.keys())
         for state in runtime.seats:
             begun = state.state is not State.STARTING or running.long_enough(state) or (late and state.agent)
             if waiting.get(state.agent_id) == state.generation and begun:
-                _raise_unless_it_came_up(state, elsewhere=state.agent_id in elsewhere)
+                raise_unless_it_came_up(state, elsewhere=state.agent_id in elsewhere)
                 up[state.agent_id] = state
                 del waiting[state.agent_id]
                 show(_begun(state))
@@ -126,7 +133,7 @@ def begun(team: TeamStore, wished: Task, show: Show) -> Task:
     while time.monotonic() < deadline:
         lead.keep()
         runtime = team.runtime.read()
-        _raise_failure_of(runtime, wished)
+        raise_failure_of(runtime, wished)
         task = find(team.tasks.read(), wished.id)
         if task.start is None and task.epoch > wished.epoch and task.status is not Status.PENDING:
             state = runtime.session(task.session)
@@ -258,27 +265,6 @@ def _held_back(runtime: Runtime, agents: dict[str, str]) -> set[str]:
     limited = {limit.agent for limit in runtime.limits if limit.until > clock()}
     alive = {state.agent_id for state in runtime.seats if state.state not in ENDED}
     return {agent_id for agent_id, agent in agents.items() if agent in limited and agent_id not in alive}
-
-
-def _raise_failures(runtime: Runtime, generations: dict[str, int]) -> None:
-    for failure in runtime.failures:
-        if generations.get(failure.agent_id) == failure.generation:
-            raise EnvironmentMissing(f"cannot start {failure.agent_id}: {failure.message}", hint=failure.hint or None)
-
-
-def _raise_failure_of(runtime: Runtime, wished: Task) -> None:
-    since = wished.start.at if wished.start else None
-    for failure in runtime.failures:
-        if failure.task == wished.id and since and failure.at >= since:
-            raise EnvironmentMissing(f"cannot start {wished.id}: {failure.message}", hint=failure.hint or None)
-
-
-def _raise_unless_it_came_up(state: SeatState, *, elsewhere: bool) -> None:
-    # A session that ended early has an exit without a reason. One that never started has a reason.
-    ran = state.agent or (state.exit and not state.exit.reason)
-    if state.state is State.CRASHED and (not ran or (elsewhere and has_not_begun(state))):
-        hint = f"mend it, then: pro0 member restart {state.agent_id}"
-        raise EnvironmentMissing(f"{state.agent_id} did not come up: {state.note}", hint=hint)
 
 
 def _slow(team: TeamStore, runtime: Runtime, waiting: dict[str, int]) -> EnvironmentMissing:

@@ -175,11 +175,17 @@ def settings(home: Path, **commands: str) -> None:
 
 def test_a_set_up_that_fails_is_told_and_mended(cli: Cli, home: Path, project: Path) -> None:
     """issue 14, build 9: in what needs you, with the command that goes on; what it made half is made anew."""
-    settings(home, setup="echo step one; test -e $PRO0_PROJECT/made || { echo no registry >&2; exit 3; }")
+    settings(
+        home,
+        setup="for n in 1 2 3 4; do echo step $n; done; test -e $PRO0_PROJECT/made || "
+        "{ echo no registry >&2; exit 3; }",
+    )
     try:
         begun = cli("team", "start", "alpha", "--mode", "headless", "--worktrees", "-m", "w1=shell")
         assert begun.code == 6
-        assert "the set-up of its worktree failed: exit code 3: step one / no registry" in begun.err
+        assert "the set-up of its worktree failed: exit code 3: step 3 / step 4 / no registry" in begun.err
+        assert "w1: step 1\nw1: step 2\n" in begun.err, "its log goes with the team, so it is told before"
+        assert begun.err.endswith("hint: once that is mended, start alpha again\n"), "no hint names what is gone"
         cli("team", "start", "beta", "--mode", "headless")
         cli("member", "spawn", "w2", "--agent", "shell", "--worktree", "--no-wait", "-t", "beta")
         needs = wait_until(

@@ -45,6 +45,24 @@ def test_starting_it_again_is_resuming_it(pro0: Pro0, stopped: Context) -> None:
     assert hint == "hint: go on with it: pro0 team resume -t alpha, or remove it: pro0 team cleanup alpha"
 
 
+@pytest.mark.usefixtures("project")
+def test_who_starts_a_team_is_told_that_somebody_stops_it(pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is theirs then: it stays, and nobody waits for members that will not start."""
+
+    def stops(*_: object) -> str:
+        assert pro0("team", "stop", "beta", "--no-wait").code == 0
+        return ""
+
+    monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", lambda *_: "")
+    monkeypatch.setattr("pro0.cli.team.start.need_lead", stops)
+    called = pro0("team", "start", "beta", "--mode", "headless", "-m", "w1=shell")
+    assert called.code == 4, called
+    said, hint = called.err.splitlines()[-2:]
+    assert said == "pro0: beta is being stopped: w1 will not start"
+    assert hint == "hint: see: pro0 team status -t beta; to go on: pro0 team resume -t beta"
+    assert pro0("team", "status", "beta").code == 0
+
+
 def test_nothing_is_delegated_to_nobody(pro0: Pro0, stopped: Context) -> None:
     called = pro0("delegate", "look", "--agent", "shell", "--run", "true", "--shared")
     assert (called.code, called.out) == (4, "")

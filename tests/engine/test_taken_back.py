@@ -10,6 +10,7 @@ from pro0.engine import outcomes
 from pro0.errors import Refused
 from pro0.model.runtime import Refusal, State
 from pro0.model.task import Draft, Status
+from pro0.ops.tasks.drafts import SeatDraft
 from pro0.ops.team import members, teams
 from tests.engine.crew import PATIENCE, Crew
 from tests.waiting import wait_until
@@ -92,3 +93,11 @@ def test_who_stays_is_heard_though_the_request_goes_first(alpha: Crew, monkeypat
     with pytest.raises(Refused, match="w1 stays: it does not answer"):
         outcomes.stopped(alpha.team, wish, alpha.shown.append)
     late.join()
+
+
+def test_who_waits_for_a_member_is_told_that_it_is_to_end_before_it_starts(alpha: Crew) -> None:
+    """No lead is at work, so that it has no session yet."""
+    [seat] = members.spawn(alpha.context, [SeatDraft(name="w1")], 10)
+    members.shutdown(alpha.context, "w1")
+    with pytest.raises(Refused, match="w1 will not start: somebody asked it to shut down"):
+        outcomes.started(alpha.team, [seat], alpha.shown.append)

@@ -16,10 +16,10 @@ from pro0.cli.member.seating import seated
 from pro0.cli.output import going_on, json_option, live, say, talk, terminal, write, write_json
 from pro0.cli.team.layout_file import drafts_of, layout_named
 from pro0.config import APPROVERS, MAY, MODES, PERMISSIONS, Settings, require_enabled
-from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Kept, Pro0Error, Refused
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, Pro0Error, Refused
 from pro0.model import ids
 from pro0.model.layout import Layout
-from pro0.model.runtime import ENDED, Phase
+from pro0.model.runtime import Phase
 from pro0.model.task import Draft
 from pro0.model.team import PermissionMode, Seat, placed
 from pro0.ops import trust
@@ -248,7 +248,8 @@ def _early_lead(name: str, settings: Settings) -> "EarlyLead":
 def _bring_up(
     context: Context, drafts: list[SeatDraft], settings: Settings, early: "EarlyLead", first_tasks: int
 ) -> None:
-    """Start lead and members; a team in which nothing started is removed again."""
+    """Start lead and members; a team in which nothing started is removed again, unless somebody stopped it."""
+    from pro0.engine.opening.undoing import undo
     from pro0.engine.outcomes import started
 
     try:
@@ -258,29 +259,10 @@ def _bring_up(
             show("starting the lead")
             need_lead(context.team, show, early)
             started(context.team, seats, show)
-    except Pro0Error:
-        _undo(context, first_tasks)
-        raise
-
-
-def _undo(context: Context, first_tasks: int) -> None:
-    if any(seat.state not in ENDED for seat in context.team.runtime.read().seats):
-        say(f"the team is kept, with its living members: pro0 team status -t {context.team.name}")
-        return
-    from pro0.engine.cleanup import cleanup
-    from pro0.ops.team.archives import was_used
-
-    if was_used(context.team, first_tasks):
-        say(f"the team stays, with what it was given meanwhile: pro0 team status -t {context.team.name}")
-        return
-
-    try:
-        cleanup(store(), context.team.name, force=True, show=talk(), keep=False)
-        say(f"the team {context.team.name} was removed again")
-    except Kept as kept:
-        say(kept.message)
     except Pro0Error as error:
-        say(f"the team {context.team.name} could not be removed: {error.message}")
+        if error.code is not ErrorCode.STOPPING:
+            undo(store(), context.team, first_tasks, error, talk())
+        raise
 
 
 def _tell(context: Context, *, as_json: bool) -> None:

@@ -29,6 +29,8 @@ GRACE = 2.0
 POLL = 1.0
 LOG_BYTES = 4 * 1024 * 1024
 """Bytes of a command's output which its log keeps; the rest is dropped."""
+TOLD = 20
+"""Lines of a failed set-up's log that are shown before the log goes."""
 _READY = "pro0-ready"
 """A mark in git's own folder of a worktree: the set-up has succeeded there."""
 _TAG = "pro0-run"
@@ -76,13 +78,25 @@ def tears_down(team: TeamStore) -> bool:
 
 def progress(team: TeamStore, agent_id: str) -> str:
     """Return the last line which a running set-up printed, "" when none runs."""
+    lines = _logged(team, agent_id)
+    return "" if not lines or lines[-1].startswith(_OVER) else visible(lines[-1].strip())
+
+
+def failed(team: TeamStore, agent_id: str) -> list[str]:
+    """Return the last lines of a failed set-up's log, nothing for another."""
+    lines = _logged(team, agent_id)
+    if not lines or not lines[-1].startswith(f"{_OVER}failed"):
+        return []
+    return [visible(line) for line in lines[-TOLD:] if line.strip()]
+
+
+def _logged(team: TeamStore, agent_id: str) -> list[str]:
     try:
         with team.paths.setup_log(agent_id).open("rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
-            lines = log.read().decode(errors="replace").strip().splitlines()
+            return log.read().decode(errors="replace").strip().splitlines()
     except OSError:
-        return ""
-    return "" if not lines or lines[-1].startswith(_OVER) else visible(lines[-1].strip())
+        return []
 
 
 def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:

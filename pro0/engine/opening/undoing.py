@@ -1,0 +1,36 @@
+"""Undoing the start of a team that failed: a team in which nothing lives, and that nobody has used, is removed."""
+
+from collections.abc import Callable
+
+from pro0.engine.cleanup import cleanup
+from pro0.errors import Kept, Pro0Error
+from pro0.model.runtime import ENDED
+from pro0.ops.team.archives import was_used
+from pro0.ops.work import readying
+from pro0.store.teams import Store, TeamStore
+
+
+def undo(store: Store, team: TeamStore, first_tasks: int, error: Pro0Error, show: Callable[[str], None]) -> None:
+    """Remove the team, or say why it stays; the error's hint then names nothing that went with it.
+
+    What a failed set-up printed goes with the team, so it is shown before.
+    """
+    name = team.name
+    if any(seat.state not in ENDED for seat in team.runtime.read().seats):
+        return show(f"the team stays, with those who live: pro0 team status -t {name}")
+    if was_used(team, first_tasks):
+        return show(f"the team stays, with what it was given meanwhile: pro0 team status -t {name}")
+    for failure in team.runtime.read().failures:
+        for line in readying.failed(team, failure.agent_id):
+            show(f"{failure.agent_id}: {line}")
+    gone = (f"-t {name}", str(team.paths.team), "pro0 member restart")
+    try:
+        cleanup(store, name, force=True, show=show, keep=False)
+        show(f"the team {name} was taken away again")
+    except Kept as kept:
+        show(kept.message)
+    except Pro0Error as left:
+        return show(f"the team {name} stays: {left.message}")
+    if any(words in (error.hint or "") for words in gone):
+        error.hint = f"once that is mended, start {name} again"
+    return None
