@@ -41,6 +41,8 @@ READY_PATIENCE = 5.0
 """Seconds for a running program to show a state. Some never do, so the client then says that and waits no longer."""
 ENDING_PATIENCE = 30.0
 """Seconds for ending beyond the request's time-out: TERM, KILL, and the lead's own sweep."""
+SLOW_END = 1.0
+"""Seconds after which somebody who waits is told that a session is ending."""
 RECORDING_PATIENCE = 10.0
 """Seconds for the lead to record who stays, once it has taken a request back."""
 
@@ -162,7 +164,7 @@ def shut_down(team: TeamStore, seat: Seat, show: Show, *, patience: float | None
         state = team_roster.state(seat.agent_id)
         room.look([state] if state else [], seat.agent_id)
         lead.keep()
-        answers.show(team_roster.wanted.seats)
+        answers.show(team_roster.wanted.seats, [state] if state else [])
         if state and state.state in ENDED:
             return state
         # The session of a task may end with its task meanwhile, and the lead takes the seat away or hires anew.
@@ -187,7 +189,7 @@ def stopped(team: TeamStore, wish: ShutdownWish, show: Show, *, patience: float 
         team_roster = roster(team)
         room.look(team_roster.runtime.seats, f"all of {team.name}")
         lead.keep()
-        answers.show(team_roster.wanted.seats)
+        answers.show(team_roster.wanted.seats, team_roster.runtime.seats)
         for state in team_roster.runtime.seats:
             if state.state in ENDED and state.agent_id not in gone:
                 gone.add(state.agent_id)
@@ -245,14 +247,19 @@ class _Lead:
 
 
 class _Answers:
-    """Shows each "not yet" once."""
+    """Shows each "not yet" once, and who takes long to end."""
 
     def __init__(self, show: Show) -> None:
         self._show = show
         self._shown: set[tuple[str, str]] = set()
 
-    def show(self, seats: Iterable[Seat]) -> None:
-        """Show the new rejections."""
+    def show(self, seats: Iterable[Seat], states: Iterable[SeatState]) -> None:
+        """Show the new rejections, and the sessions whose processes have been ending for a while."""
+        for state in states:
+            is_slow = state.ending_since and (clock() - state.ending_since).total_seconds() >= SLOW_END
+            if is_slow and state.state not in ENDED and (state.agent_id, state.incarnation) not in self._shown:
+                self._shown.add((state.agent_id, state.incarnation))
+                self._show(f"{state.agent_id} is ending; what does not end by itself is killed in a while")
         for seat in seats:
             answer = seat.answer
             if answer and not answer.approve and (seat.agent_id, answer.reason) not in self._shown:

@@ -188,6 +188,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """US dollars that the team has cost; 0 without a limit, None while it cannot be read."""
     unled: bool = False
     """True when the lead of a running team has died with all its sessions, so that nobody starts another."""
+    suspended: int = 0
+    """The pid of a lead that is stopped by a signal (SIGSTOP), 0 for none."""
     elsewhere: frozenset[str] = frozenset()
     """The incarnations of sessions whose part on another machine is not proven to be over."""
     left_alone: bool = False

@@ -69,6 +69,9 @@ def _left_alone(picture: Picture) -> Iterator[Need]:
     if picture.unled:
         sentence = "the lead and every session have died: no work goes on"
         yield need_of(NeedKind.NO_LEAD, HUMAN, sentence, "pro0 team resume", None)
+    if picture.suspended:
+        sentence = f"the lead is suspended (SIGSTOP, pid {picture.suspended}): it starts, watches and ends nobody"
+        yield need_of(NeedKind.NO_LEAD, HUMAN, sentence, f"kill -CONT {picture.suspended}", None)
     if picture.left_alone:
         sentence = "your own agent, which led the team, is gone: you get its mail now"
         yield need_of(NeedKind.OWN_AGENT, HUMAN, sentence, "pro0 inbox", None)

@@ -1,15 +1,17 @@
 """Two ask for one end, or a request is taken back: whoever waits is told (3.9)."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
 from threading import Timer
 
 import pytest
 from msgspec.structs import replace
 
 from pro0.engine import outcomes
-from pro0.errors import Refused
-from pro0.model.runtime import Refusal, State
+from pro0.errors import Refused, TimedOut
+from pro0.model.runtime import Refusal, SeatState, State
 from pro0.model.task import Draft, Status
+from pro0.ops.context import clock
 from pro0.ops.tasks.drafts import SeatDraft
 from pro0.ops.team import members, teams
 from tests.engine.crew import PATIENCE, Crew
@@ -101,3 +103,16 @@ def test_who_waits_for_a_member_is_told_that_it_is_to_end_before_it_starts(alpha
     members.shutdown(alpha.context, "w1")
     with pytest.raises(Refused, match="w1 will not start: somebody asked it to shut down"):
         outcomes.started(alpha.team, [seat], alpha.shown.append)
+
+
+def test_who_waits_for_a_slow_end_is_told_that_it_goes_on(alpha: Crew) -> None:
+    """A stopped guard is killed after its grace, which may take fifteen seconds."""
+    members.spawn(alpha.context, [SeatDraft(name="w1")], 10)
+    seat = members.shutdown(alpha.context, "w1")
+    with alpha.team.runtime.change("a test") as change:
+        began = clock() - timedelta(seconds=5)
+        state = SeatState("w1", 1, "i1", State.STOPPING, began, began, ending_since=began)
+        change.value = replace(change.value, seats=(state,))
+    with pytest.raises(TimedOut):
+        outcomes.shut_down(alpha.team, seat, alpha.shown.append, patience=0.2)
+    assert alpha.shown == ["w1 is ending; what does not end by itself is killed in a while"]

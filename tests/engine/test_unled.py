@@ -35,3 +35,19 @@ def test_a_team_that_died_as_a_whole_is_not_called_idle(alpha: Crew, cli: Callab
     assert json.loads(cli("team", "status", "alpha", "--json").out)["attention"][0]["kind"] == "no lead"
     alpha.lead()
     wait_until(lambda: not any(n.kind == "no lead" for n in needs.list_needs(alpha.context)), STUCK, "it is led again")
+
+
+def test_a_lead_that_is_suspended_is_no_stopped_team(alpha: Crew, cli: Callable[..., Result]) -> None:
+    """A SIGSTOP, as by a debugger: the processes are there, and yet nobody is started, watched or ended."""
+    lead = alpha.lead()
+    alpha.spawn("w1")
+    assert needs.list_needs(alpha.context) == ()
+    lead.send_signal(signal.SIGSTOP)
+    try:
+        wait_until(lambda: needs.list_needs(alpha.context), STUCK, "it is suspended")
+        shown = cli("team", "status", "alpha").out
+        assert f"lead     suspended (pid {lead.pid})\n" in shown
+        assert f"    kill -CONT {lead.pid}\n" in cli("needs", "-t", "alpha").out
+    finally:
+        lead.send_signal(signal.SIGCONT)
+    wait_until(lambda: not needs.list_needs(alpha.context), STUCK, "it goes on")

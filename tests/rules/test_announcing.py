@@ -108,7 +108,7 @@ def looked_at(picture: Picture) -> View:
 
 
 PICTURES = {
-    **{name: shown for name, (shown, *_) in KINDS.items() if not shown.unled},
+    **{name: shown for name, (shown, *_) in KINDS.items() if not (shown.unled or shown.suspended)},
     "older notices": picture(older=2),
     "a permission with its request": replace(
         of_member(State.WAITING),

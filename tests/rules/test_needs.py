@@ -62,6 +62,7 @@ FAILURE = Failure(agent_id="w1", generation=1, at=NOW, message="no")
 HANDED_IN = PlanGate(id="p1", text="the plan", at=at(-2))
 KINDS: dict[str, tuple[Picture, NeedKind, str, str]] = {
     "no lead": (picture(unled=True), NeedKind.NO_LEAD, "human", "pro0 team resume"),
+    "suspended lead": (picture(suspended=77), NeedKind.NO_LEAD, "human", "kill -CONT 77"),
     "own agent": (picture(left_alone=True), NeedKind.OWN_AGENT, "human", "pro0 inbox"),
     "permission": (of_member(State.WAITING), NeedKind.PERMISSION, "w1", "pro0 member focus w1"),
     "permission, unread": (picture(requests=None), NeedKind.PERMISSION, "permissions", "pro0 doctor"),
@@ -312,6 +313,9 @@ def test_a_need_is_told_with_its_reason_once_and_in_one_line(what: str, why: str
 
 SAID: dict[str, tuple[str, str, float | None, str, str, str]] = {
     "no lead": ("the lead and every session have died: no work goes on", "", None, "", "", ""),
+    "suspended lead": (
+        *("the lead is suspended (SIGSTOP, pid 77): it starts, watches and ends nobody", "", None, "", "", ""),
+    ),
     "own agent": ("your own agent, which led the team, is gone: you get its mail now", "", None, "", "", ""),
     "permission": ("w1 waits for a permission (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),
     "dialog": ("w1 shows a dialog of its own (a note)", "a note", -1000.0, "pro0 member peek w1", "w1", ""),

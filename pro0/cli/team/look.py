@@ -170,7 +170,8 @@ def _lead(look: TeamStatus) -> str:
 
 
 def _process(lead: LeadStatus) -> str:
-    return f"{lead.state} (pid {lead.pid})" if lead.pid else lead.state
+    state = "suspended" if lead.state == "stopped" else lead.state  # a stopped team has a stopped lead, too
+    return f"{state} (pid {lead.pid})" if lead.pid else state
 
 
 def _watch(context: Context, team_flag: str, *, as_json: bool) -> None:

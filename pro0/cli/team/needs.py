@@ -48,4 +48,5 @@ def show(open_needs: Iterable[Need], team_flag: str) -> None:
     for need in open_needs:
         since = f"  since {local(need.since)}" if need.since else ""
         look = f"    look: {need.look}{team_flag}" if need.look else ""
-        write(f"  {line(need.sentence)}{since}\n    {line(need.command)}{team_flag}{look}")
+        command = f"{need.command}{team_flag if need.command.startswith('pro0 ') else ''}"
+        write(f"  {line(need.sentence)}{since}\n    {line(command)}{look}")

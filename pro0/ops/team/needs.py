@@ -65,6 +65,7 @@ def seen(team: TeamStore, team_roster: Roster, tasks: TaskList, now: datetime) -
         past=past,
         spent=spent(team.usage.read().sessions) if desired.max_cost else 0.0,
         unled=unled(runtime),
+        suspended=suspended(runtime),
         elsewhere=frozenset(team.elsewhere()),
         left_alone=left_alone(desired, runtime, team.machine),
     )
@@ -104,6 +105,14 @@ def unled(runtime: Runtime) -> bool:
     if lead is None or runtime.phase is not Phase.RUNNING or processes.alive(lead):
         return False
     return not any(map(processes.alive, guards))
+
+
+def suspended(runtime: Runtime) -> int:
+    """Return the pid of a living lead that a signal has stopped, 0 for none."""
+    lead = runtime.lead
+    if lead is None or runtime.phase is Phase.STOPPED or not processes.alive(lead):
+        return 0
+    return lead.pid if processes.stopped(lead.pid) else 0
 
 
 def left_alone(desired: Wanted, runtime: Runtime, machine: str) -> bool:
