@@ -165,6 +165,8 @@ OUTPUTS: dict[str, Any] = {
             "changes": CHANGES,
         },
     ),
+    "member peek": list[str],
+    "worker logs": list[str],
     "member env": dict[str, str],
     "member grants": list[GrantStatus],
     "member forget": list[str],

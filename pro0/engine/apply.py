@@ -194,8 +194,8 @@ class Applier:
                 return self._deliver(Notice(id=id, from_=LEAD, to=to, content=content, type=kind))
             case Free(agent_id=agent_id, incarnation=incarnation, how=how, keep=keep):
                 tasks.free(self._context, agent_id, incarnation, how, keep=keep)
-            case Withdraw(request_id=request_id):
-                members.withdraw(self._context, request_id)
+            case Withdraw(request_id=request_id, stay=stay):
+                members.withdraw(self._context, request_id, stay)
             case Deliver(wishes=True):
                 messages.pay(self._context, self._team.wanted)
                 return not self._team.wanted.read().outbox

@@ -224,9 +224,10 @@ class Nudge(msgspec.Struct, frozen=True):
 
 
 class Withdraw(msgspec.Struct, frozen=True):
-    """Withdraw a request to end, since a member stays."""
+    """Withdraw a request to end, since these members stay."""
 
     request_id: str
+    stay: tuple[str, ...] = ()
 
 
 class Deliver(msgspec.Struct, frozen=True):

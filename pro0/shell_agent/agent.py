@@ -1,5 +1,6 @@
 """The shell agent's loop: read mail, take a task, run it, report the outcome; else wait for a change."""
 
+import os
 import selectors
 import time
 from contextlib import closing
@@ -16,6 +17,15 @@ from pro0.ops.work import claims
 from pro0.ops.work.claims import NOT_NOW, OVER
 from pro0.shell_agent.command import Command, carried_out, how
 from pro0.store.watch import Watch
+
+
+def _has_folder() -> bool:
+    try:
+        return bool(os.getcwd())  # noqa: PTH109 - pathlib asks the same, and loads more
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 class ShellAgent:
@@ -37,7 +47,10 @@ class ShellAgent:
         self._trouble = ""
 
     def work(self) -> int:
-        """Work until an approved shutdown or a missing team (0), or until this session counts as over (1)."""
+        """Work until an approved shutdown or a missing team (0), or until this session cannot go on (1).
+
+        It cannot when it counts as over, and when its folder was removed: no command could run there.
+        """
         paths = self._context.team.require().paths
         purpose = self._own or "waiting for tasks that carry a command"
         self._agent_output.say(f"{self._context.caller.agent_id} is ready: {purpose}")
@@ -45,6 +58,9 @@ class ShellAgent:
         with closing(claims.changes(self._context)) as watch, selectors.DefaultSelector() as selector:
             selector.register(watch, selectors.EVENT_READ)
             while not self._mail.agreed:
+                if not _has_folder():
+                    self._agent_output.say("its folder was removed, so it takes no task: restart it")
+                    return 1
                 try:
                     idle = self._turn(watch, idle)
                 except Pro0Error as error:

@@ -125,6 +125,7 @@ def test_peek(pro0: Pro0, team: Context) -> None:
     assert shown.splitlines()[0] == "line 49"
     assert shown.splitlines()[1].endswith("last")
     assert "\x1b" not in shown
+    assert json.loads(pro0("member", "peek", "w1", "-n", "2", "--json").out) == shown.splitlines()
 
 
 def test_a_log_is_a_members_whatever_runtime_names(pro0: Pro0, team: Context, tmp_path: Path) -> None:
@@ -175,6 +176,14 @@ def test_the_ends_of_a_wait(acts: list[str], code: int, pro0: Pro0, team: Contex
         assert all(need["command"] in called.out for need in look["needs"])
         above = called.out.partition("needs you")[0]
         assert not any(f"  {need['subject']} " in above for need in look["needs"]), "each is said once"
+
+
+def test_tasks_that_share_a_need_are_said_once(pro0: Pro0, team: Context) -> None:
+    for title in "abcde":
+        pro0("task", "create", title)
+    above, _, below = pro0("team", "wait").out.partition("needs you\n")
+    assert "task-1, task-2, task-3 and 2 more: ready, but" in below
+    assert [line.split()[0] for line in above.splitlines()[1:]] == ["task-4", "task-5"], "these, no need names"
 
 
 def test_logs_merge_what_people_and_the_lead_did(pro0: Pro0, team: Context) -> None:

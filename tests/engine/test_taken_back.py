@@ -1,5 +1,6 @@
 """Two ask for one end, or a request is taken back: whoever waits is told (3.9)."""
 
+import json
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from threading import Timer
@@ -61,6 +62,9 @@ def test_a_shorter_request_of_another_counts_for_both(busy: Crew, member: bool) 
         end(busy, member=member, force=False)
     with pytest.raises(Refused, match=r"w1 stays: |w1 goes on: |alpha goes on: "):
         first.result(PATIENCE)
+    events = map(json.loads, busy.team.documents.events().last(50))
+    told = [event for event in events if event["event"] == "member.stays"]
+    assert {event["agent"] for event in told} == {"w1"}
 
 
 @pytest.mark.parametrize("member", [True, False], ids=["a member", "the team"])

@@ -156,7 +156,7 @@ def test_not_yet_until_the_end_of_time_is_a_refusal() -> None:
     """AC-74"""
     seen = look(known(State.WORKING), seats=[asked(answer=said(approve=False, reason="busy"))], now=60)
     decision = decided(seen)
-    assert only(Withdraw, decision) == [Withdraw("ask-1")]
+    assert only(Withdraw, decision) == [Withdraw("ask-1", ("w1",))]
     assert decision.runtime.refusals == (Refusal(request_id="ask-1", stayed={"w1": "not yet: busy"}),)
     assert recorded(decision).state is State.WORKING
 
@@ -254,7 +254,7 @@ def test_a_stop_is_lifted_when_somebody_stays() -> None:
     gone = session("w2", State.SHUTDOWN)
     seats = [seat(answer=said(approve=False, reason="busy")), seat("w2")]
     decision = decided(look(known(State.WORKING), gone, seats=seats, stop=wish(), dead=["w2"], now=60))
-    assert only(Withdraw, decision) == [Withdraw("ask-1")]
+    assert only(Withdraw, decision) == [Withdraw("ask-1", ("w1",))]
     assert decision.runtime.refusals[-1].stayed == {"w1": "not yet: busy"}
     assert not only(Finish, decision)
 

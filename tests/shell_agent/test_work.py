@@ -199,6 +199,19 @@ def test_it_runs_as_a_member_only(desk: Desk, tmp_path: Path) -> None:
     assert done.stderr.startswith("pro0: the shell agent runs as a member")
 
 
+def test_it_takes_no_task_in_a_folder_that_is_gone(desk: Desk) -> None:
+    """As when a person removes its worktree: a command there would fail, or write nowhere and count as completed."""
+    desk.folder /= "tree"
+    desk.folder.mkdir()
+    desk.start()
+    desk.says(State.IDLE)
+    desk.folder.rmdir()
+    id = desk.give("true")
+    assert desk.ends() == 1
+    assert "its folder was removed" in desk.shown()
+    assert desk.task(id).status is Status.PENDING
+
+
 def switches(pid: int) -> int:
     """How often a process has waited."""
     status = Path(f"/proc/{pid}/status").read_text()

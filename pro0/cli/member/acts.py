@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pro0.cli import completing
 from pro0.cli.context import acting, given, need_lead, no_wait_option, store, team_option
 from pro0.cli.help.sections import SectionedCommand
-from pro0.cli.member.seating import seated
+from pro0.cli.member.seating import say_unread, seated
 from pro0.cli.output import going_on, json_option, line, live, mapping, say, talk, write, write_json
 from pro0.config import MAY, PERMISSIONS
 from pro0.errors import Pro0Error, Unwritable
@@ -123,7 +123,7 @@ def spawn(
         require_makeable(context, task_draft)
     drafts = with_definitions([draft], settings.agents)
     takeable(drafts[0])
-    seats = members.spawn(context, [seated(drafts[0])], settings.max_teammates)
+    seats = members.spawn(context, [seated(say_unread(drafts[0]))], settings.max_teammates)
     owed = [_creating(context, seats[0], task_draft) for task_draft in task_drafts]
     _started(context, seats[0], no_wait=no_wait, quiet=as_json, owed=owed)
     new_tasks = _create_tasks(context, seats[0], task_drafts, owed)

@@ -117,8 +117,11 @@ def show(name: str, team: str | None, as_json: bool) -> None:
 @click.argument("name", shell_complete=completing.members)
 @click.option("-n", "--lines", type=click.IntRange(1, 10000), default=40, show_default=True, help="How many lines.")
 @team_option
-def peek(name: str, lines: int, team: str | None) -> None:
+@json_option
+def peek(name: str, lines: int, team: str | None, as_json: bool) -> None:
     """Print the last lines that a member shows, without touching it; for an ended member, those of its last screen.
+
+    --json prints them as a list.
 
     \b
     Examples:
@@ -132,7 +135,11 @@ def peek(name: str, lines: int, team: str | None) -> None:
     text = last_shown(context.team, state, lines) if state else None
     if text is None:
         raise nothing_to_show(context.team, members.members(context).find(agent_id))
-    write(visible(text).rstrip("\n"))
+    shown = visible(text).rstrip("\n")
+    if as_json:
+        write_json(shown.splitlines())
+    else:
+        write(shown)
 
 
 def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:

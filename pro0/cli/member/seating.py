@@ -10,6 +10,20 @@ ALIKE = 0.8
 """The similarity from which a word counts as a misspelt role; higher than elsewhere, since a role may be any word."""
 
 
+WITHOUT_PROMPT = {
+    "shell": 'a shell reads no prompt; what it runs comes with a task: pro0 task create "…" --run COMMAND',
+    "command": "a program is run as it is, without a prompt",
+}
+"""Agents that read no prompt, and what to say to a person who gives one."""
+
+
+def say_unread(draft: SeatDraft) -> SeatDraft:
+    """Return the member; say so when it was given a prompt that its agent does not read."""
+    if draft.prompt and draft.agent in WITHOUT_PROMPT:
+        say(f"the prompt of {draft.name} has no effect: {WITHOUT_PROMPT[draft.agent]}")
+    return draft
+
+
 def seated(draft: SeatDraft) -> SeatDraft:
     """Return the member with the text of its role. Warn of an unknown role with a name like a known one's."""
     roles = [role.id for role in all_roles(store())]

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pro0 import looking
+from pro0.cli.member.seating import say_unread
 from pro0.cli.named_file import data_of, value_of
 from pro0.errors import BadInput, NotFound
 from pro0.model.layout import Layout, LayoutMember
@@ -34,11 +37,11 @@ def drafts_of(layout: Layout) -> list[SeatDraft]:
 
 
 def _draft(member: LayoutMember, role: str) -> SeatDraft:
-    return SeatDraft(
+    draft = SeatDraft(
         name=member.name,
         agent=member.agent or ("command" if member.argv else "shell"),
         role=member.role,
-        prompt="\n\n".join(filter(None, (role, member.prompt))),
+        prompt=member.prompt,
         argv=member.argv,
         nudge=member.nudge,
         window=member.window,
@@ -48,6 +51,7 @@ def _draft(member: LayoutMember, role: str) -> SeatDraft:
         plan=member.plan,
         host=member.host,
     )
+    return replace(say_unread(draft), prompt="\n\n".join(filter(None, (role, member.prompt))))
 
 
 def _read(file: str, data: bytes) -> Layout:

@@ -85,8 +85,11 @@ def show(name: str, team: str | None, as_json: bool) -> None:
 @click.argument("name", shell_complete=completing.workers)
 @click.option("-n", "--lines", type=click.IntRange(1, 10000), default=40, show_default=True, help="How many lines.")
 @team_option
-def logs(name: str, lines: int, team: str | None) -> None:
+@json_option
+def logs(name: str, lines: int, team: str | None, as_json: bool) -> None:
     """Print the last lines that a worker showed.
+
+    --json prints them as a list.
 
     \b
     Examples:
@@ -104,7 +107,11 @@ def logs(name: str, lines: int, team: str | None) -> None:
     # A log outlives its session, a pane does not.
     log = str(context.team.paths.log(worker.agent_id))
     handle = handle or Handle(backend=config.mode, incarnation=worker.task.session or "gone", log=log)
-    write(visible(backend_of(config).peek(handle, lines)).rstrip("\n"))
+    shown = visible(backend_of(config).peek(handle, lines)).rstrip("\n")
+    if as_json:
+        write_json(shown.splitlines())
+    else:
+        write(shown)
 
 
 def _is_of_interest(worker: Worker) -> bool:

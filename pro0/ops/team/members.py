@@ -109,8 +109,8 @@ def answer(context: Context, *, approve: bool, reason: str = "") -> Seat:
 
 
 @operation("shutdown.withdraw", LEAD_ONLY)
-def withdraw(context: Context, request_id: str) -> None:
-    """Withdraw a wish to end, since somebody stays; the team, or the member, goes on."""
+def withdraw(context: Context, request_id: str, stay: tuple[str, ...] = ()) -> None:
+    """Withdraw a wish to end, since these members stay; the team, or the member, goes on."""
     with context.team.wanted.change("withdraw a shutdown") as change:
         desired = change.value
         if desired.stop and desired.stop.id == request_id:
@@ -118,7 +118,7 @@ def withdraw(context: Context, request_id: str) -> None:
         for seat in desired.seats:
             if seat.shutdown and seat.shutdown.id == request_id:
                 change.value = with_seat(change.value, replace(seat, shutdown=None, answer=None))
-    _log(context, "stays", request_id)
+    _log(context, "stays", ", ".join(stay))
 
 
 @operation("member.undo", LEAD_ONLY)

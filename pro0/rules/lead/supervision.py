@@ -249,7 +249,7 @@ def _whole_team(view: View, plans: list[Plan]) -> tuple[Runtime, list[Action]]:
     actions: list[Action] = []
     for wish, stayed in ending.refused(view, plans):
         refusals.append(Refusal(request_id=wish.id, stayed=stayed))
-        actions.append(Withdraw(wish.id))
+        actions.append(Withdraw(wish.id, tuple(sorted(stayed))))
     phase = Phase.STOPPING if view.stopping else Phase.RUNNING
     to_end = any(isinstance(action, End) for plan in plans for action in plan.actions)
     waits = bool(actions or to_end or view.snapshot.elsewhere)
