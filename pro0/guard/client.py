@@ -28,6 +28,8 @@ class Client:
         self.views = False
         """True for a view: it has given the terminal its size."""
         self.watching = False
+        self.size: tuple[int, int] | None = None
+        """The columns and lines that it asked for, if any."""
         self.seen = -1
         """The number of the terminal's state last sent."""
         self.due = 0.0
@@ -99,3 +101,8 @@ class Client:
         except OSError:
             pass
         self.close()
+
+
+def size_of(clients: list[Client], otherwise: tuple[int, int] | None = None) -> tuple[int, int] | None:
+    """Return the size that the latest watching client asked for, or else `otherwise`."""
+    return next((client.size for client in reversed(clients) if client.watching and client.size), otherwise)

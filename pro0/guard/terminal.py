@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from pro0.guard.client import Client, Frame, Gone
+from pro0.guard.client import Client, Frame, Gone, size_of
 from pro0.guard.launch import Terminal as Wanted
 from pro0.guard.pty import Pty
 from pro0.terminals import address, protocol
@@ -194,6 +194,7 @@ class AgentTerminal:
         except (Gone, protocol.Broken):
             client.close()
             self._clients = [viewer for viewer in self._clients if viewer is not client]
+            self._fit(size_of(self._clients))
 
     def _serve(self, client: Client) -> None:
         for kind, payload in client.read():
@@ -205,14 +206,15 @@ class AgentTerminal:
                 rows, rest = self._drawn()
                 client.send(protocol.packed(protocol.FRAME, {**rest, "rows": dict(enumerate(rows))}))
             case protocol.WATCH:
-                self._resize(payload)
                 client.views = True
                 client.watch(watching=True)
+                self._resize(client, payload)
             case protocol.UNWATCH:
                 client.watch(watching=False)
+                self._fit(size_of(self._clients))
             case protocol.SIZE:
-                self._resize(payload)
                 client.views = True
+                self._resize(client, payload)
             case protocol.INPUT:
                 self._typed = time.monotonic()
                 client.send(protocol.packed(protocol.TAKEN, {"taken": self._put_typed(client, payload)}))
@@ -251,10 +253,13 @@ class AgentTerminal:
     def _pasted(self, text: bytes) -> bytes:
         return b"\x1b[200~" + text + b"\x1b[201~" if self._screen.mode(_BRACKETED) else text
 
-    def _resize(self, payload: bytes) -> None:
+    def _resize(self, client: Client, payload: bytes) -> None:
         values = protocol.unpacked(payload)
-        size = protocol.number(values, "columns", 2, 1000), protocol.number(values, "lines", 2, 1000)
-        if size != self._size:
+        client.size = protocol.number(values, "columns", 2, 1000), protocol.number(values, "lines", 2, 1000)
+        self._fit(client.size if client.watching else size_of(self._clients, client.size))
+
+    def _fit(self, size: tuple[int, int] | None) -> None:
+        if size and size != self._size:
             self._size = size
             self._screen.resize(*size)
             self._pty.resize(*size)

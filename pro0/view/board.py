@@ -66,7 +66,8 @@ class BoardView:
         return self._prompt is not None
 
     def open(self) -> None:
-        """Choose the first line, which is the most urgent need if there is any."""
+        """End a search and choose the first line, which is the most urgent need if there is any."""
+        self._words = ""
         self.choose("")
 
     def choose(self, part: str) -> None:

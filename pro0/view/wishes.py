@@ -150,4 +150,6 @@ def _say(text: str) -> ViewRequest:
 
 
 def _nobody(item: Item) -> str:
-    return {"messages": "no member wrote this", WAITS: "this is about no member"}.get(item.part, "nobody has this task")
+    return {"messages": "no member wrote this", WAITS: "this is about no member: Space reads it"}.get(
+        item.part, "nobody has this task"
+    )

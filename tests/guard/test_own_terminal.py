@@ -120,6 +120,23 @@ def test_watchers_get_changes_and_say_the_size(stage: Stage) -> None:
         assert one.ask(protocol.FOCUS) == {"told": 1}, "who gives it a size is a view too"
 
 
+@pytest.mark.parametrize("leaves", [True, False], ids=["it leaves", "it shows another"])
+def test_a_second_view_gives_the_size_back(leaves: bool, stage: Stage) -> None:
+    """A view that shows another member takes no size from one that shows this."""
+    with stage.connect() as one, stage.connect() as other:
+        one.send(protocol.WATCH, b'{"columns":100,"lines":30}')
+        one.wait(protocol.FRAME)
+        other.send(protocol.SIZE, b'{"columns":60,"lines":20}')
+        assert looked(other)["columns"] == 100
+        other.send(protocol.WATCH, b'{"columns":60,"lines":20}')
+        assert looked(other)["columns"] == 60, "the latest to come"
+        if leaves:
+            other.close()
+        else:
+            other.send(protocol.UNWATCH)
+        wait_until(lambda: os.get_terminal_size(stage.end) == (100, 30), STUCK, "it is the first one's again")
+
+
 def test_a_text_waits_for_a_person_who_types(stage: Stage) -> None:
     def put(kind: bytes, words: bytes) -> bool:
         return bool(one.ask(kind, words, protocol.TAKEN)["taken"])

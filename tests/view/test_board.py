@@ -185,6 +185,15 @@ def test_what_the_person_finds_or_unfolds_is_no_line_that_has_gone() -> None:
     assert chosen(board) == "w1", "it is chosen again after the search"
 
 
+def test_the_board_opens_on_what_needs_the_person_after_a_search() -> None:
+    """behaviour 3.21: a search that found a member would hide the needs for ever."""
+    board = BoardView()
+    press(board, "/", *"w1", "enter", "enter")
+    assert not any("WAITS" in row for row in _plain(board, news()))
+    board.open()
+    assert any("WAITS" in row for row in _plain(board, news()))
+
+
 W1 = ["tab", "down", "down"]
 """The keys that lead to the row of w1."""
 JUDGED = f"task-3 {task_digest(news().tasks[2])}"
@@ -227,7 +236,7 @@ JUDGED = f"task-3 {task_digest(news().tasks[2])}"
             ViewRequest("say", text="choose a member that has ended or a task that has failed: R starts it again"),
         ),
         (["tab", "tab", "x"], ViewRequest("say", text="choose a member: x asks one to shut down")),
-        (["down", "i"], ViewRequest("say", text="this is about no member")),
+        (["down", "i"], ViewRequest("say", text="this is about no member: Space reads it")),
         (["down", "m", "a", "enter"], ViewRequest("message", "", "@a")),
         (["down", " "], ViewRequest("read", "task-3")),
         (["tab", "tab", "tab", " "], ViewRequest("read", "m1")),
