@@ -203,10 +203,10 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
     lease = team.documents.lease()
     deadline = time.monotonic() + PATIENCE
     while not lease.take("cleanup"):
-        if time.monotonic() > deadline:
-            raise StoreError(f"the lease of {team.name} is held by {lease.holder()}", code=ErrorCode.LOCK_TIMEOUT)
         try:
-            # A starting lead gets time to sign in. A signed-in lead is told to stop.
+            # A starting lead gets time to sign in, which it cannot on a full disk. A signed-in lead is told to stop.
+            if time.monotonic() > deadline:
+                raise _held(team, force=force)
             awake(team)
             if leads(team):
                 _stop(team, show)
@@ -214,10 +214,18 @@ def take_over(team: TeamStore, show: Show, *, force: bool) -> Lease:
         except Pro0Error as error:
             if not force or not _is_in_the_way(error):
                 raise
-            _end_lead(team, show, error)
-            deadline = time.monotonic() + PATIENCE
+            if _end_lead(team, show, error):
+                deadline = time.monotonic() + PATIENCE
+            elif time.monotonic() > deadline:
+                raise
         time.sleep(0.02)
     return lease
+
+
+def _held(team: TeamStore, *, force: bool) -> StoreError:
+    text = f"the lease of {team.name} is held by {team.documents.lease().holder()}"
+    hint = "pro0 doctor" if force else "try again, or end it: --force"
+    return StoreError(text, code=ErrorCode.LOCK_TIMEOUT, hint=hint)
 
 
 def _is_in_the_way(error: Pro0Error) -> bool:
@@ -235,11 +243,11 @@ def _stop(team: TeamStore, show: Show) -> None:
         stopped(team, wanted.stop, show)
 
 
-def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
-    """End an unreachable lead; raise Refused when it is not proven to be this team's."""
+def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> bool:
+    """End an unreachable lead; return False when none lives. Raises Refused when it is not proven to be this team's."""
     holder = team.documents.lease().read()
     if holder is None or not processes.alive(holder.process):
-        return
+        return False
     if not ownership.is_lead(team, holder.process):
         raise Refused(f"{holder} holds the lease of {team.name}, but is not its lead", code=ErrorCode.NOT_OURS)
     why = "which cannot be told to stop" if isinstance(error, Unwritable) else "which does not react"
@@ -250,6 +258,7 @@ def _end_lead(team: TeamStore, show: Show, error: Pro0Error) -> None:
             code=ErrorCode.LIVE_SESSIONS,
             hint="pro0 doctor",
         )
+    return True
 
 
 def end_process(process: Process, grace: float) -> bool:

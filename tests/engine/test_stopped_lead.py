@@ -13,7 +13,7 @@ import pytest
 from pro0 import processes
 from pro0.engine import cleanup, outcomes
 from pro0.engine.opening import launch
-from pro0.errors import Refused
+from pro0.errors import Refused, StoreError
 from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Process, State
 from pro0.model.task import Draft
@@ -154,6 +154,39 @@ def test_cleanup_by_force_when_it_holds_the_lock(alpha: Crew, monkeypatch: pytes
         wait_until(lambda: Lease(alpha.team.paths.team).read(), PATIENCE, "it has the lease")
         assert cleanup.cleanup(alpha.store, "alpha", force=True, show=alpha.shown.append) == "alpha is removed"
         assert process.wait() == -signal.SIGTERM
+
+
+UNSIGNED = """
+import sys, time
+from pathlib import Path
+from pro0.store.lease import Lease
+assert Lease(Path(sys.argv[1])).take("lead")
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def unsigned(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> Iterator["subprocess.Popen[bytes]"]:
+    """A lead that never signs in, as one that was started on a full disk."""
+    monkeypatch.setattr(cleanup, "PATIENCE", 0.3)
+    argv = [sys.executable, "-c", UNSIGNED, str(alpha.team.paths.team), "pro0", "lead", "alpha"]
+    with subprocess.Popen(argv, env=os.environ | {"PRO0_LEAD": "1"}) as process:
+        wait_until(lambda: Lease(alpha.team.paths.team).read(), PATIENCE, "it has the lease")
+        yield process
+        process.kill()
+
+
+def test_cleanup_names_one_that_has_not_signed_in(alpha: Crew, unsigned: "subprocess.Popen[bytes]") -> None:
+    with pytest.raises(StoreError, match=f"held by pid {unsigned.pid}") as raised:
+        cleanup.cleanup(alpha.store, "alpha", force=False, show=alpha.shown.append)
+    assert "--force" in raised.value.hint
+    assert unsigned.poll() is None
+
+
+def test_force_ends_one_that_has_not_signed_in(alpha: Crew, unsigned: "subprocess.Popen[bytes]") -> None:
+    cleanup.take_over(alpha.team, alpha.shown.append, force=True).drop()
+    assert unsigned.wait() == -signal.SIGTERM
+    assert alpha.shown == [f"ending the lead (pid {unsigned.pid}), which does not react"]
 
 
 @pytest.fixture
