@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pro0.model.ids import HUMAN
 from pro0.model.message import Message, MessageType
 from pro0.model.need import Need, NeedKind, Picture
-from pro0.model.runtime import ENDED, SeatState, State
+from pro0.model.runtime import ENDED, Phase, SeatState, State
 from pro0.model.team import Seat
 from pro0.rules.lead import turns
 from pro0.rules.person import permissions
@@ -81,7 +81,7 @@ def _of_members(picture: Picture) -> Iterator[Need]:
     for seat, state in states(picture):
         if seat.gate and seat.gate.stage == "handed in" and state.state not in ENDED:
             yield _plan(seat)
-        if need := _of_state(seat, state, never_started=picture.runtime.failed(seat)):
+        if need := _of_state(seat, state, picture):
             yield _answerable(need, state, picture)
         if need := _out_of_reach(seat, state, picture):
             yield need
@@ -90,7 +90,7 @@ def _of_members(picture: Picture) -> Iterator[Need]:
                for seat in picture.wanted.seats):  # fmt: skip
             sentence, command = (
                 f"{failure.agent_id} could not be started: {failure.message}",
-                _restart(failure.agent_id),
+                _again(failure.agent_id, picture),
             )
             yield of_member(NeedKind.NOT_STARTED, failure.agent_id, sentence, command, failure.at, why=failure.message)
 
@@ -103,12 +103,12 @@ def _plan(seat: Seat) -> Need:
     return replace(need, request=plan_id)
 
 
-def _of_state(seat: Seat, state: SeatState, *, never_started: bool) -> Need | None:
+def _of_state(seat: Seat, state: SeatState, picture: Picture) -> Need | None:
     """Return the need of one session by its state. A crash in a task's session is no need: the failed task is one."""
     id, since = seat.agent_id, state.since
-    if state.state is State.CRASHED and not seat.task and not never_started:
+    if state.state is State.CRASHED and not seat.task and not picture.runtime.failed(seat):
         sentence = f"{id} has crashed{_with(state.note)}"
-        return of_member(NeedKind.CRASH, id, sentence, _restart(id), since, why=state.note)
+        return of_member(NeedKind.CRASH, id, sentence, _again(id, picture), since, why=state.note)
     if state.state is State.UNRESPONSIVE:
         return of_member(
             NeedKind.UNRESPONSIVE, id, f"{id} does not answer", f"pro0 member shutdown {id} --force", since
@@ -161,8 +161,9 @@ def _unread_requests(picture: Picture) -> Iterator[Need]:
         yield need_of(NeedKind.PERMISSION, "permissions", sentence, "pro0 doctor", None)
 
 
-def _restart(agent_id: str) -> str:
-    return f"pro0 member restart {agent_id}"
+def _again(agent_id: str, picture: Picture) -> str:
+    """Return the command that starts a member anew: a stopped team refuses a restart, and resumes with all of them."""
+    return "pro0 team resume" if picture.runtime.phase is Phase.STOPPED else f"pro0 member restart {agent_id}"
 
 
 def _of_money(picture: Picture) -> Iterator[Need]:

@@ -224,6 +224,12 @@ def test_a_member_that_never_started_is_one_need_and_no_crash() -> None:
     assert (only(shown).kind, only(shown).what) == (NeedKind.NOT_STARTED, "w1 could not be started: no")
 
 
+@pytest.mark.parametrize("failures", [(), (FAILURE,)], ids=["crashed", "never started"])
+def test_a_stopped_team_names_no_restart_which_it_would_refuse(failures: tuple[Failure, ...]) -> None:
+    over = Runtime(failures=failures, seats=(session(state=State.CRASHED),), phase=Phase.STOPPED)
+    assert only(replace(of_member(State.CRASHED), runtime=over)).command == "pro0 team resume"
+
+
 @pytest.mark.parametrize(
     ("title", "why", "what"), [("", "it is cut", ": it is cut"), ("", "", ""), ("t", "it is cut", ": t")]
 )
