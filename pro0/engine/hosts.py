@@ -103,7 +103,16 @@ class HeldStarts:
             if agent_id in agents and agent_id not in self._said and state and state.state in ENDED:
                 self._said.add(agent_id)
                 or_else = f"or: pro0 member forget {agent_id}"
-                self._show(f"{agent_id} starts once {hosted.host} confirms that its last session has ended, {or_else}")
+                self._show(f"{agent_id} {hosted.keeps_back}, {or_else}")
+
+    def error(self, agents: Collection[str]) -> EnvironmentMissing | None:
+        """Return the error for the starts that still wait when the time is up, None when none was reported."""
+        late = [hosted for hosted in self._team.all_hosted() if hosted.agent_id in self._said.intersection(agents)]
+        if not late:
+            return None
+        text = "; ".join(f"{hosted.agent_id} {hosted.keeps_back}" for hosted in late)
+        hint = f"reach {late[0].host} again, or give it up: pro0 member forget {late[0].agent_id}"
+        return EnvironmentMissing(text, code=ErrorCode.UNREACHED, hint=f"{hint} -t {self._team.name}")
 
 
 class OtherEnds:

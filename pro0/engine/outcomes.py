@@ -80,7 +80,7 @@ def started(team: TeamStore, seats: Iterable[Seat], show: Show) -> list[SeatStat
         if any(list(map(partial(_set_up, team, show), filter(made_ready.__contains__, waiting)))):
             deadline = time.monotonic() + START_PATIENCE
         elif waiting and late:
-            raise _slow(team, runtime, waiting)
+            raise held.error(waiting) or _slow(team, runtime, waiting)
         time.sleep(PAUSE)
     return [up[agent_id] for agent_id in generations if agent_id in up]
 

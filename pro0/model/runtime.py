@@ -146,6 +146,11 @@ class Hosted(Document, frozen=True, kw_only=True):
     earlier_argv: tuple[Argument, ...] = ()
     """The command line that resumes the earlier conversation, if the machine still has it."""
 
+    @property
+    def keeps_back(self) -> str:
+        """Return what a member's next session waits for while this one may still run there."""
+        return f"starts once {self.host} says that its last session is over"
+
 
 class Handle(Stored, frozen=True):
     """Where a backend shows a session: for tmux the socket, the server's identity, the pane id and the pane's pid."""

@@ -85,6 +85,9 @@ def _of_members(picture: Picture) -> Iterator[Need]:
             yield _answerable(need, state, picture)
         if need := _out_of_reach(seat, state, picture):
             yield need
+    for seat, state in _replaced(picture):
+        if need := _may_still_run(seat, state, picture):
+            yield need
     for failure in picture.runtime.failures:
         if any((seat.agent_id, seat.generation) == (failure.agent_id, failure.generation) and not seat.task
                for seat in picture.wanted.seats):  # fmt: skip
@@ -129,10 +132,23 @@ def _out_of_reach(seat: Seat, state: SeatState, picture: Picture) -> Need | None
             command = "pro0 host list"
         sentence = f"{id} is out of reach{_with(state.note)}"
         return of_member(NeedKind.UNREACHABLE, id, sentence, command, since, why=state.note)
+    return _may_still_run(seat, state, picture)
+
+
+def _may_still_run(seat: Seat, state: SeatState, picture: Picture) -> Need | None:
+    id, since = seat.agent_id, state.since
     if state.incarnation in picture.elsewhere and state.state in ENDED and picture.now - since > UNPROVEN:
         sentence = f"{id} has ended here, and may still run on {seat.host}"
         return of_member(NeedKind.UNREACHABLE, id, sentence, f"pro0 member forget {id}", since)
     return None
+
+
+def _replaced(picture: Picture) -> Iterator[tuple[Seat, SeatState]]:
+    """Yield each seat that is to start anew with the state of its last session: the start may wait for that one."""
+    for seat in picture.wanted.seats:
+        for state in picture.runtime.seats:
+            if state.agent_id == seat.agent_id and state.generation < seat.generation:
+                yield seat, state
 
 
 def _answerable(need: Need, state: SeatState, picture: Picture) -> Need:

@@ -271,6 +271,8 @@ def test_what_is_out_of_reach_keeps_its_claim_until_it_is_over_there(led: Team, 
     assert [text.partition(",")[0] for text in said_at_a_restart] == [
         "bob starts once build1 confirms that its last session has ended"
     ]
+    assert "bob starts once build1" in str(held.error({"ada", "bob"}))
+    assert held.error({"ada"}) is None
     build1.start()
     nothing_left(led, build1)
     led.until(lambda: not led.tasks()["task-1"].get("assignee"), "its task is given back")

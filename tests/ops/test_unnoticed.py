@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pro0 import processes
 from pro0.errors import Refused
-from pro0.model.runtime import Exit, Process, Report, State
+from pro0.model.runtime import Exit, Hosted, Process, Report, State
 from pro0.ops.team import members, status
 from pro0.ops.team.members import SeatDraft
 from pro0.store.files import File
@@ -94,3 +94,19 @@ def test_whoever_is_told_of_the_end_can_have_another_in_its_place(home: Path, de
     team = make_team(home, "w1")
     ended(team, dead, None)
     assert [seat.agent_id for seat in members.spawn(human(team), [SeatDraft(name="w2")], 1)] == ["w2"]
+
+
+def test_a_start_that_waits_for_another_machine_says_so(home: Path) -> None:
+    """behaviour 3.32: until that machine has ended the last session no new one starts."""
+    team = make_team(home, "w1")
+    with team.wanted.change("a test") as change:
+        [seat] = change.value.seats
+        change.value = replace(change.value, seats=(replace(seat, host="build1", generation=seat.generation + 1),))
+    assert status.status(human(team)).members[0].note == ""
+    last = Hosted(
+        agent_id="w1", incarnation="inc-w1", there="t", host="build1", ssh="ssh", team="alpha", project="/", argv=("x",)
+    )
+    team.paths.sessions.mkdir(exist_ok=True)
+    File(team.paths.sessions, team.paths.hosted("inc-w1"), Hosted).create(last)
+    [member] = status.status(human(team)).members
+    assert (member.state, member.note) == (State.STARTING, "starts once build1 says that its last session is over")

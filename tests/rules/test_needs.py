@@ -608,3 +608,5 @@ def test_what_may_still_run_elsewhere_is_given_up_by_the_person(ago: timedelta, 
     seen = picture(seats=(replace(seat(), host="build1"),), sessions=(ended,), elsewhere=frozenset({ended.incarnation}))
     found = [need for need in needs(seen) if need.kind is NeedKind.UNREACHABLE]
     assert [(need.command, need.since) for need in found] == [("pro0 member forget w1", ended.since)] * needed
+    anew = replace(seen, wanted=Wanted(seats=(replace(seat(generation=2), host="build1"),)))
+    assert [need for need in needs(anew) if need.kind is NeedKind.UNREACHABLE] == found

@@ -193,8 +193,7 @@ def _member(
         permission_mode=permission_mode(seat, team_roster.wanted, context.team.config.read()) if modes else "",
     )
     if state is None:
-        held = next((limit for limit in limits if limit.agent == placed(seat.agent, seat.host)), None)
-        return msgspec.structs.replace(basic, note=_held_back(held)) if held else basic
+        return msgspec.structs.replace(basic, note=_not_started_yet(context, seat, limits))
     now, note = _unnoticed_end(context, state) if has_died(state) else (state.state, state.note)
     return msgspec.structs.replace(
         basic,
@@ -228,5 +227,10 @@ def _unnoticed_end(context: Context, state: SeatState) -> tuple[State, str]:
     return ended, prompts.how_it_ended(report.exit)
 
 
-def _held_back(limit: LimitStatus) -> str:
-    return f"held back until {moment(limit.until)}: {limit.note}"
+def _not_started_yet(context: Context, seat: Seat, limits: tuple[LimitStatus, ...]) -> str:
+    """Return what a start waits for, "" when it is only under way."""
+    if held := next((limit for limit in limits if limit.agent == placed(seat.agent, seat.host)), None):
+        return f"held back until {moment(held.until)}: {held.note}"
+    with suppress(StoreError):  # the record of a session there may be damaged: the doctor says so
+        return next((one.keeps_back for one in context.team.all_hosted() if one.agent_id == seat.agent_id), "")
+    return ""
