@@ -35,8 +35,7 @@ LEAD_GRACE = 2.0
 def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = True) -> str | None:
     """Remove a stopped team and return a report, None when there was nothing to remove.
 
-    With `keep`, an archive of its documents is made. Raises Refused for a live session, and Kept for branches or
-    worktrees left on purpose.
+    With `keep`, an archive of its documents is made. Raises Refused for a live session, and Kept for unmerged work.
     """
     try:
         return _cleanup(store, name, force=force, show=show, keep=keep)

@@ -149,7 +149,7 @@ class Hosted(Document, frozen=True, kw_only=True):
     @property
     def keeps_back(self) -> str:
         """Return what a member's next session waits for while this one may still run there."""
-        return f"starts once {self.host} says that its last session is over"
+        return f"starts once {self.host} confirms that its last session has ended"
 
 
 class Handle(Stored, frozen=True):
