@@ -367,7 +367,10 @@ def test_what_a_team_was_given_while_it_started_outlives_a_start_that_fails(
     monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", fails)
     called = pro0("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell", "--task", "one")
     assert called.code == 6, called
-    assert "the team stays, with what it was given meanwhile: pro0 team status -t alpha" in called.err
+    assert (
+        "the team is kept, because it received tasks or messages while it started: pro0 team status -t alpha"
+        in called.err
+    )
     titles = {task["title"] for task in json.loads(pro0("task", "list", "-t", "alpha", "--json").out)}
     assert titles == ({"one", "two"} if "two" in given else {"one"})
 

@@ -109,4 +109,7 @@ def test_a_start_that_waits_for_another_machine_says_so(home: Path) -> None:
     team.paths.sessions.mkdir(exist_ok=True)
     File(team.paths.sessions, team.paths.hosted("inc-w1"), Hosted).create(last)
     [member] = status.status(human(team)).members
-    assert (member.state, member.note) == (State.STARTING, "starts once build1 confirms that its last session has ended")
+    assert (member.state, member.note) == (
+        State.STARTING,
+        "starts once build1 confirms that its last session has ended",
+    )

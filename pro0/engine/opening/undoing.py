@@ -17,9 +17,11 @@ def undo(store: Store, team: TeamStore, first_tasks: int, error: Pro0Error, show
     """
     name = team.name
     if any(seat.state not in ENDED for seat in team.runtime.read().seats):
-        return show(f"the team stays, with those who live: pro0 team status -t {name}")
+        return show(f"the team is kept, with its living members: pro0 team status -t {name}")
     if was_used(team, first_tasks):
-        return show(f"the team stays, with what it was given meanwhile: pro0 team status -t {name}")
+        return show(
+            f"the team is kept, because it received tasks or messages while it started: pro0 team status -t {name}"
+        )
     for failure in team.runtime.read().failures:
         for line in readying.failed(team, failure.agent_id):
             show(f"{failure.agent_id}: {line}")
