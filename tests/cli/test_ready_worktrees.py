@@ -185,7 +185,7 @@ def test_a_set_up_that_fails_is_told_and_mended(cli: Cli, home: Path, project: P
         assert begun.code == 6
         assert "the set-up of its worktree failed: exit code 3: step 3 / step 4 / no registry" in begun.err
         assert "w1: step 1\nw1: step 2\n" in begun.err, "its log goes with the team, so it is told before"
-        assert begun.err.endswith("hint: once that is mended, start alpha again\n"), "no hint names what is gone"
+        assert begun.err.endswith("hint: once that is fixed, start alpha again\n"), "no hint names what is gone"
         cli("team", "start", "beta", "--mode", "headless")
         cli("member", "spawn", "w2", "--agent", "shell", "--worktree", "--no-wait", "-t", "beta")
         needs = wait_until(

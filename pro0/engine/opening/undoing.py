@@ -1,4 +1,4 @@
-"""Undoing the start of a team that failed: a team in which nothing lives, and that nobody has used, is removed."""
+"""Undo a failed start of a team: a team without living members that nobody has used is removed."""
 
 from collections.abc import Callable
 
@@ -11,9 +11,9 @@ from pro0.store.teams import Store, TeamStore
 
 
 def undo(store: Store, team: TeamStore, first_tasks: int, error: Pro0Error, show: Callable[[str], None]) -> None:
-    """Remove the team, or say why it stays; the error's hint then names nothing that went with it.
+    """Remove the team, or say why it is kept. The hint of `error` then names nothing that was removed.
 
-    What a failed set-up printed goes with the team, so it is shown before.
+    The output of a failed set-up is removed with the team, so it is shown first.
     """
     name = team.name
     if any(seat.state not in ENDED for seat in team.runtime.read().seats):
@@ -28,11 +28,11 @@ def undo(store: Store, team: TeamStore, first_tasks: int, error: Pro0Error, show
     gone = (f"-t {name}", str(team.paths.team), "pro0 member restart")
     try:
         cleanup(store, name, force=True, show=show, keep=False)
-        show(f"the team {name} was taken away again")
+        show(f"the team {name} was removed again")
     except Kept as kept:
         show(kept.message)
     except Pro0Error as left:
-        return show(f"the team {name} stays: {left.message}")
+        return show(f"the team {name} could not be removed: {left.message}")
     if any(words in (error.hint or "") for words in gone):
-        error.hint = f"once that is mended, start {name} again"
+        error.hint = f"once that is fixed, start {name} again"
     return None
