@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -154,6 +155,20 @@ def test_a_command_that_mends_a_home_is_right_for_any_name_of_it(
     monkeypatch.setenv("PRO0_HOME", str(home))
     checks = {row["name"]: row for row in json.loads(pro0("doctor", "--json").out)["checks"]}
     assert checks["home"]["mend"].startswith(f"chmod 700 '{home}', or: ")
+
+
+def test_a_home_that_takes_no_writes_is_named(
+    pro0: Pro0, home: Path, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an error of the disk, when the system mounts it anew: root may write, as far as modes tell."""
+    found = os.statvfs(home)
+    fields = {name: getattr(found, name) for name in dir(found) if name.startswith("f_")}
+    as_it_is = SimpleNamespace(**fields | {"f_flag": found.f_flag | os.ST_RDONLY})
+    monkeypatch.setattr(os, "statvfs", lambda _path: as_it_is)
+    checked = pro0("doctor")
+    assert checked.code == 1
+    assert "is mounted read-only" in checked.out
+    assert "let it be written again" in checked.out
 
 
 def test_a_healthy_home_is_left_as_it_is(pro0: Pro0, home: Path, team: Context) -> None:

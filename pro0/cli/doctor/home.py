@@ -98,6 +98,9 @@ def _disk(folder: Path) -> Iterator[Check]:
     if kind in NETWORK:
         mend = "choose a PRO0_HOME on a local disk: locks over a network are not reliable"
         yield Check("file system", Health.WARN, kind, mend)
+    elif os.statvfs(folder).f_flag & os.ST_RDONLY:
+        mend = "nothing can be recorded: let it be written again, or choose another PRO0_HOME"
+        yield Check("file system", Health.FAIL, f"{kind or 'it'} is mounted read-only", mend)
     elif kind:
         yield Check("file system", Health.OK, kind)
     if why := health.flock_works(folder):
