@@ -58,7 +58,12 @@ def end_team(context: Context, why: Unwritable, show: Show) -> ShutdownWish | No
     team = context.team
     show(f"{why.message}: ending all of {team.name} directly")
     where = " here" if others_of(team.documents) else ""
-    lease = take_over(team, show, force=True)
+    try:
+        lease = take_over(team, show, force=True)
+    except Unwritable as error:  # a read-only file system opens no lease; the lead records the ends when it can
+        _end(team, team.runtime.read().seats)
+        hint = f"once it can be written again, once more: pro0 team stop -t {team.name}"
+        raise Unwritable(unrecorded(f"every session of {team.name}{where}", error).message, hint=hint) from error
     try:
         _end(team, team.runtime.read().seats)
         end_the_rest(team, force=True, show=show)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pro0 import processes
-from pro0.engine import cleanup, outcomes
+from pro0.engine import cleanup, force, outcomes
 from pro0.engine.opening import launch
-from pro0.errors import Refused, StoreError
+from pro0.errors import Refused, StoreError, Unwritable
 from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Process, State
 from pro0.model.task import Draft
@@ -258,3 +258,23 @@ def test_a_seat_begun_anew_before_the_lead_saw_its_end_gets_one_session(alpha: C
     assert claim is None or claim.incarnation == second.incarnation
     assert alpha.notices("") == ["w1 has crashed (its guard was killed); pending again: task-1"]
     alpha.remember()
+
+
+def test_a_stop_by_force_where_no_lease_can_be_taken_ends_all_the_same(
+    alpha: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a file system that was mounted read-only: the lead is left, and records the ends when it can."""
+    lead = alpha.lead()
+    alpha.spawn("w1", "w2")
+    everyone = [process for name in ("w1", "w2") if (process := alpha.report(name).guard)]
+    no_room = Unwritable("cannot use lead.lock: Read-only file system")
+
+    def taken(*_words: object, **_named: object) -> Lease:
+        raise no_room
+
+    monkeypatch.setattr(force, "take_over", taken)
+    with pytest.raises(Unwritable, match="every session of alpha has ended, but that is not recorded") as raised:
+        force.end_team(alpha.context, no_room, alpha.shown.append)
+    assert "pro0 team stop -t alpha" in str(raised.value.hint)
+    assert gone(*everyone)()
+    assert lead.poll() is None
