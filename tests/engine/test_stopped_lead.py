@@ -83,7 +83,7 @@ def test_who_needs_the_lead_is_told_and_changes_nothing(alpha: Crew, cli: Callab
         assert f"held by pid {lead.pid} (lead, pro0 " in called.err
         assert f"hint: let it go on: kill -CONT {lead.pid}" in called.err
     assert alpha.team.wanted.path.read_bytes() == wanted
-    assert f"stopped (pid {lead.pid})" in cli("team", "status", "-t", "alpha").out
+    assert f"suspended (pid {lead.pid})" in cli("team", "status", "-t", "alpha").out
     lead.send_signal(signal.SIGCONT)
     assert cli("member", "restart", "w1", "-t", "alpha").code == 0
 
