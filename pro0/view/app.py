@@ -104,6 +104,9 @@ class Viewer:
             self._next.pop(0)()
         self._ring(self._reporter.news)
         self._panes.meet(self._reporter.news)
+        self._stay()
+
+    def _stay(self) -> None:  # no key goes nowhere
         self._on_board = self._on_board or not (self._panes.shown and self._reporter.news.status)
 
     def _recall(self, pane: Pane) -> None:
@@ -160,6 +163,7 @@ class Viewer:
             self._through(through)
             through = b""
             self._press(key)
+            self._stay()
         self._through(through)
 
     def _is_dropped(self, key: Key) -> bool:
@@ -288,13 +292,9 @@ class Viewer:
 
     def _session(self, pane: Pane, notice: str) -> tuple[list[str], tuple[int, int] | None]:
         """Return a session's rows with the bar below, and its cursor if it fits."""
-        columns, room = self._room()
-        rows = [*(pane.rows or self._nothing(pane))[:room]]
+        (columns, room), news = self._room(), self._reporter.news
+        rows = [*(pane.rows or ["", f"  {DIM}{pane.nothing}{RESET}"])[:room]]
         rows += [""] * (room - len(rows))
-        news = self._reporter.news
         rows.append(bar(news.members, pane.name, columns, notice or self._panes.notice(), news.needs))
         fits = pane.cursor and pane.cursor[0] < columns and pane.cursor[1] < room
         return rows, pane.cursor if fits else None
-
-    def _nothing(self, pane: Pane) -> list[str]:
-        return ["", f"  {DIM}{pane.nothing}{RESET}"]

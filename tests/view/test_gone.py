@@ -56,6 +56,14 @@ def test_what_is_typed_for_one_that_is_gone_reaches_nobody_until_somebody_is_cho
     assert not alpha.mail("w1")
 
 
+def test_no_key_is_lost_on_the_board_of_a_team_without_members(alpha: Crew, tmp_path: Path) -> None:
+    """Ctrl+T leads back to a member that was shown: without one the board goes on taking the keys."""
+    with Person(tmp_path, ATTACH) as person:
+        person.sees("alpha · running")
+        person.press("C-t", "?")
+        person.sees("While a member is shown")
+
+
 def test_who_looks_at_a_member_of_a_team_that_is_removed_is_told_how_to_leave(alpha: Crew, tmp_path: Path) -> None:
     alpha.spawn("w1")
     with Person(tmp_path, ATTACH) as person:
