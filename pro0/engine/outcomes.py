@@ -226,8 +226,8 @@ class _Request:
         if present is None:
             self._missing = min(self._missing, time.monotonic())
             if time.monotonic() - self._missing >= RECORDING_PATIENCE:
-                what = f"{subject} goes on: the request to end was taken back"
-                raise Refused(what, code=ErrorCode.STAYS, hint=f"who did it: pro0 team logs -t {self._team.name}")
+                message = f"{subject} goes on: the request to end was taken back"
+                raise Refused(message, code=ErrorCode.STAYS, hint=f"who did it: pro0 team logs -t {self._team.name}")
         elif present.id != self._wish.id:
             self._take(present)
 

@@ -87,8 +87,8 @@ def _arguments(method: Method, params: object) -> dict[str, object]:
     names = method.parameters
     if isinstance(params, list):
         if len(params) > len(names):
-            most = f"{len(names)} parameter{'s' * (len(names) != 1)}"
-            raise BadInput(f"{method.name} takes {most} at most", hint=_WHICH)
+            limit = f"{len(names)} parameter{'s' * (len(names) != 1)}"
+            raise BadInput(f"{method.name} takes {limit} at most", hint=_WHICH)
         params = dict(zip(names, params, strict=False))
     assert isinstance(params, dict)
     if unknown := next((name for name in params if name not in names), None):

@@ -93,7 +93,7 @@ def _of_members(picture: Picture) -> Iterator[Need]:
                for seat in picture.wanted.seats):  # fmt: skip
             sentence, command = (
                 f"{failure.agent_id} could not be started: {failure.message}",
-                _again(failure.agent_id, picture),
+                _restarting(failure.agent_id, picture),
             )
             yield of_member(NeedKind.NOT_STARTED, failure.agent_id, sentence, command, failure.at, why=failure.message)
 
@@ -111,7 +111,7 @@ def _of_state(seat: Seat, state: SeatState, picture: Picture) -> Need | None:
     id, since = seat.agent_id, state.since
     if state.state is State.CRASHED and not seat.task and not picture.runtime.failed(seat):
         sentence = f"{id} has crashed{_with(state.note)}"
-        return of_member(NeedKind.CRASH, id, sentence, _again(id, picture), since, why=state.note)
+        return of_member(NeedKind.CRASH, id, sentence, _restarting(id, picture), since, why=state.note)
     if state.state is State.UNRESPONSIVE:
         return of_member(
             NeedKind.UNRESPONSIVE, id, f"{id} does not answer", f"pro0 member shutdown {id} --force", since
@@ -177,7 +177,7 @@ def _unread_requests(picture: Picture) -> Iterator[Need]:
         yield need_of(NeedKind.PERMISSION, "permissions", sentence, "pro0 doctor", None)
 
 
-def _again(agent_id: str, picture: Picture) -> str:
+def _restarting(agent_id: str, picture: Picture) -> str:
     """Return the command that starts a member anew: a stopped team refuses a restart, and resumes with all of them."""
     return "pro0 team resume" if picture.runtime.phase is Phase.STOPPED else f"pro0 member restart {agent_id}"
 

@@ -74,10 +74,10 @@ def untaken(picture: Picture, board: Board) -> Iterator[Need]:
         if why_not_ready(board, task) is None:
             kinds.setdefault(_nobody(members, task), []).append(task)
     for (way, why), unclaimable in kinds.items():
-        first, rest = unclaimable[0], f" and {len(unclaimable) - NAMED} more" if len(unclaimable) > NAMED else ""
-        sentence = f"{', '.join(task.id for task in unclaimable[:NAMED])}{rest}: ready, but {why}"
-        command = way.format(first.id)
-        yield need_of(NeedKind.UNTAKEN, first.id, sentence, command, first.created_at, why=why, look=_show(first))
+        task, rest = unclaimable[0], f" and {len(unclaimable) - NAMED} more" if len(unclaimable) > NAMED else ""
+        sentence = f"{', '.join(each.id for each in unclaimable[:NAMED])}{rest}: ready, but {why}"
+        command = way.format(task.id)
+        yield need_of(NeedKind.UNTAKEN, task.id, sentence, command, task.created_at, why=why, look=_show(task))
 
 
 def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:

@@ -233,8 +233,8 @@ class Runner:
         return f"awaiting {now.waits.kind}" if now.waits else now.status.words
 
     def _headline(self) -> str:
-        *first, last = ["the epics", *["single tasks"] * self._options.standalone, *["orphans"] * self._options.orphans]
-        where = self._options.epic or f"{', '.join(first)}{' and ' * bool(first)}{last} of the team"
+        *groups, end = ["the epics", *["single tasks"] * self._options.standalone, *["orphans"] * self._options.orphans]
+        where = self._options.epic or f"{', '.join(groups)}{' and ' * bool(groups)}{end} of the team"
         return f"running {where} with {' '.join(self._options.program) or self._options.agent}"
 
 

@@ -182,8 +182,8 @@ class BoardView:
             asks, room = _asks(self._prompt, columns)
             return [f"{BOLD}{asks}{RESET}{self._prompt.line.shown(room)[0]}"]
         keys = KEYS if columns > len(KEYS) else FEW
-        shown = short(f" {visible(notice)}", columns) if notice else f" {keys}"
-        return [f"{REVERSE}{fitted(shown, columns)}{RESET}"]
+        text = short(f" {visible(notice)}", columns) if notice else f" {keys}"
+        return [f"{REVERSE}{fitted(text, columns)}{RESET}"]
 
     def _is_whole(self, prompt: Prompt) -> bool:
         """Return True when the terminal has room for the whole question: nobody should say yes to half of it."""

@@ -104,8 +104,8 @@ def leave(team: str | None, machine: str | None, force: bool) -> None:
 
     kept = leave_team(store(), context.team, context, talk(), force=force)
     if kept:
-        what = f"this machine has left {context.team.name}; not merged, so kept: {', '.join(kept)}"
-        raise Kept(what, hint=checkouts.next_step(kept[0]))
+        message = f"this machine has left {context.team.name}; not merged, so kept: {', '.join(kept)}"
+        raise Kept(message, hint=checkouts.next_step(kept[0]))
     write(f"this machine has left {context.team.name}")
 
 

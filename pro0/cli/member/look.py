@@ -135,11 +135,11 @@ def peek(name: str, lines: int, team: str | None, as_json: bool) -> None:
     text = last_shown(context.team, state, lines) if state else None
     if text is None:
         raise nothing_to_show(context.team, members.members(context).find(agent_id))
-    shown = visible(text).rstrip("\n")
+    screen = visible(text).rstrip("\n")
     if as_json:
-        write_json(shown.splitlines())
+        write_json(screen.splitlines())
     else:
-        write(shown)
+        write(screen)
 
 
 def _merge(context: Context, agent_id: str, work: "Difference | None") -> str:

@@ -58,7 +58,7 @@ def _until_it_stands(context: Context, timeout: float | None) -> Progress:
 
 def _print(result: Progress, team_flag: str) -> None:
     write(_counts(result))
-    needed = {name for need in result.needs for name in _named(need)}
+    needed = {name for need in result.needs for name in _subjects(need)}
     for entry in result.left:
         if entry.partition(" ")[0] not in needed:  # its need is printed below, with the command
             write(f"  {line(entry)}")
@@ -67,7 +67,7 @@ def _print(result: Progress, team_flag: str) -> None:
         needs.show(result.needs, team_flag)
 
 
-def _named(need: Need) -> list[str]:
+def _subjects(need: Need) -> list[str]:
     """Return what a need is about; one need names several tasks that nobody takes for the same reason."""
     several = need.what.partition(":")[0].split(" and ")[0] if need.kind is NeedKind.UNTAKEN else ""
     return [need.subject, *several.split(", ")]

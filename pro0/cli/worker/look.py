@@ -107,11 +107,11 @@ def logs(name: str, lines: int, team: str | None, as_json: bool) -> None:
     # A log outlives its session, a pane does not.
     log = str(context.team.paths.log(worker.agent_id))
     handle = handle or Handle(backend=config.mode, incarnation=worker.task.session or "gone", log=log)
-    shown = visible(backend_of(config).peek(handle, lines)).rstrip("\n")
+    screen = visible(backend_of(config).peek(handle, lines)).rstrip("\n")
     if as_json:
-        write_json(shown.splitlines())
+        write_json(screen.splitlines())
     else:
-        write(shown)
+        write(screen)
 
 
 def _is_of_interest(worker: Worker) -> bool:

@@ -12,13 +12,13 @@ from pro0.store.teams import TeamStore
 
 def raise_if_called_off(team: TeamStore, runtime: Runtime, waiting: Mapping[str, int]) -> None:
     """Raise Refused when the team is told to stop, or one of these members to end before it has a session."""
-    wanted = team.wanted.read()
-    if waiting and wanted.wish is Wish.STOP:
+    desired = team.wanted.read()
+    if waiting and desired.wish is Wish.STOP:
         hint = f"see: pro0 team status -t {team.name}; to go on: pro0 team resume -t {team.name}"
         message = f"{team.name} is being stopped: {', '.join(sorted(waiting))} will not start"
         raise Refused(message, code=ErrorCode.STOPPING, hint=hint)
     begun = {(state.agent_id, state.generation) for state in runtime.seats}
-    for seat in wanted.seats:
+    for seat in desired.seats:
         place = (seat.agent_id, seat.generation)
         if seat.called_off and waiting.get(seat.agent_id) == seat.generation and place not in begun:
             hint = f"pro0 member show {seat.agent_id} -t {team.name}"

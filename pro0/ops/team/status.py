@@ -232,5 +232,5 @@ def _not_started_yet(context: Context, seat: Seat, limits: tuple[LimitStatus, ..
     if held := next((limit for limit in limits if limit.agent == placed(seat.agent, seat.host)), None):
         return f"held back until {moment(held.until)}: {held.note}"
     with suppress(StoreError):  # the record of a session there may be damaged: the doctor says so
-        return next((one.keeps_back for one in context.team.all_hosted() if one.agent_id == seat.agent_id), "")
+        return next((hosted.keeps_back for hosted in context.team.all_hosted() if hosted.agent_id == seat.agent_id), "")
     return ""

@@ -33,11 +33,11 @@ def clear(folder: Path, project: Path | None, say: Say, *, save: bool = True) ->
     return not_removed
 
 
-def next_step(kept: str) -> str:
-    """Return how a person sees to what was kept: a branch, or the path of a worktree."""
-    if kept.startswith("/"):
-        return f"look: git -C {quote(kept)} status; once git can work there: pro0 doctor --repair"
-    return f"look: git log HEAD..{kept}; merge it, or leave it"
+def next_step(leftover: str) -> str:
+    """Return a hint about a branch, or the path of a worktree, that was not removed."""
+    if leftover.startswith("/"):
+        return f"look: git -C {quote(leftover)} status; once git can work there: pro0 doctor --repair"
+    return f"look: git log HEAD..{leftover}; merge it, or leave it"
 
 
 def unmerged(team: TeamStore, project: Path) -> list[str]:

@@ -191,8 +191,8 @@ def _clears_nothing(task: Task, request: Request) -> bool:
 def _closes_at_its_gate(task: Task, request: Request) -> bool:
     """Return True when a person closes, with no new result, a task that already waits at its gate."""
     waits_there = bool(task.awaiting and task.requires and task.awaiting.reason == at_gate(task.requires))
-    again = task.status is Status.IN_PROGRESS and request.text in ("", task.result)
-    return waits_there and again and request.act is Act.CLOSE and request.caller.who is Who.HUMAN
+    no_news = task.status is Status.IN_PROGRESS and request.text in ("", task.result)
+    return waits_there and no_news and request.act is Act.CLOSE and request.caller.who is Who.HUMAN
 
 
 def _not_for(task: Task, request: Request, by: frozenset[Who]) -> Refused:
