@@ -22,6 +22,7 @@ from pro0 import processes
 from pro0.errors import Pro0Error
 from pro0.model.runtime import Process
 from pro0.processes import ExitWatch
+from pro0.signals import held_back
 
 TAIL = 4096
 """The last bytes of output, kept as a task's result."""
@@ -93,6 +94,10 @@ class Running:
 
     def start(self) -> None:
         """Start the program; raises OSError. An interrupted caller calls `end`, to find and end its processes."""
+        with held_back():  # else an interrupt could leave a process unknown whose environment has no tag
+            self._begin()
+
+    def _begin(self) -> None:
         with ExitStack() as files:
             self._child = subprocess.Popen(
                 self._argv,
