@@ -125,7 +125,7 @@ def test_what_does_not_come_in_time_is_124(
 ) -> None:
     """No lead is there, and nobody takes what is asked for."""
     monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", lambda _team: "")
-    monkeypatch.setattr("pro0.engine.outcomes._deadline", lambda *_: 0)
+    monkeypatch.setattr("pro0.engine.outcomes._Request.stands", lambda _: False)
     monkeypatch.setattr("pro0.ops.permissions.PATIENCE", 0)
     session = team.team.runtime.read().seats[0].incarnation
     asked = AskedPermission(key="k", tool="Bash", input="{}")

@@ -139,7 +139,7 @@ def test_a_grant_counts_in_its_own_team_alone(team: TeamStore, serve: Serve) -> 
     for name in ("gone", "../x"):
         server = serve(**as_member(team, "w1", PRO0_TEAM=name))
         assert server.close() == 4
-        assert "is none of" in server.errors()
+        assert "has no such grant" in server.errors()
 
 
 def test_a_team_that_cannot_be_read_is_said_and_left(team: TeamStore, serve: Serve) -> None:

@@ -101,8 +101,8 @@ async def _begin(lead: Caller) -> None:
     listed = {task["id"]: task for task in (await lead("list_tasks"))["tasks"]}
     assert (listed["task-1"]["assignee"], listed["task-3"]["assignee"]) == ("w1", "second-worker")
     assert listed["task-3"]["title"] == "look around"
-    [need] = (await lead("list_needs"))["needs"]
-    assert (need["kind"], need["subject"]) == ("untaken", "task-1"), "shells take only tasks with a command"
+    needs = [(need["kind"], need["subject"]) for need in (await lead("list_needs"))["needs"]]
+    assert needs == [("untaken", "task-1"), ("untaken", "task-3")], "shells take only tasks with a command"
     assert [member["agentId"] for member in (await lead("list_teammates"))["members"]] == ["w1", "second-worker"]
 
 

@@ -290,7 +290,7 @@ def test_a_review_of_subtasks_is_told_apart_from_mail(team: TeamStore) -> None:
     found = [(item["type"], item["author"]) for item in chat_of(team) if "task-2" in item.get("text", "")]
     assert found[-1] == ("message", "human")
     [review] = [item for item in chat_of(team) if item["type"] == "review"]
-    assert "simply complete task-1 again" in review["text"]
+    assert "Then complete task-1 again" in review["text"]
     assert (review["to"], review["id"].startswith("m-")) == ("w1", True)
 
 

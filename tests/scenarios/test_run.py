@@ -229,7 +229,7 @@ def test_what_cannot_be_run_is_said_before_anything_is_started(alone: Terminal) 
     assert "no-such-program is not installed" in alone.pro0("run", "1", "--", "no-such-program", code=6).err
     assert "go together" in alone.pro0("run", "1", "--agent", "command", code=2).err
     assert "takes no model" in alone.pro0("run", "1", "--model", "m", "--", "true", code=2).err
-    assert "no single turns" in alone.pro0("run", "1", "--agent", "runner", code=2).err
+    assert "cannot do single turns" in alone.pro0("run", "1", "--agent", "runner", code=2).err
     assert alone.status(task) == "pending"
 
 

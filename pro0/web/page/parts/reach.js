@@ -31,7 +31,7 @@ export function names() {
     called("Pause the team: no task can be claimed", "team.pause", { paused: true }, "paused: no task can be claimed"),
     called("End the pause of the team", "team.pause", { paused: false }, "the pause is over: tasks can be claimed"),
     act("Set the limit of the team", () => go("cost")),
-    act("Merge the work of a worker, or end a worker", () => go("workers")),
+    act("Merge or end a worker", () => go("workers")),
     act("Shut a device out", () => go("devices")),
     ...own.members.all.map(({ agent_id, state }) => ({ text: agent_id, kind: state, run: () => go("member", agent_id) })),
     ...own.tasks.all.sort(byPriority).map(({ id, title, status }) => ({ text: `${id} ${title}`, kind: words(status), run: () => go("tree", id) })),
