@@ -77,7 +77,9 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        given(none())(lambda _: None)()  # Hypothesis looks for who holds its dice, and would not find it once frozen
+        # Hypothesis looks for the holder of its random numbers, and would not find it once frozen. It keeps no database
+        # here: a project that cannot be written to, as in the box of the agents, has no place for one.
+        settings(database=None)(given(none())(lambda _: None))()
         gc.freeze()
         gc.enable()
         enlarge()
