@@ -5,6 +5,7 @@ Programs started by many agents at once ask here, before slower imports.
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 
 from pro0.errors import ErrorCode, Pro0Error, Refused
@@ -257,11 +258,15 @@ def _leads_unseen(folder: str) -> bool:
     from pathlib import Path
 
     from pro0.processes import table
-    from pro0.store.lease import Lease
+    from pro0.store.lease import PAUSE, TRIES, Lease
 
     lease = Lease(Path(folder))
-    holder = lease.read()
-    return holder is not None and not table.alive(holder.process) and lease.holder() is not None
+    for _ in range(TRIES):  # a reader, or a lead that has not signed yet, holds the lock for a moment only
+        holder = lease.read()
+        if holder is None or table.alive(holder.process) or lease.holder() is None:
+            return False
+        time.sleep(PAUSE)
+    return True
 
 
 def _me() -> int:

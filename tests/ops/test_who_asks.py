@@ -1,5 +1,6 @@
 """Who another process is, as the lead's servers ask: below a real guard, with a mark alone, or called as a guard is."""
 
+import fcntl
 import os
 import resource
 import signal
@@ -186,6 +187,24 @@ def test_what_is_claimed_is_named_in_the_refusal(team: TeamStore, home: Path) ->
             identity.session_of({"PRO0_GRANT": token, "PRO0_TEAM": team_name}, home)
         assert raised.value.message == f"{where} has no such grant, or it was revoked"
         assert (raised.value.code, raised.value.hint) == ("invalid_grant", identity.HINT)
+
+
+@linux
+def test_a_reader_of_a_dead_leads_lease_is_no_lead_that_is_not_seen(
+    team: TeamStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader holds the lock for a moment: a person was refused just after the lead had died, in a container."""
+    monkeypatch.setattr(identity, "_FIRST_NAMESPACE", 0)
+    lease, path = Lease(team.paths.team), team.paths.team / LEASE
+    assert lease.take("lead")
+    held = lease.read()
+    assert held
+    lease.drop()
+    path.write_text(path.read_text().replace(f'"start":"{held.start}"', '"start":"1"'))
+    with path.open() as reader:
+        fcntl.flock(reader, fcntl.LOCK_EX)
+        monkeypatch.setattr("pro0.ops.identity.time.sleep", lambda _: fcntl.flock(reader, fcntl.LOCK_UN))
+        assert not identity.hidden(home)
 
 
 @linux
