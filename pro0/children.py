@@ -183,20 +183,20 @@ class Running:
         A failed search for processes is repeated, and does not change the command's own result. After the last failure
         each known process that may still live counts as one that could not be ended.
         """
-        found = 0
+        alive = 0
         try:
-            found = len(self._tree())
-            if not found:
+            alive = len(self._tree())
+            if not alive:
                 return 0, 0
         except Pro0Error:  # the ending looks again and again
             pass
         try:
-            kept = len(processes.end(self._tree, self._grace))
+            survivors = len(processes.end(self._tree, self._grace))
         except Pro0Error:
             if not self._child:
                 raise
-            kept = sum(map(processes.may_live, self._seen))
-        return max(0, (found or len(self._seen - {self._head})) - kept), kept
+            survivors = sum(map(processes.may_live, self._seen))
+        return max(0, (alive or len(self._seen - {self._head})) - survivors), survivors
 
     def _code(self) -> int:
         """Return the exit code; for a command that cannot be ended, return the code of the KILL without waiting."""

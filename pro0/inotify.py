@@ -66,16 +66,16 @@ class Inotify:
         names: list[str] | None = []
         place = 0
         while place < len(records):
-            watch, what, _, length = _HEAD.unpack_from(records, place)
+            watch, flags, _, length = _HEAD.unpack_from(records, place)
             start, place = place + _HEAD.size, place + _HEAD.size + length
             name = os.fsdecode(records[start:place].rstrip(b"\0"))
-            if what & OVERFLOW:
+            if flags & OVERFLOW:
                 names = None
             elif names is not None:
                 names.append(name)
-            if what & WATCH_GONE:
+            if flags & WATCH_GONE:
                 self._folders.pop(watch, None)
-            if what & IS_FOLDER and what & (CREATED | MOVED_TO) and watch in self._folders:
+            if flags & IS_FOLDER and flags & (CREATED | MOVED_TO) and watch in self._folders:
                 names = self._found(os.path.join(self._folders[watch], name), names)  # noqa: PTH118
         return names
 

@@ -54,13 +54,13 @@ def of_prefix(prefix: Path, source: Path | None = None, origin: Callable[[], str
         add = f"{_braced(pip)} install -e {shlex.quote(_braced(str(source)) + '[{}]')}"
         return Installation(by, add, f"rm -r {shlex.quote(str(source))}")
     place = _braced(origin())
-    wanted = f"'pro0[{{}}] @ {place}'" if place else "'pro0[{}]'"
+    requirement = f"'pro0[{{}}] @ {place}'" if place else "'pro0[{}]'"
     if by == "pipx":
         name = shlex.quote(prefix.name)
-        return Installation(by, f"pipx inject {_braced(name)} {wanted}", f"pipx uninstall {name}")
+        return Installation(by, f"pipx inject {_braced(name)} {requirement}", f"pipx uninstall {name}")
     if by == "uv":
-        return Installation(by, f"uv tool install {wanted}", "uv tool uninstall pro0")
-    return Installation(by, f"{_braced(pip)} install {wanted}", f"{pip} uninstall pro0")
+        return Installation(by, f"uv tool install {requirement}", "uv tool uninstall pro0")
+    return Installation(by, f"{_braced(pip)} install {requirement}", f"{pip} uninstall pro0")
 
 
 def _braced(text: str) -> str:

@@ -85,8 +85,8 @@ def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
 def reason(error_text: str) -> str:
     """Return the reason of a remote failure: pro0's first line, else the last one, below any banner of ssh."""
     lines = [line.strip() for line in error_text.splitlines() if line.strip()]
-    own = [line.removeprefix(_PRO0) for line in lines if line.startswith(_PRO0)]
-    return own[0] if own else lines[-1] if lines else ""
+    reasons = [line.removeprefix(_PRO0) for line in lines if line.startswith(_PRO0)]
+    return reasons[0] if reasons else lines[-1] if lines else ""
 
 
 def _words(ssh: str) -> list[str]:
@@ -100,10 +100,10 @@ def run(ssh: str, name: str, words: tuple[str, ...], patience: float) -> Heard:
     Raises EnvironmentMissing when ssh cannot connect, or when the command takes too long or prints too much.
     """
     line = argv(ssh, name, words)
-    heard = listen(line, name, patience, hint=_try(name))
-    if heard.code == FAILED:
-        raise _unreached(name, heard.errors)
-    return heard
+    answer = listen(line, name, patience, hint=_try(name))
+    if answer.code == FAILED:
+        raise _unreached(name, answer.errors)
+    return answer
 
 
 def listen(

@@ -73,8 +73,8 @@ def keep_words(event: bytes, folder: Path) -> None:
 
 def kept_words(folder: Path, conversation: str = "") -> LastWords | None:
     """Return the last words kept by the hook, None for none, or for those of another conversation."""
-    kept = value(folder / WORDS, _KEPT)
-    return None if kept and _is_of_another(kept, conversation) else value(folder / WORDS, _WORDS)
+    record = value(folder / WORDS, _KEPT)
+    return None if record and _is_of_another(record, conversation) else value(folder / WORDS, _WORDS)
 
 
 def ended_in_another(folder: Path, conversation: str) -> datetime | None:

@@ -124,13 +124,13 @@ class OtherEnds:
 
     def look(self, runtime: Runtime) -> None:
         """Raise Refused when all sessions here have ended, but a machine did not say in time that its own have."""
-        if any(state.state not in ENDED for state in runtime.seats) or not (left := self._team.all_hosted()):
+        if any(state.state not in ENDED for state in runtime.seats) or not (hosted := self._team.all_hosted()):
             self._since = None
             return
         now = time.monotonic()
         self._since = self._since or now
-        if now - self._since > left[0].grace + LATE:
-            raise unreached(left[0])
+        if now - self._since > hosted[0].grace + LATE:
+            raise unreached(hosted[0])
 
 
 class HostSweep:
@@ -148,14 +148,14 @@ class HostSweep:
         elsewhere = self._team.elsewhere()
         for incarnation in set(self._due).difference(elsewhere):
             del self._due[incarnation]
-        left = [incarnation for incarnation in elsewhere if incarnation not in alive]
-        for incarnation in left:
+        incarnations = [incarnation for incarnation in elsewhere if incarnation not in alive]
+        for incarnation in incarnations:
             state, now = runtime.session(incarnation), time.monotonic()
             is_over = state is None or state.state in ENDED
             if is_over and incarnation not in self._asking and self._due.get(incarnation, now) <= now:
                 with marked(self._asking, incarnation):
                     threading.Thread(target=self._end, args=(incarnation,), daemon=True).start()
-        return frozenset(left)
+        return frozenset(incarnations)
 
     def _end(self, incarnation: str) -> None:
         try:

@@ -196,8 +196,8 @@ def _only_team(store: Store, url: str) -> str:
 
 def _require_near(difference: float) -> None:
     if abs(difference) > APART:
-        which = "behind" if difference > 0 else "ahead of"
-        text = f"this machine's clock is {abs(difference):.0f} s {which} the database's"
+        direction = "behind" if difference > 0 else "ahead of"
+        text = f"this machine's clock is {abs(difference):.0f} s {direction} the database's"
         raise EnvironmentMissing(text, code=ErrorCode.CLOCK, hint="set both clocks by NTP: time-outs depend on them")
 
 

@@ -59,8 +59,12 @@ def pair(home: Path, code: str, name: str) -> tuple[Device, Credentials]:
     code_hash = _hash(code)
     right = [known_code for known_code in before.codes if hmac.compare_digest(known_code.hash, code_hash)]
     if not right:
-        left = rules.TRIES - before.wrong
-        hint = f"tries left: {left}; for a new code: pro0 web pair" if left else "pairing is locked for a while"
+        tries_left = rules.TRIES - before.wrong
+        hint = (
+            f"tries left: {tries_left}; for a new code: pro0 web pair"
+            if tries_left
+            else "pairing is locked for a while"
+        )
         raise Refused("the code is wrong, expired or already used", code=ErrorCode.WRONG_CODE, hint=hint)
     credentials = Credentials(secrets.token_urlsafe(32), secrets.token_hex(32))
     device = Device(

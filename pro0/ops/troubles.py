@@ -19,8 +19,8 @@ def note(team: TeamStore, kind: NeedKind, subject: str, why: str, now: datetime)
     with suppress(Pro0Error), team.troubles.change("note a trouble") as change:
         earlier = change.value.troubles
         # A repeated trouble is no new need, but another loss in a second repair of a file is one.
-        same = [one for one in earlier if (one.kind, one.subject) == (kind, subject)]
-        if not same or (kind is NeedKind.LOSSES and why not in [one.why for one in same]):
+        same = [trouble for trouble in earlier if (trouble.kind, trouble.subject) == (kind, subject)]
+        if not same or (kind is NeedKind.LOSSES and why not in [trouble.why for trouble in same]):
             fresh = Trouble(id=new_id(), kind=kind, subject=subject, why=why, at=now)
             change.value = replace(change.value, troubles=(*earlier, fresh)[-MOST:])
 

@@ -119,8 +119,8 @@ def _word(home: Path, path: Path | None) -> str:
 def _layouts(project: Path) -> config.Powers:
     """Return the layouts of a project, each with a digest of its version."""
     folder = project / LAYOUTS
-    found = folder.iterdir() if looking.is_folder(folder) else ()
-    files = sorted(path for path in found if path.suffix in LAYOUT_SUFFIXES)
+    entries = folder.iterdir() if looking.is_folder(folder) else ()
+    files = sorted(path for path in entries if path.suffix in LAYOUT_SUFFIXES)
     return {str(LAYOUTS / path.name): _version(_bytes(path)) for path in files if looking.is_file(path)}
 
 

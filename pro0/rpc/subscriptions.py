@@ -208,11 +208,11 @@ class Latest(Generic[V]):
         """Yield the changes since the last call. An item that grew too old does not count as deleted."""
         for value in self._news():
             key = self._key(value)
-            known = key in self.now
+            is_known = key in self.now
             self.now[key] = value
             if len(self.now) > LATEST:
                 del self.now[next(iter(self.now))]
-            yield "update" if known else "create", key, value
+            yield "update" if is_known else "create", key, value
 
 
 class Subscriptions:

@@ -73,15 +73,15 @@ _AFTER = {ProofCheck.PERMISSION_MAIL: (ProofCheck.PERMISSION,), ProofCheck.ANSWE
 
 def with_proof(proofs: Proofs, proof: Proof) -> Proofs:
     """Return the proofs with a new one, which replaces an earlier proof of the same version."""
-    others = [one for one in proofs.proofs if (one.agent, one.version) != (proof.agent, proof.version)]
-    same_agent = sorted((one for one in others if one.agent == proof.agent), key=lambda one: one.at)
+    others = [entry for entry in proofs.proofs if (entry.agent, entry.version) != (proof.agent, proof.version)]
+    same_agent = sorted((entry for entry in others if entry.agent == proof.agent), key=lambda entry: entry.at)
     dropped = same_agent[: max(0, len(same_agent) - VERSIONS + 1)]
-    return replace(proofs, proofs=(*(one for one in others if one not in dropped), proof))
+    return replace(proofs, proofs=(*(entry for entry in others if entry not in dropped), proof))
 
 
 def proof_of(proofs: Proofs, agent: str, version: str) -> Proof | None:
     """Return the proof of that version, None without one."""
-    return next((one for one in proofs.proofs if (one.agent, one.version) == (agent, version)), None)
+    return next((entry for entry in proofs.proofs if (entry.agent, entry.version) == (agent, version)), None)
 
 
 def off_for(proofs: Proofs, agent: str, version: str) -> tuple[AgentAct, ...]:
@@ -98,7 +98,7 @@ def off_for_any(proofs: Proofs, agent: str) -> tuple[AgentAct, ...]:
 
 def concerned(proofs: Proofs, agent: str) -> bool:
     """Return True when an act is switched off for any version of an agent."""
-    return any(one.off for one in proofs.proofs if one.agent == agent)
+    return any(proof.off for proof in proofs.proofs if proof.agent == agent)
 
 
 def meaning(off: Iterable[AgentAct]) -> str:

@@ -113,8 +113,8 @@ class Ghostty:
         for piece in self._links.voided(data):
             self._library.ghostty_terminal_vt_write(self._terminal, piece, len(piece))
         output = self._last + data
-        for asked in _MODIFIED_KEYS.finditer(output):  # the library does not report it
-            self._modified_keys = int(asked[1] or 0)
+        for request in _MODIFIED_KEYS.finditer(output):  # the library does not report it
+            self._modified_keys = int(request[1] or 0)
         self._last = output[-_CUT:]
 
     def resize(self, columns: int, lines: int) -> None:

@@ -70,8 +70,8 @@ class Admission:
             if message["type"] == "http.response.start":
                 extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
                 names = {name for name, _ in extra}
-                kept = [(name, value) for name, value in message["headers"] if name.lower() not in names]
-                message = {**message, "headers": [*kept, *extra]}
+                remaining = [(name, value) for name, value in message["headers"] if name.lower() not in names]
+                message = {**message, "headers": [*remaining, *extra]}
             await send(message)
 
         await (refusal or self._app)(scope, receive, with_headers)

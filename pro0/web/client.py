@@ -54,15 +54,17 @@ class DeviceClient(RpcClient):
             if operation.verdict:
                 raise BadInput(f"{method.name} takes its parameters by name here")
             return self, params
-        own = {name: value for name, value in params.items() if name in method.parameters or name not in (PIN, SHOWN)}
+        passed = {
+            name: value for name, value in params.items() if name in method.parameters or name not in (PIN, SHOWN)
+        }
         by_device = partial(verdicts.by_device, pin=_text(params, PIN))
         client = copy(self)
         client._context = replace(self._context, vouch=by_device, shown=_text(params, SHOWN))
-        if operation.name in _ABOUT_PLANS and not own.get("about"):
+        if operation.name in _ABOUT_PLANS and not passed.get("about"):
             raise BadInput(
                 f"{method.name} needs the id of the plan that was shown", hint='it is the field "request" of the need'
             )
-        return client, own
+        return client, passed
 
 
 _ABOUT_PLANS = ("plan.approve", "plan.reject")

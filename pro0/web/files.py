@@ -34,8 +34,8 @@ class PageFiles:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the file, or with 304 when the browser has it. Only GET and HEAD are allowed."""
-        wanted = self._answer(scope) if scope["type"] == "http" else WebSocketClose(FORBIDDEN)
-        await wanted(scope, receive, send)
+        response = self._answer(scope) if scope["type"] == "http" else WebSocketClose(FORBIDDEN)
+        await response(scope, receive, send)
 
     def _answer(self, scope: Scope) -> Response:
         if scope["method"] not in READING:

@@ -67,18 +67,18 @@ def address_of(home: Path, options: ServeOptions, port: int) -> PageAddress:
 
 def _listener(home: Path, options: ServeOptions, say: Callable[[str], None]) -> socket.socket:
     """Return a listening socket: on the port of the options, else on the last one used, else on a free one."""
-    known = devices.known(home).port
-    for port in [options.port] if options.port else [known, 0] if known else [0]:
+    last_port = devices.known(home).port
+    for port in [options.port] if options.port else [last_port, 0] if last_port else [0]:
         try:
             listener = _bound(options.name or LOOPBACK, port)
         except OSError as error:
             reason = error.strerror or str(error)
             continue
-        if not (options.port or known):
+        if not (options.port or last_port):
             devices.keep_port(home, listener.getsockname()[1])
-        elif known and not port:  # keep the known port on record: browsers know the page and their pairing by it
+        elif last_port and not port:  # keep the known port on record: browsers know the page and their pairing by it
             say(
-                f"pro0: port {known}, where the page was last, cannot be used ({reason}): "
+                f"pro0: port {last_port}, where the page was last, cannot be used ({reason}): "
                 f"paired browsers find the page there again once the port is free and pro0 web is restarted"
             )
         return listener

@@ -22,8 +22,8 @@ def of_a_session(repository: Repository, known_names: Sequence[str], tree: Path,
     git, saved = Git(repository.checkout), f"{PREFIX}/{sane(tree.name)}/saved-"
     unmerged = {name for name in repository.unmerged(known_names) if name in known_names}
     if since:
-        found = {name for name in repository.unmerged(since=since) if name.startswith(saved)} - unmerged
-        unmerged |= {name for name in found if _is_from(git, name, tree)}
+        branches = {name for name in repository.unmerged(since=since) if name.startswith(saved)} - unmerged
+        unmerged |= {name for name in branches if _is_from(git, name, tree)}
     ordered = [name for name in known_names if name in unmerged] + sorted(unmerged.difference(known_names))
     if len(ordered) < 2:
         return ordered
@@ -34,16 +34,16 @@ def of_a_session(repository: Repository, known_names: Sequence[str], tree: Path,
 
 def made_in(repository: Repository, worktree: Path) -> list[str]:
     """Return the branches whose newest commit was made in a worktree, by its own log, but no other member's branch."""
-    made = set[str]()
+    commits = set[str]()
     if looking.is_file(worktree / ".git"):
         try:
-            made = aside.made_in(Git(worktree).private())
+            commits = aside.made_in(Git(worktree).private())
         except EnvironmentMissing as error:
             if error.message.endswith(PASSING):
                 raise
-    listed = Git(repository.checkout).run("for-each-ref", "--format=%(objectname) %(refname)", HEADS) if made else ""
+    listed = Git(repository.checkout).run("for-each-ref", "--format=%(objectname) %(refname)", HEADS) if commits else ""
     parted = (line.partition(f" {HEADS}") for line in listed.splitlines())
-    return [name for commit, _, name in parted if commit in made and not is_anothers(name, worktree.name)]
+    return [name for commit, _, name in parted if commit in commits and not is_anothers(name, worktree.name)]
 
 
 def of_a_team(

@@ -57,8 +57,11 @@ def merge(checkout: Git, head: str, branch: str, message: str) -> tuple[int, str
             putting_back.put_back(checkout, apart, head, commit)
             raise
         if code:
-            left = putting_back.put_back(checkout, apart, head, commit)
-            return code, f"{last_line(text)}; files of the merge are left: {', '.join(left[:5])}" if left else text
+            leftovers = putting_back.put_back(checkout, apart, head, commit)
+            return (
+                code,
+                f"{last_line(text)}; files of the merge are left: {', '.join(leftovers[:5])}" if leftovers else text,
+            )
         code, text = checkout.signing().attempt("update-ref", "-m", f"merge {branch}", "HEAD", commit, head)
         if code:
             apart.attempt("read-tree", "-m", "-u", commit, head)
@@ -71,10 +74,10 @@ def _in_the_way(checkout: Git, head: str, tree: str) -> str | None:
         words = ("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=A", "--name-only", head, tree)
         added = b"".join(apart.stream(*words)).split(b"\0")
         place = top(checkout.folder)
-        there = {found for name in added if name and (found := _found(place, Path(os.fsdecode(name))))}
-        if not there:
+        obstacles = {obstacle for name in added if name and (obstacle := _found(place, Path(os.fsdecode(name))))}
+        if not obstacles:
             return None
-        places = [f":(top,literal){path}" for path in sorted(there)]
+        places = [f":(top,literal){path}" for path in sorted(obstacles)]
         listed = b"".join(apart.stream("ls-files", "-z", "--full-name", "--others", "--", *places))
         return next((os.fsdecode(name) for name in listed.split(b"\0") if name), None)
 

@@ -41,9 +41,9 @@ class Repository:
                 return existing
             head = self.head()
             self._clear(path, existing)
-            name, there = self._free(branch, head)
+            name, exists = self._free(branch, head)
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._check_out(path, name, head, there=there)
+            self._check_out(path, name, head, there=exists)
             return Worktree(path, name, head)
 
     def all(self) -> tuple[Worktree, ...]:

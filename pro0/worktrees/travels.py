@@ -50,8 +50,8 @@ class Travelling(Repository):
         """Return a new branch at the checkout's HEAD: that name, or its next free numbered one."""
         with self._alone():
             head = self.head()
-            name, there = self._free(branch, head)
-            old = head if there else "0" * len(head)
+            name, exists = self._free(branch, head)
+            old = head if exists else "0" * len(head)
             self._git.run("update-ref", "-m", made_from(head), f"{HEADS}{name}", head, old)
             return name
 
@@ -92,9 +92,9 @@ class Travelling(Repository):
         variables |= {"GIT_SSH_COMMAND": f"{shlex.join(command)} #"}  # git's own words behind it mean nothing
         checked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "fetch.fsckObjects", "GIT_CONFIG_VALUE_0": "true"}
         call, environment = Git(self.checkout, variables | checked).command(*words)
-        heard = ssh.listen(call, "its machine", patience, environment=environment, folder=self.checkout)
-        if heard.code:
-            why = visible(_why(heard.errors)) or f"git {words[0]} failed"
+        answer = ssh.listen(call, "its machine", patience, environment=environment, folder=self.checkout)
+        if answer.code:
+            why = visible(_why(answer.errors)) or f"git {words[0]} failed"
             raise EnvironmentMissing(why, code=ErrorCode.GIT_FAILED)
 
 
@@ -211,5 +211,5 @@ def beyond_home(git: Git, commit: str, tip: str = "") -> str:
 def _why(error_text: str) -> str:
     """Return what went wrong. The last lines of git are guesses, and the first ones of ssh may be harmless."""
     cut, complaint = _CUT.search(error_text), _COMPLAINT.search(error_text)
-    said = ssh.reason(error_text[: cut.start()]) if cut else ""
-    return said or (complaint[0] if complaint else error_text.partition("\n")[0])
+    reason = ssh.reason(error_text[: cut.start()]) if cut else ""
+    return reason or (complaint[0] if complaint else error_text.partition("\n")[0])

@@ -58,12 +58,12 @@ class Child:
 
     def register(self, selector: selectors.BaseSelector) -> None:
         """Register the pipes to wait for; with too many unread bytes in the queue, the agent's output is left out."""
-        wanted = {
+        interest = {
             self._stdin: selectors.EVENT_WRITE if self._outgoing else 0,
             self._stdout: selectors.EVENT_READ if len(self._outgoing) < UNREAD else 0,
             self._stderr: selectors.EVENT_READ if self._complaining else 0,
         }
-        for descriptor, events in wanted.items():
+        for descriptor, events in interest.items():
             with suppress(KeyError):
                 selector.unregister(descriptor)
             if events:

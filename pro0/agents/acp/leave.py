@@ -37,10 +37,10 @@ class Leave(msgspec.Struct, kw_only=True):
     def option(self, choice: Choice) -> Option | None:
         """Return the agent's own option for a choice; None without one, or with more than one way to allow."""
         if choice is Choice.DENY:
-            found = [option for kind in _REFUSALS for option in self.options if option.kind == kind]
-            return found[0] if found else None
-        found = [option for option in self.options if option.kind == _KINDS[choice]]
-        return found[0] if len(found) == 1 else None
+            matching = [option for kind in _REFUSALS for option in self.options if option.kind == kind]
+            return matching[0] if matching else None
+        matching = [option for option in self.options if option.kind == _KINDS[choice]]
+        return matching[0] if len(matching) == 1 else None
 
     def asked(self) -> AskedPermission:
         """Return the request as pro0 shows it to the person, who can always refuse."""
@@ -102,13 +102,13 @@ class Leaves:
     def _name(self, leave: Leave) -> bool:
         """Give a request a key for its present content; return True when the content has changed."""
         call = self._calls.get(leave.call, {})
-        shown = msgspec.json.encode(_as_shown(call, leave.options), order="sorted").decode()
-        if shown == leave.shown:
+        input_text = msgspec.json.encode(_as_shown(call, leave.options), order="sorted").decode()
+        if input_text == leave.shown:
             return False
         self._number += 1
-        leave.shown, leave.title = shown, self.title(leave.call)
+        leave.shown, leave.title = input_text, self.title(leave.call)
         leave.tool = " ".join(str(call.get("name") or call.get("kind") or "tool").split())[:100]
-        leave.key = f"{self._number}-{sha256(shown.encode()).hexdigest()[:16]}"
+        leave.key = f"{self._number}-{sha256(input_text.encode()).hexdigest()[:16]}"
         return True
 
 

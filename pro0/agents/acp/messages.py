@@ -53,8 +53,10 @@ class AcpFailure(msgspec.Struct):
     @property
     def why(self) -> str:
         """Return all that the agent says of it."""
-        more = self.data if isinstance(self.data, str) else msgspec.json.encode(self.data).decode() if self.data else ""
-        return f"{self.message or f'error {self.code}'}{f': {more}' if more else ''}"
+        details = (
+            self.data if isinstance(self.data, str) else msgspec.json.encode(self.data).decode() if self.data else ""
+        )
+        return f"{self.message or f'error {self.code}'}{f': {details}' if details else ''}"
 
 
 class AcpMessage(msgspec.Struct):

@@ -84,12 +84,12 @@ class AcpOpening:
         self._ask("session/new", self._place(), lambda message: self._made(message, first))
 
     def _made(self, message: AcpMessage, first: str) -> None:
-        made = result_of(message, Opened)
-        if isinstance(made, AcpFailure):
-            if made.code == messages.AUTH_REQUIRED:
-                raise EnvironmentMissing(f"the agent wants you to log in first: {made.why}")
-            raise EnvironmentMissing(f"the agent cannot open a session: {made.why}")
-        self.session, self.is_open = made.session_id, True
+        session = result_of(message, Opened)
+        if isinstance(session, AcpFailure):
+            if session.code == messages.AUTH_REQUIRED:
+                raise EnvironmentMissing(f"the agent wants you to log in first: {session.why}")
+            raise EnvironmentMissing(f"the agent cannot open a session: {session.why}")
+        self.session, self.is_open = session.session_id, True
         self._done(first)
 
     def _loaded(self, message: AcpMessage) -> None:

@@ -74,8 +74,8 @@ class Sheet:
 
 def _question(leave: Leave) -> list[str]:
     """Return the content of a request, and its numbered answers."""
-    shown = [f"  {line}" for line in visible(leave.shown).splitlines()]
-    return [*shown, *(f"  {number} {_one_line(option.name)}" for number, option in enumerate(leave.options, 1))]
+    input_lines = [f"  {line}" for line in visible(leave.shown).splitlines()]
+    return [*input_lines, *(f"  {number} {_one_line(option.name)}" for number, option in enumerate(leave.options, 1))]
 
 
 def answers(leave: Leave) -> str:

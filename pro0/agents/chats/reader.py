@@ -109,8 +109,8 @@ class LinesReader:
     @property
     def sign(self) -> object:
         """Return the file's signature, which changes as it grows; None while there is no file."""
-        found = signature(self._follower.path) if self._follower else NOTHING
-        return None if found == NOTHING else found
+        current = signature(self._follower.path) if self._follower else NOTHING
+        return None if current == NOTHING else current
 
 
 NOTHING = ((0, 0, 0),)

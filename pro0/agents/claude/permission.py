@@ -62,8 +62,8 @@ def allowed() -> bytes:
 def asked(event: PermissionEvent, key: str) -> AskedPermission:
     """Return the question for the person. Claude gives only tool calls an id; `key` is the id of other requests."""
     choices = (Choice.ALLOW, *((Choice.ALWAYS,) if event.permission_suggestions else ()), Choice.DENY)
-    shown = bytes(event.tool_input).decode("utf-8", "replace")
-    return AskedPermission(key=event.tool_use_id or key, tool=event.tool_name, input=shown, choices=choices)
+    tool_input = bytes(event.tool_input).decode("utf-8", "replace")
+    return AskedPermission(key=event.tool_use_id or key, tool=event.tool_name, input=tool_input, choices=choices)
 
 
 def decision(event: PermissionEvent, answer: PermissionAnswer) -> bytes:
@@ -72,8 +72,8 @@ def decision(event: PermissionEvent, answer: PermissionAnswer) -> bytes:
     if answer.choice is Choice.DENY:
         words = {"behavior": "deny", "message": answer.text or REFUSED}
     elif answer.choice is Choice.ALWAYS:
-        here = [{**rule, "destination": "session"} for rule in event.permission_suggestions]
-        words |= {"updatedPermissions": here}
+        session_rules = [{**rule, "destination": "session"} for rule in event.permission_suggestions]
+        words |= {"updatedPermissions": session_rules}
     return _output(words)
 
 

@@ -67,8 +67,8 @@ def elsewhere(brief: Brief) -> Invocation:
     """Return the command for another machine: it has no server of its own, and its calls of tools are done at home."""
     prompt, files = first_prompt.words(brief)
     permissions = READ_ONLY if brief.delegate_only else MODES[brief.mode]
-    again = ("resume", brief.session) if brief.resume else ()
-    words = (*again, *permissions, *_settings(brief), *(("--", prompt) if prompt else ()))
+    resume = ("resume", brief.session) if brief.resume else ()
+    words = (*resume, *permissions, *_settings(brief), *(("--", prompt) if prompt else ()))
     return Invocation(argv=("/bin/sh", "-c", ELSEWHERE, "codex", *words), files=files)
 
 

@@ -39,11 +39,11 @@ def told(line: dict[str, object]) -> Iterator[Told]:
 
 
 def _message(payload: object, at: datetime | None, moment_text: str) -> Iterator[ChatEntry]:
-    author, said = text(payload, "role"), words(part(payload, "content")).strip()
-    if not said or author not in ("user", "assistant") or (author == "user" and _is_its_own(payload, said)):
+    author, body = text(payload, "role"), words(part(payload, "content")).strip()
+    if not body or author not in ("user", "assistant") or (author == "user" and _is_its_own(payload, body)):
         return
     id = text(payload, "id") or f"{moment_text}.{author}"
-    yield ChatEntry(id=id, kind="prompt" if author == "user" else "said", at=at, text=said)
+    yield ChatEntry(id=id, kind="prompt" if author == "user" else "said", at=at, text=body)
 
 
 def _is_its_own(payload: object, said: str) -> bool:

@@ -143,20 +143,20 @@ class ServerClient:
 
         `others` collects the ids of all other threads, so that each of those is read only once.
         """
-        found, none = [], set[str]() if others is None else others
+        threads, none = [], set[str]() if others is None else others
         for id in self.loaded():
             if id not in none:
                 thread = self._call("thread/read", _Read, threadId=id).thread
                 if thread.is_conversation:
-                    found.append(thread)
+                    threads.append(thread)
                 else:
                     none.add(id)
-        return sorted(found, key=lambda thread: thread.order)
+        return sorted(threads, key=lambda thread: thread.order)
 
     def thread(self) -> str:
         """Return the conversation used last; raises ServerRefused when there is none."""
-        if found := self.conversations():
-            return found[-1].id
+        if threads := self.conversations():
+            return threads[-1].id
         raise ServerRefused("it has no thread")
 
     def status(self, thread: str) -> ThreadStatus:

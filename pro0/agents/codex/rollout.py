@@ -145,8 +145,8 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     """Return the session's usage since its start, as counted in the rollouts of all its conversations."""
     conversations = (*session_view.earlier, session_view.session, memory.conversation)
-    known = [*filter(None, dict.fromkeys(conversations))] or [""]
-    parts = [_usage(session_view, memory, conversation) for conversation in known]
+    ids = [*filter(None, dict.fromkeys(conversations))] or [""]
+    parts = [_usage(session_view, memory, conversation) for conversation in ids]
     used = [part for part in parts if part]
     return sum(used, Usage()) if used else None
 

@@ -115,14 +115,14 @@ def _follow(session_view: SessionView, memory: Memory, client: Callable[[], Serv
     if time.monotonic() < memory.follow_at:
         return False
     memory.follow_at = time.monotonic() + PAUSE
-    known = memory.conversation or session_view.session
+    present = memory.conversation or session_view.session
     with suppress(*_FAILURES):
-        if [id for id in client().loaded() if id not in memory.others] != [known]:
-            found = client().conversations(memory.others)
-            memory.own |= {known, *(thread.id for thread in found if thread.works or not thread.preview)}
-            own = [thread.id for thread in found if thread.id in memory.own]
+        if [id for id in client().loaded() if id not in memory.others] != [present]:
+            threads = client().conversations(memory.others)
+            memory.own |= {present, *(thread.id for thread in threads if thread.works or not thread.preview)}
+            own = [thread.id for thread in threads if thread.id in memory.own]
             begun = [id for id in own if rollout.began(replace(session_view, session=id))]
-            memory.conversation = begun[-1] if begun else known
+            memory.conversation = begun[-1] if begun else present
     return True
 
 
@@ -156,8 +156,8 @@ def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
     try:
         with _connected(session_view) as client:
             thread = client.thread()
-            shown = [_shown(client, thread, message, request) for message, request in client.requests(thread)]
-            return tuple(entry for entry in shown if entry)
+            permissions = [_shown(client, thread, message, request) for message, request in client.requests(thread)]
+            return tuple(entry for entry in permissions if entry)
     except _FAILURES:
         return None
 
@@ -167,10 +167,10 @@ def reply(session_view: SessionView, key: str, answer: PermissionAnswer) -> bool
     try:
         with _connected(session_view) as client:
             thread = client.thread()
-            wanted = [(message, request) for message, request in client.requests(thread) if _key(request) == key]
-            if not wanted:
+            matching = [(message, request) for message, request in client.requests(thread) if _key(request) == key]
+            if not matching:
                 return False
-            message, request = wanted[0]
+            message, request = matching[0]
             client.answer(message, _decision(request, answer))
             if answer.choice is Choice.DENY and answer.text:
                 with suppress(*_FAILURES):  # the answer counts even without its words
@@ -199,8 +199,8 @@ def _shown(
     always = request.available_decisions is None or _FOR_SESSION in request.available_decisions
     choices = (Choice.ALLOW, *((Choice.ALWAYS,) if always else ()), Choice.DENY)
     if message.method == COMMAND and request.command:
-        shown = {"command": request.command, "cwd": request.cwd, "reason": request.reason}
-        text = msgspec.json.encode(shown).decode()
+        fields = {"command": request.command, "cwd": request.cwd, "reason": request.reason}
+        text = msgspec.json.encode(fields).decode()
         return AskedPermission(key=_key(request), tool="command", input=text, choices=choices)
     if message.method == CHANGE and (changes := client.changes(thread, request.item_id)):
         return AskedPermission(key=_key(request), tool="file change", input=changes.decode(), choices=choices)

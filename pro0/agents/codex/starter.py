@@ -75,10 +75,10 @@ def _takes(program: str, option: str) -> bool:
     import subprocess  # late: a codex with a server needs none of it
 
     try:
-        shown = subprocess.run([program, "--help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=COMES_UP)
+        answer = subprocess.run([program, "--help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=COMES_UP)
     except (OSError, subprocess.TimeoutExpired):
         return True
-    return shown.returncode != 0 or option.encode() in shown.stdout
+    return answer.returncode != 0 or option.encode() in answer.stdout
 
 
 def _succeeds(argv: list[str]) -> bool:

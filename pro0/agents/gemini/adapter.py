@@ -49,9 +49,9 @@ def elsewhere(brief: Brief) -> Invocation:
     prompt, files = first_prompt.words(brief)
     own = {home.OURS: msgspec.json.encode(_ours(brief)).decode(), POLICY: _policy(brief)}
     line = f'{home.THERE}exec gemini --admin-policy "{there.FOLDER}/{POLICY}" "$@"'
-    again = ("--resume", brief.session) if brief.resume else ()
+    resume = ("--resume", brief.session) if brief.resume else ()
     first = (f"--prompt-interactive={prompt}",) if prompt else ()
-    return Invocation(argv=there.started("gemini", line, own, *again, *_options(brief), *first), files=files)
+    return Invocation(argv=there.started("gemini", line, own, *resume, *_options(brief), *first), files=files)
 
 
 def turn(brief: Brief) -> Invocation:
@@ -99,7 +99,9 @@ def _ours(brief: Brief) -> layers.Settings:
     if brief.mailbox:
         line = gemini_hooks.command(brief.mailbox, brief.folder)
         hook = {"type": "command", "name": "pro0", "command": line, "timeout": 10_000}
-        ours["hooks"] = {event: [{"matcher": which, "hooks": [hook]}] for event, which in gemini_hooks.EVENTS.items()}
+        ours["hooks"] = {
+            event: [{"matcher": matcher, "hooks": [hook]}] for event, matcher in gemini_hooks.EVENTS.items()
+        }
     return ours
 
 

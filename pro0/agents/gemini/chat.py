@@ -25,18 +25,18 @@ def told(line: dict[str, object]) -> Iterator[Told]:
 
 def _message(message: object) -> Iterator[Told]:
     kind, id, at = text(message, "type"), text(message, "id"), moment(message, "timestamp")
-    said = words(part(message, "content")).strip()
-    if kind == "user" and said and not said.startswith(_CONTEXT):
-        yield ChatEntry(id=id, kind="prompt", at=at, text=said)
-    elif kind == "gemini" and said:
-        yield ChatEntry(id=id, kind="said", at=at, text=said)
-    elif kind == "error" and said:
-        yield ChatEntry(id=id, kind="said", at=at, text=said, state="failed")
+    body = words(part(message, "content")).strip()
+    if kind == "user" and body and not body.startswith(_CONTEXT):
+        yield ChatEntry(id=id, kind="prompt", at=at, text=body)
+    elif kind == "gemini" and body:
+        yield ChatEntry(id=id, kind="said", at=at, text=body)
+    elif kind == "error" and body:
+        yield ChatEntry(id=id, kind="said", at=at, text=body, state="failed")
     for tool in parts(message, "toolCalls"):
         yield call(text(tool, "id"), text(tool, "name"), part(tool, "args"), moment(tool, "timestamp") or at)
         if text(tool, "status") in _ENDED:
-            shown = text(tool, "resultDisplay") or "\n".join(map(_output, parts(tool, "result")))
-            yield Result(text(tool, "id"), shown, text(tool, "status") != "success")
+            output = text(tool, "resultDisplay") or "\n".join(map(_output, parts(tool, "result")))
+            yield Result(text(tool, "id"), output, text(tool, "status") != "success")
 
 
 def _output(result: object) -> str:

@@ -67,9 +67,9 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     It also reports, once each, an id chosen by Gemini itself, as soon as it is known, and the id of each conversation
     that the hooks have noted.
     """
-    known = conversations.known(session_view.folder)
-    session = known[-1] if known else session_view.session
-    reading = _look(replace(session_view, session=session), memory, is_another=len(known) > 1)
+    ids = conversations.known(session_view.folder)
+    session = ids[-1] if ids else session_view.session
+    reading = _look(replace(session_view, session=session), memory, is_another=len(ids) > 1)
     if reading is None and session != session_view.session:  # only the id is news
         return Reading(state=State.UNKNOWN, source="process", session=session)
     return reading
@@ -166,8 +166,8 @@ def _chats(session_view: SessionView, *, surely: bool = False) -> list[Path]:
     When no hook has noted the conversation, and Gemini has chosen its id, the transcript is found by the first prompt.
     After a restart of Gemini this is another transcript.
     """
-    if known := conversations.known(session_view.folder):
-        return _of(session_view, known[-1], surely=surely)
+    if ids := conversations.known(session_view.folder):
+        return _of(session_view, ids[-1], surely=surely)
     chosen = session_view.session == Path(session_view.folder).name
     chats_of_session = _of(session_view, session_view.session, surely=surely)
     return chats_of_session if chosen and chats_of_session else _told_first(session_view) or chats_of_session

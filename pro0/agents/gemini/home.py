@@ -79,8 +79,8 @@ def settings(environment: Mapping[str, str], ours: layers.Settings) -> bytes:
 
 def is_sandboxed(environment: Mapping[str, str], folder: str) -> bool:
     """Return True when Gemini runs in its own sandbox, without the targets of the links; raises BadInput as `_read`."""
-    if said := environment.get("GEMINI_SANDBOX", "").strip().lower():
-        return said not in _NO
+    if setting := environment.get("GEMINI_SANDBOX", "").strip().lower():
+        return setting not in _NO
     layer = layers.merged(_read(data(environment) / SETTINGS), _read(Path(folder, _DATA, SETTINGS)))
     tools = layer.get("tools")
     sandbox = tools.get("sandbox") if isinstance(tools, dict) else None
@@ -111,14 +111,14 @@ def links(environment: Mapping[str, str]) -> dict[str, str]:
     Raises BadInput for a person's folder that cannot be listed.
     """
     home, theirs = _of_person(environment), data(environment)
-    there: list[str] = []
+    entries: list[str] = []
     try:
-        there = [path.name for path in theirs.iterdir()]
+        entries = [path.name for path in theirs.iterdir()]
     except _ABSENT:
         pass
     except OSError as error:
         raise _unreadable(theirs, error) from error
-    names = {*_FILES, *there} - {SETTINGS, *_FOLDERS}
+    names = {*_FILES, *entries} - {SETTINGS, *_FOLDERS}
     return {
         f"{FOLDER}/{_PERSON}": str(home),
         **{f"{FOLDER}/{name}": str(home / name) for name in _BESIDE},

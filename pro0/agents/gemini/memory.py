@@ -122,8 +122,8 @@ def loaded(transcript: Path, session: str) -> Path:
     """Return the transcript of a session's conversation: the earlier one until its resume has loaded it."""
     if not session or has_answered(transcript):
         return transcript
-    others = of_session(transcript.parent.glob(name_of(session)), session)
-    return next((path for path in reversed(others) if has_answered(path)), transcript)
+    transcripts = of_session(transcript.parent.glob(name_of(session)), session)
+    return next((path for path in reversed(transcripts) if has_answered(path)), transcript)
 
 
 def load_confirmed(folder: Path) -> Confirmed | None:
@@ -179,9 +179,11 @@ def forgotten(texts: GivenTexts, transcript: Path, prompt: str = "") -> GivenTex
     """
     if texts == GivenTexts():
         return texts
-    said = [text for author, text in conversation(transcript) if author == "user"]
-    prompts = [text for text in said if not (texts.resumed and any(map(_begins_with_context, decoded([text], _PARTS))))]
-    if not said:
+    user_texts = [text for author, text in conversation(transcript) if author == "user"]
+    prompts = [
+        text for text in user_texts if not (texts.resumed and any(map(_begins_with_context, decoded([text], _PARTS))))
+    ]
+    if not user_texts:
         return GivenTexts()
     context = b"\n".join([*prompts, msgspec.json.encode(prompt)])
     kept_prompt = any(shape in context for shape in _shapes(texts.prompt[:_BEGIN]))

@@ -59,15 +59,15 @@ def _told(message_data: str, id: str, data: str, created: int, _updated: int) ->
             status, call_id = text(piece, "state", "status"), text(piece, "callID") or id
             yield call(call_id, text(piece, "tool"), part(piece, "state", "input"), at)
             if status in ("completed", "error"):
-                shown = text(piece, "state", "output") or text(piece, "state", "error")
-                yield Result(call_id, shown, status == "error")
+                output = text(piece, "state", "output") or text(piece, "state", "error")
+                yield Result(call_id, output, status == "error")
 
 
 def _failure(id: str, data: str, created: int, _updated: int) -> Iterator[ChatEntry]:
     for message in decoded([data.encode()], _OBJECT):
-        said = text(message, "error", "data", "message") or text(message, "error", "name")
-        if said:
-            yield ChatEntry(id=f"{id}.error", kind="said", at=_moment(created), text=said, state="failed")
+        reason = text(message, "error", "data", "message") or text(message, "error", "name")
+        if reason:
+            yield ChatEntry(id=f"{id}.error", kind="said", at=_moment(created), text=reason, state="failed")
 
 
 def _moment(milliseconds: int) -> datetime | None:

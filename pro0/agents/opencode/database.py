@@ -153,8 +153,8 @@ def roots(session_view: SessionView, sessions: Collection[str]) -> dict[str, str
 def spoken_in(session_view: SessionView, session: str, others: Collection[str]) -> str:
     """Return the one of these sessions, in its folder, with a person's last prompt since the start, else `session`."""
     ids = msgspec.json.encode([session, *others]).decode()
-    found = rows(session_view, _SPOKEN, tuple[str], ids, *_own(session_view)) if others else []
-    return found[0][0] if found else session
+    newest = rows(session_view, _SPOKEN, tuple[str], ids, *_own(session_view)) if others else []
+    return newest[0][0] if newest else session
 
 
 def turn(session_view: SessionView, session: str) -> Reading | None:

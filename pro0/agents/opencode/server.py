@@ -115,10 +115,10 @@ def _state(client: "_Client", session: str, session_view: SessionView) -> Readin
 
 
 def _turn(statuses: list[_Status], session: str, session_view: SessionView) -> Reading:
-    known = [(status, STATUSES.meaning(status.type)) for status in statuses]
-    if busy := next((status for status, state in known if state is State.WORKING), None):
+    meanings = [(status, STATUSES.meaning(status.type)) for status in statuses]
+    if busy := next((status for status, state in meanings if state is State.WORKING), None):
         return _reading(State.WORKING, str(busy.type), busy.message, session)
-    if strange := next((status for status, state in known if state is State.UNKNOWN), None):
+    if strange := next((status for status, state in meanings if state is State.UNKNOWN), None):
         return STATUSES.reading(strange.type, session)
     turned = turn(session_view, session)
     if turned and turned.state in (State.ERROR, State.UNKNOWN):
@@ -175,9 +175,9 @@ def asked(session_view: SessionView) -> tuple[AskedPermission, ...] | None:
 
 
 def _as_asked(entry: "_Asked") -> AskedPermission:
-    shown = {"patterns": entry.patterns, **entry.metadata}
+    fields = {"patterns": entry.patterns, **entry.metadata}
     choices = (Choice.ALLOW, *((Choice.ALWAYS,) if entry.always else ()), Choice.DENY)
-    text = msgspec.json.encode(shown).decode()
+    text = msgspec.json.encode(fields).decode()
     return AskedPermission(key=entry.id, tool=entry.permission or "permission", input=text, choices=choices)
 
 

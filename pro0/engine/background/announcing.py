@@ -68,21 +68,21 @@ class Announcer:
         """Announce a need on a surface, once as long as it lasts."""
         name = self._key(action)
         if name not in self._asked or self._asked[name].is_owed:
-            asked = self._asked[name] = _Asked(action)
+            announcement = self._asked[name] = _Asked(action)
             try:
-                self._backlogs[action.surface].put(asked)
+                self._backlogs[action.surface].put(announcement)
             except RuntimeError:  # no thread starts: the next round tries again
-                asked.is_owed = True
+                announcement.is_owed = True
                 raise
 
     def done(self) -> frozenset[str]:
         """Return the keys of the announcements made."""
-        return frozenset(name for name, asked in self._asked.items() if asked.is_made)
+        return frozenset(name for name, announcement in self._asked.items() if announcement.is_made)
 
     def forget(self, lasting: Iterable[Need]) -> None:
         """Forget the announcements of needs that are gone, made or not: one that comes back is announced anew."""
-        kept = {self._key(Announce(surface, need)) for need in lasting for surface in Surface}
-        self._asked = {name: asked for name, asked in self._asked.items() if name in kept}
+        keys = {self._key(Announce(surface, need)) for need in lasting for surface in Surface}
+        self._asked = {name: announcement for name, announcement in self._asked.items() if name in keys}
 
     def _key(self, action: Announce) -> str:
         return key(action.surface, action.need.id, self._team.machine)

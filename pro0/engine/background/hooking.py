@@ -94,11 +94,11 @@ class Hooking:
 
     def ask(self, key: str, state: SeatState) -> None:
         """Ask the hooks if a member may be idle, once for each key."""
-        asked = self._asked.get(state.incarnation, ())
-        if key not in asked:
+        keys = self._asked.get(state.incarnation, ())
+        if key not in keys:
             threading.Thread(target=self._answer, args=(key, state), daemon=True).start()
             # A question is about the present end of a turn. Only the newest one is ever asked for again.
-            self._asked[state.incarnation] = (*asked, key)[-MEMORY:]
+            self._asked[state.incarnation] = (*keys, key)[-MEMORY:]
 
     def keep(self, incarnations: Collection[str]) -> None:
         """Forget the questions about all other sessions, and the answers to forgotten questions."""

@@ -77,9 +77,9 @@ class Ledger:
         new = {name: entry for name, entry in entries.items() if _has_news(entry, recorded.get(name))}
         if new:
             with self._team.usage.change("note what was used") as change:  # other machines' leads write there too
-                known = {entry.incarnation: entry for entry in change.value.sessions} | new
-                change.value = replace(change.value, sessions=tuple(known.values()))
-            self._known = known  # not before it is written, or a failed write would leave nothing to write
+                sessions = {entry.incarnation: entry for entry in change.value.sessions} | new
+                change.value = replace(change.value, sessions=tuple(sessions.values()))
+            self._known = sessions  # not before it is written, or a failed write would leave nothing to write
 
     def _entry(self, watched: WatchedSession) -> SessionUsage | None:
         if not (read := watched.adapter.usage):
@@ -99,16 +99,16 @@ class Ledger:
         """Note each session's present conversation, since the next look at its transcripts may find a new one."""
         for session in watched:
             if now := session.session_view.session:
-                seen = self._conversations.get(session.state.incarnation, ())
-                self._conversations[session.state.incarnation] = tuple(dict.fromkeys((*seen, now)))[-CONVERSATIONS:]
+                earlier = self._conversations.get(session.state.incarnation, ())
+                self._conversations[session.state.incarnation] = tuple(dict.fromkeys((*earlier, now)))[-CONVERSATIONS:]
 
     def _earlier(self, watched: WatchedSession) -> tuple[str, ...]:
         """Return the conversations of a session before its present one."""
         incarnation, now = watched.state.incarnation, watched.session_view.session
         recorded = self._entries().get(incarnation)
         before = (*recorded.earlier, recorded.session) if recorded else ()
-        known = dict.fromkeys(filter(None, (*before, *self._conversations.get(incarnation, ()), now)))
-        return tuple(one for one in tuple(known)[-CONVERSATIONS:] if one != now)
+        ids = dict.fromkeys(filter(None, (*before, *self._conversations.get(incarnation, ()), now)))
+        return tuple(id for id in tuple(ids)[-CONVERSATIONS:] if id != now)
 
 
 def _of(watched: WatchedSession, earlier: tuple[str, ...], usage: Usage) -> SessionUsage:

@@ -48,8 +48,8 @@ def kept_environment(
 
 def of_agent(started_in: Environment, passes: Collection[str]) -> dict[str, str]:
     """Return the part of a team's start environment for one agent, without other agents' keys (behaviour 3.17)."""
-    seen = _seen_by_agent(tuple(started_in.variables), tuple(passes))
-    visible = {name: value for name, value in started_in.variables.items() if name in seen}
+    visible_names = _seen_by_agent(tuple(started_in.variables), tuple(passes))
+    visible = {name: value for name, value in started_in.variables.items() if name in visible_names}
     return visible | {name: value for name, value in started_in.reserved.items() if _is_kept(name, passes)}
 
 

@@ -30,14 +30,14 @@ def off_for(home: Path, adapter: Adapter, search_path: str | None) -> tuple[Agen
     The program is asked for its version only when an act is off for some version. For a program that reports none, and
     for one on another machine, all acts are off that are off for any version.
     """
-    known = proofs.known(home)
+    records = proofs.known(home)
     if search_path is None:
-        return proving.off_for_any(known, adapter.name)
+        return proving.off_for_any(records, adapter.name)
     path = shutil.which(adapter.program, path=search_path) if adapter.program else None
-    if path is None or not proving.concerned(known, adapter.name):
+    if path is None or not proving.concerned(records, adapter.name):
         return ()
     version = _version_now(path)
-    return proving.off_for(known, adapter.name, version) if version else proving.off_for_any(known, adapter.name)
+    return proving.off_for(records, adapter.name, version) if version else proving.off_for_any(records, adapter.name)
 
 
 def _version_now(path: str) -> str:

@@ -44,8 +44,8 @@ def outside(store: Store, person: Path, projects: list[Path], environ: Mapping[s
     cache = Path(environ.get("XDG_CACHE_HOME") or person / ".cache") / "pro0"
     if os.path.lexists(cache):
         yield folder_trace("cache", cache, "agent programs for pro0's own tests")
-    made = installation.here()
-    yield Trace("program", sys.prefix, TraceFate.YOURS, made.by, made.remove)
+    installed = installation.here()
+    yield Trace("program", sys.prefix, TraceFate.YOURS, installed.by, installed.remove)
 
 
 def _skills(root: Path) -> Iterator[Trace]:
@@ -84,10 +84,10 @@ def _of_project(project: Path) -> Iterator[Trace]:
 def _scratch() -> Iterator[Trace]:
     """Yield the temporary files that killed demos and commands have left, one trace for each kind."""
     for top in sorted({Path("/tmp").resolve(), Path(tempfile.gettempdir()).resolve()}):
-        found = list[Path]()
+        paths = list[Path]()
         with suppress(Pro0Error):  # this user may not be allowed to list the folder
-            found = entries(top)
-        kinds = Counter(match[1] for path in found if (match := _SCRATCH.fullmatch(path.name)) and _owned(path))
+            paths = entries(top)
+        kinds = Counter(match[1] for path in paths if (match := _SCRATCH.fullmatch(path.name)) and _owned(path))
         for kind, number in sorted(kinds.items()):
             note = f"{number} left by killed commands, or in use by running commands, of any home"
             yield Trace("scratch", f"{top}/pro0-{kind}-*", TraceFate.YOURS, note)

@@ -79,8 +79,8 @@ def refuse_while_running(store: Store) -> None:
         cleanup.refuse_if_joined(team)
         cleanup.refuse_if_shared(team)
     _refuse_guests_and_page(store)
-    if left := repair_home.left_over(store):
-        text = f"processes of {', '.join(left)} are left"
+    if teams := repair_home.left_over(store):
+        text = f"processes of {', '.join(teams)} are left"
         raise Refused(text, code=ErrorCode.LIVE_SESSIONS, hint="end them: pro0 doctor --repair --yes")
 
 

@@ -70,8 +70,8 @@ class MailFeed:
                 boxes.append([*self._read_since(address, head), *fresh])
         self._heads |= heads
         for address, messages in zip(heads, boxes, strict=True):
-            shown = self._unread.get(address, {}) | {message.seq: message for message in messages}
-            unread = [message for message in shown.values() if not message.read]
+            by_seq = self._unread.get(address, {}) | {message.seq: message for message in messages}
+            unread = [message for message in by_seq.values() if not message.read]
             self._unread[address] = {message.seq: message for message in unread[-self._latest :]}
         return list(heapq.merge(*boxes, key=lambda message: message.timestamp))[-self._latest :]
 

@@ -82,8 +82,8 @@ def _lost(team: TeamStore, team_roster: Roster) -> set[str]:
     """Return the members that died together with the lead: nobody notices their end and frees their tasks."""
     if not unled(team_roster.runtime):
         return set()
-    here = [seat.agent_id for seat in team_roster.wanted.seats if seat.machine == team.machine]
-    return {agent_id for agent_id in here if not _lives(team_roster.state(agent_id))}
+    members_here = [seat.agent_id for seat in team_roster.wanted.seats if seat.machine == team.machine]
+    return {agent_id for agent_id in members_here if not _lives(team_roster.state(agent_id))}
 
 
 def _lives(state: SeatState | None) -> bool:
@@ -129,8 +129,8 @@ def _why_not_taken(desired: Wanted) -> str:
 
 
 def _left(board: Board, tasks: list[Task], why_not_taken: str) -> list[str]:
-    named = [task for task in tasks if task.type is not Kind.EPIC or _is_left_alone(board, task)]
-    return [f"{task.id} {task.status.words}: {_why_left(board, task) or why_not_taken}" for task in named]
+    tasks_left = [task for task in tasks if task.type is not Kind.EPIC or _is_left_alone(board, task)]
+    return [f"{task.id} {task.status.words}: {_why_left(board, task) or why_not_taken}" for task in tasks_left]
 
 
 def _is_left_alone(board: Board, epic: Task) -> bool:

@@ -181,8 +181,8 @@ def end_left(tree: Path) -> None:
 
 
 def _end_left(place: Path) -> None:
-    if left := place.read_text() if looking.exists(place) else "":  # the lead may have been killed before it wrote
-        Running((), {}, left, GRACE).end("its lead is gone", lambda _: None)
+    if leftover := place.read_text() if looking.exists(place) else "":  # the lead may have been killed before it wrote
+        Running((), {}, leftover, GRACE).end("its lead is gone", lambda _: None)
 
 
 def _reason(ending: Ending) -> str:

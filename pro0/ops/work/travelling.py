@@ -76,10 +76,10 @@ class MemberCode:
         return "" if self._repository.drop(self.branch) else self.branch
 
     def _do(self, act: str, *words: str, patience: float = PATIENCE) -> None:
-        heard = ssh.run(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words), patience)
-        if heard.code:
-            text = f"{self._seat.host}: {ssh.reason(heard.errors) or f'pro0 hosted {act} exited with {heard.code}'}"
-            if heard.code == Kept.exit_code:
+        answer = ssh.run(self._ssh, self._seat.host, ("pro0", "hosted", act, self._name, *words), patience)
+        if answer.code:
+            text = f"{self._seat.host}: {ssh.reason(answer.errors) or f'pro0 hosted {act} exited with {answer.code}'}"
+            if answer.code == Kept.exit_code:
                 raise Kept(text, code=ErrorCode.KEPT)
             raise EnvironmentMissing(text, hint=f"pro0 doctor --host {self._seat.host}")
 

@@ -157,9 +157,9 @@ def record_result(context: Context, harvest: Harvest, result: WorkerResult, tail
         done = dispatch.with_left(done, result.also, by, now)
         left = result.left or result.remains
         work = (result.branch, result.commits, result.stat, left)
-        more = [*map(leftovers.not_merged_either, result.also)]
-        more += [leftovers.stash_kept(harvest.agent_id, commit) for commit in result.stashes]
-        report = prompts.harvested(harvest, task, tail, work, more)
+        notes = [*map(leftovers.not_merged_either, result.also)]
+        notes += [leftovers.stash_kept(harvest.agent_id, commit) for commit in result.stashes]
+        report = prompts.harvested(harvest, task, tail, work, notes)
         to = watchers(context) if task.status is Status.FAILED else ("lead",)
         owed = [(address, f"{harvest.incarnation}:harvest:{address}", report) for address in to]
         changed, task = _with(tasks, done)

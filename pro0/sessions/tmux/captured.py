@@ -48,8 +48,8 @@ def screens(lines: Iterable[str], mark: str) -> dict[str, Screen]:
 def _screen(head: str, printed: list[str]) -> Screen:
     _, _, column, row, columns, height, tabs, is_doubled, title = head.split(" ", 8)
     stops = [*(int(stop) for stop in tabs.split(",") if stop), int(columns) - 1]
-    shown = [spread(text, stops) for text in printed]
-    styled = _on_their_own([*shown, *[""] * (int(height) - len(printed))])  # a call's last empty rows are cut off
+    lines = [spread(text, stops) for text in printed]
+    styled = _on_their_own([*lines, *[""] * (int(height) - len(printed))])  # a call's last empty rows are cut off
     rows = tuple(_ESCAPE.sub("", text).rstrip() for text in styled)
     title = title.replace("\\\\", "\\") if is_doubled == "1" else title
     return Screen(rows=rows, title=title, styled=styled, cursor=(int(column), int(row)), columns=int(columns))

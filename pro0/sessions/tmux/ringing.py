@@ -15,8 +15,8 @@ def ring(pane_tty: str, clients: Iterable[str], title: str, text: str) -> None:
     _write(pane_tty, BELL)
     for client in clients:
         tty, _, names = client.partition("\t")
-        if shown := sequence(names.split("\t"), title, text):
-            _write(tty, shown)
+        if escapes := sequence(names.split("\t"), title, text):
+            _write(tty, escapes)
 
 
 def _write(tty: str, text: str) -> None:

@@ -174,8 +174,8 @@ def _with_main(target: str, layout: str) -> Iterator[Command]:
     for side, old in zip(("width", "height"), _OLD_MAIN, strict=True):
         change = f"set-option -w -t {word(target)} main-pane-{side}"
         yield ("if-shell", "-F", at_least(3, 3), f"{change} {_MAIN}", f"{change} {old}")
-    again = f'if-shell -F "#{{?window_zoomed_flag,0,1}}" "select-layout {layout}"'
-    yield ("set-hook", "-w", "-t", target, "window-resized", again)
+    relayout = f'if-shell -F "#{{?window_zoomed_flag,0,1}}" "select-layout {layout}"'
+    yield ("set-hook", "-w", "-t", target, "window-resized", relayout)
 
 
 def _mark(place: Place, opening: Opening, pane: str) -> Iterator[Command]:
