@@ -313,14 +313,11 @@ def test_its_files_are_recorded(name: str) -> None:
     assert name in placed.PLACED or name in placed.DATABASES, f"PLACED of tests.agents.placed lacks {name}: damage it"
 
 
-STARTS_ITSELF = {
-    "codex": "it draws its input only when it has taken its first prompt",
-    "pi": "the bridge tells it, and is there before its input is drawn",
-}
-"""Agents of which a look says nothing before they wrote something; tests/real_agents/test_first_prompt.py saw it so."""
+TELLS_LATER = {"codex": "its rollout begins with its first turn", "pi": "its bridge reports when it has loaded"}
+"""Agents whose look tells nothing until they have begun; tests/engine/test_sights.py shows what counts until then."""
 
 
-@pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).look and name not in STARTS_ITSELF])
+@pytest.mark.parametrize("name", [name for name in REAL if adapter_named(name).look and name not in TELLS_LATER])
 def test_no_mail_is_typed_before_its_first_prompt_is_taken(name: str, tmp_path: Path) -> None:
     """An empty input is no sign that it waits: the prompt of argv may come a moment later."""
     adapter = adapter_named(name)

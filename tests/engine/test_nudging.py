@@ -4,7 +4,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from pro0.agents.claude.screens import CLAUDE_SCREENS
 from pro0.engine.background.nudging import FORGETS, OFF, OLDER, Nudger
 from pro0.engine.log import Log
 from pro0.model.agent import AGENTS
-from pro0.model.decision import Nudge, Nudged
+from pro0.model.decision import Nudge, Nudged, Seen
 from pro0.model.home import AgentAct
 from pro0.model.runtime import Handle, Process, Report, SeatState, State
 from pro0.model.screen import Screen
@@ -128,20 +128,22 @@ def pane(monkeypatch: pytest.MonkeyPatch) -> Pane:
 class Hand:
     """A nudger with one session that it has looked at."""
 
-    def __init__(self, crew: Crew) -> None:
+    def __init__(self, crew: Crew, state: State = State.IDLE) -> None:
         self.over = threading.Event()
         self.nudger = Nudger(crew.team, Log(crew.team), self.over.set)
         me = Process(pid=1, start="1", boot_id="1")
         handle = Handle(backend="memory", incarnation="inc-1")
         now = clock()
         self.state = SeatState(
-            agent_id="w1", generation=1, incarnation="inc-1", state=State.IDLE, since=now, started_at=now, handle=handle
+            agent_id="w1", generation=1, incarnation="inc-1", state=state, since=now, started_at=now, handle=handle
         )
         report = Report(agent_id="w1", incarnation="inc-1", guard=me, agent=me, since=now)
         runtime = replace(crew.team.runtime.read(), seats=(self.state,))
         seat = Seat(agent_id="w1", name="w1", agent="toy")
         wanted = replace(crew.team.wanted.read(), seats=(seat,))
-        self.look: Callable[[], object] = lambda: self.nudger.agent_states.look(wanted, runtime, {"inc-1": report})
+        self.look: Callable[[], Mapping[str, Seen]] = lambda: self.nudger.agent_states.look(
+            wanted, runtime, {"inc-1": report}
+        )
         self.look()
 
     def nudge(self, line: str = LINE, *, urgent: bool = False) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
+from pro0.agents import first_prompt
 from pro0.agents.adapter import Memory, SessionView
 from pro0.engine.background import agent_states
 from pro0.engine.background.agent_states import AgentStates
@@ -17,7 +18,7 @@ from pro0.ops.context import clock
 from pro0.rules.lead.turns import LOOK
 from tests.engine import test_nudging
 from tests.engine.crew import Crew
-from tests.engine.test_nudging import TOY, Hand, Pane, pane
+from tests.engine.test_nudging import TOY, WORKING, Hand, Pane, drawn, pane
 
 __all__ = ["pane"]
 BUSY = 0.25
@@ -103,3 +104,31 @@ def test_an_agent_whose_files_make_its_look_fail_stops_no_other(
     broken.add("w2")
     broken.discard("w1")
     assert seen() == {"inc-w1": State.IDLE, "inc-w2": State.IDLE}
+
+
+def test_an_idle_screen_counts_once_the_agent_has_begun(
+    pane: Pane, alpha: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codex shows its prompt and an empty input for a moment before it takes the prompt; its files tell nothing yet."""
+    told: list[Reading] = []
+    monkeypatch.setattr(test_nudging, "LATER", replace(TOY, look=lambda *_: next(iter(told), None)), raising=False)
+    monkeypatch.setitem(AGENTS, "toy", "toy:LATER")
+    monkeypatch.setattr(agent_states, "PAUSE", 0.0)
+    folder = alpha.team.paths.agent_folder("inc-1")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / first_prompt.FILE).write_text("say hello")
+
+    def seen(hand: Hand, screen: Screen) -> State:
+        pane.screen = screen
+        return hand.look()["inc-1"].state
+
+    for idle in (drawn(), drawn(last="> say hello")):
+        told.clear()
+        hand = Hand(alpha, State.STARTING)
+        assert seen(hand, idle) is State.STARTING
+        assert seen(hand, drawn(foot=WORKING)) is State.WORKING
+        assert seen(hand, idle) is State.IDLE, "its first turn is over"
+        hand = Hand(alpha, State.STARTING)
+        assert seen(hand, idle) is State.STARTING
+        told.append(Reading(state=State.IDLE, source="transcript", rule="a turn is over"))
+        assert seen(hand, idle) is State.IDLE

@@ -177,14 +177,16 @@ def _without_its_prompt(watched: WatchedSession, reading: Reading, screen: Scree
 
 
 def _until_begun(watched: WatchedSession, reading: Reading, before: Seen | None, screen: Screen | None) -> Reading:
-    """Return "starting" for an agent whose input is empty because it has not taken its first prompt yet."""
+    """Return "starting" for an agent whose input is empty because it may not have taken its first prompt yet."""
     begun = before is not None and before.state not in (State.STARTING, State.UNKNOWN)
-    is_new = watched.state.state is State.STARTING and not begun
-    if reading.state is not State.IDLE or not is_new or not watched.adapter.prompt_on_screen:
+    if reading.state is not State.IDLE or watched.state.state is not State.STARTING or begun:
         return reading
-    if not first_prompt.untaken(watched.session_view, screen):
-        return reading
-    return replace(reading, state=State.STARTING, rule=first_prompt.UNTAKEN)
+    adapter, session_view = watched.adapter, watched.session_view
+    if adapter.prompt_on_screen:
+        untaken = first_prompt.untaken(session_view, screen)
+    else:  # some agents show their prompt before they take it; then their own files tell nothing yet
+        untaken = adapter.look is not None and first_prompt.awaited(session_view)
+    return replace(reading, state=State.STARTING, rule=first_prompt.UNTAKEN) if untaken else reading
 
 
 def _drawn(drawing: Drawing, screen: Screen) -> tuple[Reading, ...]:
