@@ -11,7 +11,8 @@ import pytest
 from pro0.model.runtime import Handle
 from pro0.sessions import backend_named
 from pro0.sessions.backend import Opening, Place
-from tests.waiting import wait_until
+from pro0.sessions.tmux.backend import Tmux
+from tests.waiting import STUCK, wait_until
 
 
 class WatchedSession:
@@ -93,25 +94,57 @@ def test_borders_say_what_each_member_does(watched: WatchedSession) -> None:
     assert not Path("renamed").exists()
 
 
-def test_keys_of_the_persons_own_stay_and_ours_are_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class PersonsTmux:
+    """A tmux server of a person's, with a team of one member in a window of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._tmux = ("tmux", "-L", "mine", "-f", "/dev/null")
+        self.ask("new-session", "-d", "-s", "work", "cat")
+        self.ask("bind-key", "-n", "S-Up", "display-message", "mine")
+        server = self.ask("display-message", "-p", "-t", "work", "#{socket_path},#{pid},#{session_id}")
+        self._place, self._backend = Place("keys", uuid.uuid4().hex, folder, server.replace(",$", ",")), Tmux()
+        opening = Opening("inc-1", "w1", ("/bin/sh", "-c", "cat"), folder / "log")
+        (self.handle,) = self._backend.open(self._place, [opening])
+
+    def ask(self, *words: str) -> str:
+        return subprocess.check_output([*self._tmux, *words], text=True, timeout=STUCK).strip()
+
+    def keys(self) -> str:
+        return self.ask("list-keys", "-T", "root")
+
+    def dismantle(self) -> None:
+        self._backend.dismantle(self._place)
+
+    def close(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], check=False)
+
+
+@pytest.fixture
+def persons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PersonsTmux]:
     monkeypatch.setenv("TMUX_TMPDIR", str(tmp_path))
-    mine = ("tmux", "-L", "mine", "-f", "/dev/null")
-    subprocess.run([*mine, "new-session", "-d", "-s", "work", "cat"], check=True)
-    subprocess.run([*mine, "bind-key", "-n", "S-Up", "display-message", "mine"], check=True)
-    said = subprocess.check_output(
-        [*mine, "display-message", "-p", "-t", "work", "#{socket_path},#{pid},#{session_id}"], text=True
+    tmux = PersonsTmux(tmp_path)
+    yield tmux
+    tmux.close()
+
+
+def test_keys_of_the_persons_own_stay_and_ours_are_given_back(persons: PersonsTmux) -> None:
+    assert "@pro0_window" in next(line for line in persons.keys().splitlines() if "S-Down" in line)
+    assert "display-message mine" in next(line for line in persons.keys().splitlines() if "S-Up" in line)
+    persons.dismantle()
+    assert "@pro0_window" not in persons.keys()
+    assert "display-message mine" in persons.keys()
+
+
+@pytest.mark.parametrize("name", ["", "logs"])
+def test_a_window_in_which_a_person_has_a_pane_is_given_back(persons: PersonsTmux, name: str) -> None:
+    """Its borders and its name are the person's again; a name that they gave it stays."""
+    mine = persons.ask("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", persons.handle.pane, "cat")
+    if name:
+        persons.ask("rename-window", "-t", mine, name)
+    persons.dismantle()
+    options = persons.ask("show-options", "-w", "-t", mine)
+    assert options == ("automatic-rename off" if name else "")
+    assert persons.ask("show-hooks", "-w", "-t", mine) == ""
+    wait_until(
+        lambda: persons.ask("display-message", "-p", "-t", mine, "#{window_name}") == (name or "cat"), STUCK, "its name"
     )
-    place, tmux = Place("keys", uuid.uuid4().hex, tmp_path, said.strip().replace(",$", ",")), backend_named("tmux")
-    tmux.open(place, [Opening("inc-1", "w1", ("/bin/sh", "-c", "cat"), tmp_path / "log")])
-
-    def keys() -> str:
-        return subprocess.check_output([*mine, "list-keys", "-T", "root"], text=True)
-
-    try:
-        assert "@pro0_window" in next(line for line in keys().splitlines() if "S-Down" in line)
-        assert "display-message mine" in next(line for line in keys().splitlines() if "S-Up" in line)
-        tmux.dismantle(place)
-        assert "@pro0_window" not in keys()
-        assert "display-message mine" in keys()
-    finally:
-        subprocess.run([*mine, "kill-server"], check=False)

@@ -38,7 +38,7 @@ from pro0.sessions.tmux.script import (
     ours,
     rows,
 )
-from pro0.sessions.tmux.windows import arrange, bring_up
+from pro0.sessions.tmux.windows import arrange, bring_up, given_back
 
 if TYPE_CHECKING:
     from pro0.sessions.tmux.server import TmuxServer
@@ -181,6 +181,7 @@ class Tmux:
         if not place.inside_tmux:
             _leave(socket, was_last=len(ours) == len(panes))
             return
+        _server(socket).ask(given_back(place, panes))
         if all(row.window_team in ("", place.uid) for row in panes):  # no other team is shown there
             _server(socket).ask("".join(line(binding) + "\n" for binding in releases(_server(socket).ask(line(LIST)))))
 

@@ -22,6 +22,7 @@ from pro0.sessions.tmux.script import (
     Command,
     PaneRow,
     at_least,
+    block,
     line,
     literal,
     word,
@@ -68,6 +69,8 @@ _WINDOW: tuple[tuple[str, str], ...] = (
         f"#[fg=#{{{COLOUR}}}] #{{{TITLE}}}#[default] #{{?{NEEDED},#[fg=yellow]#[bold],}}#{{{STATE}}}#[default] ",
     ),
 )
+
+_RESIZED = "window-resized"
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -175,7 +178,23 @@ def _with_main(target: str, layout: str) -> Iterator[Command]:
         change = f"set-option -w -t {word(target)} main-pane-{side}"
         yield ("if-shell", "-F", at_least(3, 3), f"{change} {_MAIN}", f"{change} {old}")
     relayout = f'if-shell -F "#{{?window_zoomed_flag,0,1}}" "select-layout {layout}"'
-    yield ("set-hook", "-w", "-t", target, "window-resized", relayout)
+    yield ("set-hook", "-w", "-t", target, _RESIZED, relayout)
+
+
+def given_back(place: Place, rows: Iterable[PaneRow]) -> str:
+    """Return the script that gives the team's windows to a person who has panes there: their options, and their name.
+
+    A name that the person gave a window stays.
+    """
+    names = (WINDOW, NAME, *(name for name, _ in _WINDOW), "main-pane-width", "main-pane-height")
+    script: list[str] = []
+    for window in sorted({row.window for row in rows if row.window_team and row.window_team == place.uid}):
+        unset = [("set-option", "-w", "-q", "-u", "-t", window, name) for name in names]
+        rename = line(("set-option", "-w", "-u", "-t", window, "automatic-rename"))
+        named_by_us = block(f"#{{m:pro0-{place.team}*,#{{window_name}}}}", window, rename)
+        back = f"{line(*unset, ('set-hook', '-w', '-u', '-t', window, _RESIZED))} ; {named_by_us}"
+        script.append(block(f"#{{==:#{{{WINDOW}}},{place.uid}}}", window, back) + "\n")
+    return "".join(script)
 
 
 def _mark(place: Place, opening: Opening, pane: str) -> Iterator[Command]:
