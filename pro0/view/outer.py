@@ -8,11 +8,12 @@ import tty
 from collections.abc import Iterable
 from types import FrameType
 
-_ENTER = "\x1b[22;2t\x1b[?1049h\x1b[?7l\x1b[?1007l\x1b[2J"
+_KEEP_TITLE = "\x1b[22;2t"
+_ENTER = "\x1b[?1049h\x1b[?7l\x1b[?1007l\x1b[2J"
 _LEAVE = "\x1b[0m\x1b[?7h\x1b[?1007h\x1b[?25h\x1b[?1049l\x1b[23;2t"
 MIRRORED = (1, 66, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004)
 """Terminal modes copied from the shown session: the form of keys, mouse, focus and pastes."""
-_ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+_ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
 class Outer:
@@ -26,15 +27,17 @@ class Outer:
         os.set_blocking(self.woken, False)
         self._modes: frozenset[int] = frozenset()
         self._title = ""
+        self._continued = False
+        """True when the view was stopped, and goes on."""
 
     def __enter__(self) -> "Outer":
         self._before = termios.tcgetattr(0)
-        self._signals = {number: signal.getsignal(number) for number in (*_ENDS, signal.SIGWINCH)}
+        self._signals = {number: signal.getsignal(number) for number in (*_ENDS, signal.SIGWINCH, signal.SIGCONT)}
         for number in self._signals:
             signal.signal(number, self._signalled)
         try:
             tty.setraw(0)
-            self.write(_ENTER)
+            self.write(_KEEP_TITLE + _ENTER)
         except BaseException:
             self._give_back()
             raise
@@ -42,6 +45,20 @@ class Outer:
 
     def __exit__(self, *_: object) -> None:
         self._give_back()
+
+    def taken_again(self) -> bool:
+        """Take the terminal over again after a stop, as a shell has used it meanwhile; return True if so."""
+        if not self._continued:
+            return False
+        self._continued = False
+        modes, self._modes, self._title = self._modes, frozenset(), ""
+        try:
+            tty.setraw(0)
+        except termios.error:  # the terminal is gone
+            self.ended = True
+        self.write(_ENTER)
+        self.mirror(modes)
+        return True
 
     def size(self) -> tuple[int, int]:
         """Return columns and lines."""
@@ -109,4 +126,5 @@ class Outer:
 
     def _signalled(self, number: int, _frame: FrameType | None) -> None:
         self.ended = self.ended or number in _ENDS
+        self._continued = self._continued or number == signal.SIGCONT
         self.wake()

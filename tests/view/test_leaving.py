@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -52,13 +53,30 @@ sys.exit(run(["team", "attach", "alpha"]))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
 def test_a_signal(alpha: Crew, tmp_path: Path, number: signal.Signals) -> None:
     alpha.spawn(program("w1", MODES))
     with Person(tmp_path, ATTACH) as person:
         _mirrored(person)
         (view,) = psutil.Process(person.process()).children()
         view.send_signal(number)
+        person.is_back()
+
+
+def test_a_stop_and_fg(alpha: Crew, tmp_path: Path) -> None:
+    """A shell uses the terminal meanwhile; then it shows the team again, and takes its keys."""
+    alpha.spawn(program("w1", MODES))
+    with Person(tmp_path, ATTACH) as person:
+        _mirrored(person)
+        terminal = person.ask("#{pane_tty}")
+        (view,) = psutil.Process(person.process()).children()
+        view.suspend()
+        subprocess.run(["stty", "-F", terminal, "sane"], check=True)
+        Path(terminal).write_text("\x1b[?1049l\x1b[?1002l\x1b[?2004l\x1b[2Ja shell's words")
+        view.resume()
+        _mirrored(person)
+        person.sees(lambda rows: "w1 running" in rows[-1] and not any("a shell's words" in row for row in rows))
+        person.press("C-t", "q")
         person.is_back()
 
 
