@@ -140,7 +140,7 @@ class Viewer:
             pane.history = None
 
     def _resized(self) -> None:
-        if self._size != self._outer.size():
+        if self._outer.taken_again() or self._size != self._outer.size():
             self._size = self._outer.size()
             self._canvas.forget()
             self._outer.write("\x1b[2J")
@@ -236,8 +236,7 @@ class Viewer:
 
     def _fetch(self, act: str, id: str) -> str:
         """Get the full text for a line of the board, and leave it for the loop to show."""
-        rows = READS[act](self._context, self._reporter.news, id, self._size[0])
-        self._next.append(partial(self._read, rows))
+        self._next.append(partial(self._read, READS[act](self._context, self._reporter.news, id, self._size[0])))
         return ""
 
     def _interrupt(self, name: str, *, confirmed: bool) -> None:
@@ -267,7 +266,8 @@ class Viewer:
         """Put a text on the person's clipboard, through their terminal."""
         self._outer.write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
         self._scroll = None
-        self._say(f"copied {len(text.splitlines())} lines")
+        count = text.count("\n") + 1
+        self._say(f"copied {count} line{'s' if count > 1 else ''}")
 
     def _say(self, text: str) -> None:
         self._notices.say(text, time.monotonic())

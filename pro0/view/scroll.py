@@ -96,7 +96,7 @@ class Scroll:
     def _type(self, key: Key) -> None:
         assert self._typing is not None
         if key.name == "enter":
-            self._sought, self._typing = self._typing.text, None
+            self._sought, self._typing = self._typing.text or self._sought, None
             self._seek(-1)
         elif key.name in ("escape", "ctrl-c"):
             self._typing = None
@@ -107,9 +107,12 @@ class Scroll:
         """Go to the next row up or down with the sought text, ignoring case."""
         sought = self._sought.casefold()
         index = self._line
+        if not sought:
+            self._said = "no search yet: / begins one"
+            return
         for _ in self._rows:
             index = (index + step) % len(self._rows)
-            if sought and sought in plain(self._rows[index]).casefold():
+            if sought in plain(self._rows[index]).casefold():
                 self._line = index
                 return
         self._said = f"{self._sought!r} is not found"

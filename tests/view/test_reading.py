@@ -117,3 +117,13 @@ def test_who_has_read_goes_back_and_copies_nothing(key: str) -> None:
     assert scroll.press(Key(b"", "page-down")) is None
     assert scroll.rows(40, 10)[0] == "row 9"
     assert scroll.press(Key(b"", key)) == ViewRequest("back")
+
+
+def test_an_empty_search_seeks_what_was_sought_before_if_anything() -> None:
+    scroll = Scroll(["one", "two", "one", "three"], 9)
+    for name in ("n", "/", "enter"):
+        scroll.press(Key(b"", name))
+    assert "no search yet: / begins one" in scroll.rows(60, 5)[-1]
+    for name in ("/", *"one", "enter", "/", "enter"):
+        scroll.press(Key(b"", name))
+    assert scroll.rows(60, 5)[-1].startswith("\x1b[7m 1/4 ")
