@@ -109,7 +109,7 @@ class PersonsTmux:
     def ask(self, *words: str) -> str:
         return subprocess.check_output([*self._tmux, *words], text=True, timeout=STUCK).strip()
 
-    def keys(self) -> str:
+    def bound_keys(self) -> str:
         return self.ask("list-keys", "-T", "root")
 
     def dismantle(self) -> None:
@@ -128,11 +128,11 @@ def persons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Persons
 
 
 def test_keys_of_the_persons_own_stay_and_ours_are_given_back(persons: PersonsTmux) -> None:
-    assert "@pro0_window" in next(line for line in persons.keys().splitlines() if "S-Down" in line)
-    assert "display-message mine" in next(line for line in persons.keys().splitlines() if "S-Up" in line)
+    assert "@pro0_window" in next(line for line in persons.bound_keys().splitlines() if "S-Down" in line)
+    assert "display-message mine" in next(line for line in persons.bound_keys().splitlines() if "S-Up" in line)
     persons.dismantle()
-    assert "@pro0_window" not in persons.keys()
-    assert "display-message mine" in persons.keys()
+    assert "@pro0_window" not in persons.bound_keys()
+    assert "display-message mine" in persons.bound_keys()
 
 
 @pytest.mark.parametrize("name", ["", "logs"])
