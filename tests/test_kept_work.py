@@ -558,6 +558,27 @@ def test_a_branch_of_the_agents_own_is_named_until_it_is_merged(
     assert git(project, "branch", "--list", "scratch") == "scratch"
 
 
+@pytest.mark.parametrize(
+    "begin",
+    [
+        ("bisect", "start"),
+        ("-c", "sequence.editor=sed -i 1s/pick/edit/", "rebase", "-q", "-i", "HEAD~1"),
+        ("merge", "-q", "--no-ff", "--no-commit", "same"),
+    ],
+)
+def test_one_in_the_middle_of_something_is_in_use(
+    repository: Repository, project: Path, tree: Worktree, begin: tuple[str, ...]
+) -> None:
+    """behaviour 3.14: the next session of its member goes on there, and git keeps its notes in the worktree alone"""
+    git(tree.path, "commit", "-q", "--allow-empty", "-m", "same")
+    git(tree.path, "branch", "same")
+    git(tree.path, "reset", "-q", "--hard", "HEAD~1")
+    git(project, "merge", "-q", "--ff-only", "same")
+    git(tree.path, *begin)
+    assert not repository.remove_unused(tree.path)
+    assert tree.path.exists()
+
+
 def nested(_: Path, at: Path) -> None:
     """A repository that somebody has made within a worktree."""
     (at / "deep" / "lib").mkdir(parents=True)

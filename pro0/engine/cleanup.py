@@ -115,7 +115,7 @@ def remove(
         if (save or not work_in(tree)) and (why := readying.tear_down(team, tree.name, tree)):
             show(f"the tear-down of {tree.name}'s worktree failed: {why}")
     kept_work = [*stays, *checkouts.clear(trees, project, show, save=save)]
-    kept_work += [branch for branch in checkouts.unmerged(team, project) if branch not in kept_work]
+    kept_work += [branch for branch in checkouts.left_branches(team, project) if branch not in kept_work]
     with already("all that ran has ended"):
         _put_away(store, team, config.uid, force=force, show=show, keep=keep)
     return kept_work

@@ -46,6 +46,12 @@ def made_in(repository: Repository, worktree: Path) -> list[str]:
     return [name for commit, _, name in parted if commit in commits and not is_anothers(name, worktree.name)]
 
 
+def unmerged_made_in(repository: Repository, worktree: Path) -> list[str]:
+    """Return the unmerged branches whose newest commit was made in a worktree, but no other member's branch."""
+    made = made_in(repository, worktree)
+    return [name for name in repository.unmerged(made) if name in made]
+
+
 def of_a_team(
     repository: Repository, team: str, members: Collection[str], since: datetime | None = None
 ) -> tuple[str, ...]:

@@ -25,10 +25,15 @@ def refuse_unless_ready(checkout: Git) -> None:
     if status(checkout, "--untracked-files=no"):
         text = f"{checkout.folder} has changes that are not committed"
         raise Refused(text, code=ErrorCode.DIRTY, hint="commit them first")
-    under_way = any(looking.exists(checkout.private() / name) for name in _UNDER_WAY)
-    if under_way or any(checkout.succeeds("rev-parse", "--quiet", "--verify", name) for name in _UNFINISHED):
+    if is_in_the_middle(checkout):
         text = f"{checkout.folder} is in the middle of a merge, rebase or bisection"
         raise Refused(text, code=ErrorCode.DIRTY, hint="finish it first")
+
+
+def is_in_the_middle(git: Git) -> bool:
+    """Return True in the middle of a merge, cherry-pick, revert, rebase or bisection."""
+    under_way = any(looking.exists(git.private() / name) for name in _UNDER_WAY)
+    return under_way or any(git.succeeds("rev-parse", "--quiet", "--verify", name) for name in _UNFINISHED)
 
 
 def merged_tree(checkout: Git, head: str, branch: str) -> tuple[str, tuple[str, ...]]:

@@ -103,12 +103,14 @@ class Repository:
             return self._settle(branch) or kept
 
     def remove_unused(self, path: Path) -> bool:
-        """Remove a worktree without unmerged, ignored or stashed files; return True when it and its branch are gone."""
+        """Remove a worktree without work, ignored files, or a rebase under way; return True if its branch goes too."""
         with self._alone():
             tree = self._find(path)
             if tree is None or not looking.exists(path) or repositories_in(path) or stashes.left_by(self._git, path):
                 return False
-            if status(Git(path), "--ignored") or unsaved(path) or not self._lasts(tree.head, tree.branch):
+            if merging.is_in_the_middle(Git(path)) or status(Git(path), "--ignored") or unsaved(path):
+                return False
+            if not self._lasts(tree.head, tree.branch):
                 return False
             self._git.run("worktree", "remove", "--force", str(path))
             return not tree.branch or self._drop(tree.branch)

@@ -133,6 +133,33 @@ def test_a_stop_takes_unused_worktrees_away_and_no_other(apart: Crew) -> None:
     assert (used / "b").read_text() == "2\n"
 
 
+def test_a_stop_leaves_a_branch_of_the_members_own_to_the_cleanup(apart: Crew) -> None:
+    """behaviour 3.10: what is not merged is named, also when the worktree itself holds nothing more"""
+    apart.lead()
+    apart.spawn("w1")
+    place = tree(apart, "w1")
+    git(place, "switch", "-q", "-c", "mine")
+    commit(place, "a", "1\n")
+    git(place, "switch", "-q", "teams/alpha/w1")
+    apart.stop()
+    with pytest.raises(Kept, match=r"kept: mine$"):
+        cleanup(apart.store, "alpha", force=False, show=apart.shown.append)
+
+
+def test_a_branch_that_a_member_has_left_behind_goes_with_the_team(apart: Crew) -> None:
+    """behaviour 3.10: an unmerged branch stays, a merged one does not"""
+    apart.lead()
+    apart.spawn("w1", "w2", "w3")
+    git(tree(apart, "w1"), "switch", "-q", "-c", "mine")
+    git(tree(apart, "w2"), "switch", "-q", "--detach")
+    git(tree(apart, "w3"), "switch", "-q", "--detach")
+    git(apart.project, "switch", "-q", "teams/alpha/w3")
+    apart.stop()
+    cleanup(apart.store, "alpha", force=False, show=apart.shown.append)
+    left = git(apart.project, "branch", "--format=%(refname:short)").split()
+    assert left == ["main", "mine", "teams/alpha/w3"], "a branch in use stays, and so does one that is not ours"
+
+
 def test_worktrees_of_a_team_that_is_gone_are_found_and_saved(apart: Crew) -> None:
     apart.lead()
     apart.spawn("w1")

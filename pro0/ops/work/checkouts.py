@@ -59,6 +59,19 @@ def unmerged(team: TeamStore, project: Path) -> list[str]:
     return []
 
 
+def left_branches(team: TeamStore, project: Path) -> list[str]:
+    """Remove the merged branches that a team's documents name, and return its unmerged ones.
+
+    A member that has gone on to another branch has left its own one behind.
+    """
+    with suppress(Pro0Error):
+        repository = Repository(project)
+        for name in sorted(_named(team)):
+            with suppress(Pro0Error):
+                repository.drop(name)
+    return unmerged(team, project)
+
+
 def left_before(team: TeamStore, task: Task) -> set[str]:
     """Return the branches of a task's earlier workers, as its history names them."""
     history = [*task.history]
@@ -93,11 +106,16 @@ def _members(team: TeamStore) -> set[str]:
 
 
 def clear_unused(folder: Path, project: Path) -> None:
-    """Remove the worktrees without content of their own in a folder (behaviour 3.14, cleanupOnExit)."""
+    """Remove the worktrees without content of their own in a folder (behaviour 3.14, cleanupOnExit).
+
+    The log of a worktree names the branches that were made in it. So a cleanup can name those that are not merged.
+    """
     with suppress(Pro0Error):  # cleanup reports the error
         for path in entries(folder):
             with suppress(Pro0Error):
-                Repository(project).remove_unused(path)
+                repository = Repository(project)
+                if not leavings.unmerged_made_in(repository, path):
+                    repository.remove_unused(path)
     with suppress(OSError):
         folder.rmdir()
 
