@@ -85,6 +85,28 @@ def test_the_worktrees_of_a_project_that_was_moved_stay_and_are_saved_later(
     assert git(project, "show", "teams/eta/bob:work") == "bob's"
 
 
+def test_a_member_that_a_resumed_team_could_not_start_is_named_by_the_next_resume(
+    cli: Cli, project: Path, bobs: Path
+) -> None:
+    """behaviour 3.11: nobody is restarted unasked, so the command that does it is said"""
+    moved = project.rename(project.with_name("moved"))
+    try:
+        failed = cli("team", "resume", "eta")
+        assert (failed.code, "cannot start bob: its worktree cannot be made: there is no folder" in failed.err) == (
+            6,
+            True,
+        )
+        moved.rename(project)
+        again = cli("team", "resume", "eta")
+        assert (again.code, "runs already" in again.out) == (0, True), again
+        assert "ended, and not started by this: bob; pro0 member restart bob -t eta" in again.err
+        assert cli("member", "restart", "bob", "-t", "eta").code == 0
+        assert not cli("team", "resume", "eta").err
+        assert (bobs / "work").read_text() == "bob's\n"
+    finally:
+        cli("team", "cleanup", "eta", "--force")
+
+
 def test_worktrees_that_cannot_be_listed_are_not_none(pro0: Pro0, home: Path, project: Path, bobs: Path) -> None:
     """behaviour 3.10: the team knows them, so it stays until they are saved"""
     with fault_at(1, fail_about(bobs.parent), LISTING):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import click
 
 from pro0.cli.context import acting, named_team, need_lead
-from pro0.cli.output import json_option, live
+from pro0.cli.output import json_option, live, say
 from pro0.cli.team.end import tell
 from pro0.model.runtime import ENDED
 from pro0.model.team import Seat, Wish
@@ -23,8 +23,8 @@ from pro0.store.teams import TeamStore
 def resume(team: str | None, as_json: bool) -> None:
     """Let a team run again, adopting every living session.
 
-    If its lead is alive already, the command only says so. If no member is alive, the panes of the team move to the
-    place of this terminal.
+    If its lead is alive already, the command only says so, and names the members that have ended. If no member is
+    alive, the panes of the team move to the place of this terminal.
 
     --json prints what `team status --json` prints.
 
@@ -43,6 +43,8 @@ def resume(team: str | None, as_json: bool) -> None:
     lead = lead_status(store.runtime.read())
     if lead.state == "running" and store.wanted.read().wish is Wish.RUN:
         tell(context, f"the lead of {name} runs already (pid {lead.pid})", as_json)
+        if not as_json and (ended := _own_ended(store)):
+            say(f"ended, and not started by this: {', '.join(ended)}; pro0 member restart {ended[0]} -t {name}")
         return
     before = {state.agent_id: state.incarnation for state in store.record.read().seats if state.state not in ENDED}
     environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
@@ -60,6 +62,13 @@ def resume(team: str | None, as_json: bool) -> None:
 def _own_living(store: TeamStore) -> list[Seat]:
     """Return the living members of this machine, which its lead starts; other machines resume theirs."""
     return [seat for seat in roster(store).live() if seat.machine == store.machine]
+
+
+def _own_ended(store: TeamStore) -> list[str]:
+    """Return the members of this machine that have ended and may have another session."""
+    current = roster(store)
+    seats = [seat for seat in current.wanted.seats if seat.machine == store.machine and not seat.disposable]
+    return [seat.agent_id for seat in seats if not seat.task and current.ended(seat.agent_id)]
 
 
 def _story(team: TeamStore, up: list[str], before: Mapping[str, str]) -> str:
