@@ -124,6 +124,8 @@ class Need(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     kind: NeedKind
     subject: str
     """The member, task, mailbox, hook or file that it is about."""
+    others: tuple[str, ...] = ()
+    """The other tasks that `what` names, if nobody takes several for one reason."""
     what: str
     """The need in one sentence."""
     why: str = ""

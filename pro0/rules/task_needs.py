@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
+
 from pro0.model.ids import HUMAN
 from pro0.model.need import Need, NeedKind, Picture
 from pro0.model.runtime import ENDED, Phase, SeatState, State
@@ -75,9 +77,11 @@ def untaken(picture: Picture, board: Board) -> Iterator[Need]:
             kinds.setdefault(_nobody(members, task), []).append(task)
     for (way, why), unclaimable in kinds.items():
         task, rest = unclaimable[0], f" and {len(unclaimable) - NAMED} more" if len(unclaimable) > NAMED else ""
-        sentence = f"{', '.join(each.id for each in unclaimable[:NAMED])}{rest}: ready, but {why}"
+        named = tuple(each.id for each in unclaimable[:NAMED])
+        sentence = f"{', '.join(named)}{rest}: ready, but {why}"
         command = way.format(task.id)
-        yield need_of(NeedKind.UNTAKEN, task.id, sentence, command, task.created_at, why=why, look=_show(task))
+        need = need_of(NeedKind.UNTAKEN, task.id, sentence, command, task.created_at, why=why, look=_show(task))
+        yield replace(need, others=named[1:])
 
 
 def beyond(members: Sequence[Seat], board: Board, new: Iterable[Task]) -> str:

@@ -241,6 +241,7 @@ def test_a_failed_task_is_told_with_its_title_or_else_its_reason(title: str, why
 def test_many_tasks_that_nobody_takes_are_one_need() -> None:
     found = only(picture(*(task(n) for n in range(1, 41))))
     assert found.what.startswith("task-1, task-2, task-3 and 37 more: ready, but ")
+    assert (found.subject, found.others) == ("task-1", ("task-2", "task-3")), "all that the sentence names, as data"
 
 
 def test_a_limit_stays_one_need_while_the_cost_cannot_be_read() -> None:

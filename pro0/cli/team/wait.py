@@ -9,7 +9,6 @@ from pro0.cli.output import json_option, line, live, write, write_json
 from pro0.cli.team import needs
 from pro0.cli.team.look import counted
 from pro0.errors import BadInput, ErrorCode, Pro0Error, Refused, TimedOut
-from pro0.model.need import Need, NeedKind
 from pro0.ops.context import Context
 from pro0.ops.team.progress import Progress, WorkState, progress
 
@@ -58,19 +57,13 @@ def _until_it_stands(context: Context, timeout: float | None) -> Progress:
 
 def _print(result: Progress, team_flag: str) -> None:
     write(_counts(result))
-    needed = {name for need in result.needs for name in _subjects(need)}
+    needed = {name for need in result.needs for name in (need.subject, *need.others)}
     for entry in result.left:
         if entry.partition(" ")[0] not in needed:  # its need is printed below, with the command
             write(f"  {line(entry)}")
     if result.needs:
         write("needs you")
         needs.show(result.needs, team_flag)
-
-
-def _subjects(need: Need) -> list[str]:
-    """Return what a need is about; one need names several tasks that nobody takes for the same reason."""
-    several = need.what.partition(":")[0].split(" and ")[0] if need.kind is NeedKind.UNTAKEN else ""
-    return [need.subject, *several.split(", ")]
 
 
 def _counts(result: Progress) -> str:
