@@ -118,15 +118,21 @@ class ErrorCode(StrEnum):
 
 
 class Pro0Error(Exception):
-    """A failure for a person to read: one sentence, a code for programs, and at most one hint."""
+    """A failure for a person to read: one sentence, a code for programs, and at most one hint.
+
+    `of_team` says that the hint helps only while its team is there.
+    """
 
     exit_code = 1
     code = ErrorCode.FAILED
 
-    def __init__(self, message: str, *, code: ErrorCode | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: ErrorCode | None = None, hint: str | None = None, of_team: bool = False
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.of_team = of_team
         if code:
             self.code = code
 

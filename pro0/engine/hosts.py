@@ -111,8 +111,9 @@ class HeldStarts:
         if not late:
             return None
         text = "; ".join(f"{hosted.agent_id} {hosted.keeps_back}" for hosted in late)
-        hint = f"reach {late[0].host} again, or give it up: pro0 member forget {late[0].agent_id}"
-        return EnvironmentMissing(text, code=ErrorCode.UNREACHED, hint=f"{hint} -t {self._team.name}")
+        forget = f"pro0 member forget {late[0].agent_id} -t {self._team.name}"
+        hint = f"reach {late[0].host} again, or give it up: {forget}"
+        return EnvironmentMissing(text, code=ErrorCode.UNREACHED, hint=hint, of_team=True)
 
 
 class OtherEnds:

@@ -279,7 +279,7 @@ def _slow(team: TeamStore, runtime: Runtime, waiting: dict[str, int]) -> Environ
     begun = [state.agent_id for state in runtime.seats if waiting.get(state.agent_id) == state.generation]
     look = f"pro0 member peek {min(begun)}" if begun else "pro0 team logs"
     message = f"{', '.join(sorted(waiting))} did not come up in {START_PATIENCE:g} s"
-    return EnvironmentMissing(message, hint=f"look at it: {look} -t {team.name}")
+    return EnvironmentMissing(message, hint=f"look at it: {look} -t {team.name}", of_team=True)
 
 
 def _not_ended(subject: str, runtime: Runtime, hint: str, agent_id: str | None = None) -> TimedOut:

@@ -19,6 +19,8 @@ class WorkFolder(msgspec.Struct, frozen=True):
     branch: str = ""
     error: str = ""
     hint: str = ""
+    of_team: bool = False
+    """True if the hint helps only while the team is there."""
 
 
 class Prepare(msgspec.Struct, frozen=True):

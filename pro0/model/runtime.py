@@ -241,6 +241,8 @@ class Failure(Stored, frozen=True):
     hint: str = ""
     task: TaskId | None = None
     """The task that the session was to be for."""
+    of_team: bool = False
+    """True if the hint helps only while the team is there."""
 
 
 class Phase(StrEnum):

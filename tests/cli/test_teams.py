@@ -340,17 +340,24 @@ def test_pages(pro0: Pro0, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert pro0("man").code == 6
 
 
-def test_a_start_of_which_nothing_lives_is_undone(pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """rulings 3.3: a failed step is named, and what was made is taken away again."""
+@pytest.mark.parametrize(
+    ("of_team", "hint"),
+    [(False, "rename the program pro0 team logs -t alpha"), (True, "once that is fixed, start alpha again")],
+)
+def test_a_start_of_which_nothing_lives_is_undone(
+    of_team: bool, hint: str, pro0: Pro0, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """rulings 3.3: a failed step is named, and what was made is taken away again. So is a hint that needs the team."""
 
     def fails(*_: object) -> bool:
-        raise EnvironmentMissing("the lead of alpha ended at once", hint="a hint")
+        hint = "rename the program pro0 team logs -t alpha"  # its words alone tell nothing
+        raise EnvironmentMissing("the lead of alpha ended at once", hint=hint, of_team=of_team)
 
     monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", fails)
     called = pro0("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell", "--task", "one")
     assert called.code == 6, called
     assert "was removed again" in called.err
-    assert called.err.splitlines()[-2:] == ["pro0: the lead of alpha ended at once", "hint: a hint"]
+    assert called.err.splitlines()[-2:] == ["pro0: the lead of alpha ended at once", f"hint: {hint}"]
     assert not list(home.rglob("*alpha*"))
 
 

@@ -84,7 +84,7 @@ class WorktreeJobs:
         try:
             readying.make_ready(self._team, seat, Path(work_folder.path))
         except Pro0Error as error:
-            work_folder = WorkFolder(error=error.message, hint=error.hint or "")
+            work_folder = WorkFolder(error=error.message, hint=error.hint or "", of_team=error.of_team)
         except Exception as error:  # noqa: BLE001 - whoever waits for it hears of any failure
             work_folder = _failure("its worktree cannot be made ready", error)
         self._tell(seat, work_folder)
@@ -110,7 +110,9 @@ class WorktreeJobs:
 
 def _failure(what: str, error: Exception, hint: str = "") -> WorkFolder:
     why = error.strerror if isinstance(error, OSError) and error.strerror else reason(error)
-    return WorkFolder(error=f"{what}: {why}", hint=(isinstance(error, Pro0Error) and error.hint) or hint)
+    if isinstance(error, Pro0Error) and error.hint:
+        return WorkFolder(error=f"{what}: {why}", hint=error.hint, of_team=error.of_team)
+    return WorkFolder(error=f"{what}: {why}", hint=hint)
 
 
 def _branch(config: TeamConfig, seat: Seat) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pro0.engine.hosts import has_not_begun
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused
-from pro0.model.runtime import Runtime, SeatState, State
+from pro0.model.runtime import Failure, Runtime, SeatState, State
 from pro0.model.task import Task
 from pro0.model.team import Wish
 from pro0.store.teams import TeamStore
@@ -30,7 +30,7 @@ def raise_failures(runtime: Runtime, generations: Mapping[str, int]) -> None:
     """Raise EnvironmentMissing for a member of this generation whose start failed."""
     for failure in runtime.failures:
         if generations.get(failure.agent_id) == failure.generation:
-            raise EnvironmentMissing(f"cannot start {failure.agent_id}: {failure.message}", hint=failure.hint or None)
+            raise _failed(failure.agent_id, failure)
 
 
 def raise_failure_of(runtime: Runtime, wished: Task) -> None:
@@ -38,7 +38,12 @@ def raise_failure_of(runtime: Runtime, wished: Task) -> None:
     since = wished.start.at if wished.start else None
     for failure in runtime.failures:
         if failure.task == wished.id and since and failure.at >= since:
-            raise EnvironmentMissing(f"cannot start {wished.id}: {failure.message}", hint=failure.hint or None)
+            raise _failed(wished.id, failure)
+
+
+def _failed(subject: str, failure: Failure) -> EnvironmentMissing:
+    message = f"cannot start {subject}: {failure.message}"
+    return EnvironmentMissing(message, hint=failure.hint or None, of_team=failure.of_team)
 
 
 def raise_unless_it_came_up(state: SeatState, *, elsewhere: bool) -> None:
@@ -47,4 +52,4 @@ def raise_unless_it_came_up(state: SeatState, *, elsewhere: bool) -> None:
     ran = state.agent or (state.exit and not state.exit.reason)
     if state.state is State.CRASHED and (not ran or (elsewhere and has_not_begun(state))):
         hint = f"mend it, then: pro0 member restart {state.agent_id}"
-        raise EnvironmentMissing(f"{state.agent_id} did not come up: {state.note}", hint=hint)
+        raise EnvironmentMissing(f"{state.agent_id} did not come up: {state.note}", hint=hint, of_team=True)

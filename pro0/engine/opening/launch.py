@@ -54,9 +54,8 @@ def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | 
                 raise EnvironmentMissing(message, hint="pro0 doctor")
             child = None
         time.sleep(_PAUSE)
-    raise EnvironmentMissing(
-        f"the lead of {team.name} did not start in {PATIENCE:g} s", hint=f"pro0 team logs -t {team.name}"
-    )
+    message = f"the lead of {team.name} did not start in {PATIENCE:g} s"
+    raise EnvironmentMissing(message, hint=f"pro0 team logs -t {team.name}", of_team=True)
 
 
 def is_over(team: TeamStore) -> bool:
@@ -79,7 +78,7 @@ def awake(team: TeamStore) -> None:
         if time.monotonic() > deadline:
             message = f"the lease of {team.name} is held by {holder}, which is stopped (SIGSTOP)"
             hint = f"let it go on: kill -CONT {holder.pid}; or end it, its members go on: kill -KILL {holder.pid}"
-            raise Refused(message, code=ErrorCode.LEAD_STOPPED, hint=hint)
+            raise Refused(message, code=ErrorCode.LEAD_STOPPED, hint=hint, of_team=True)
         time.sleep(_PAUSE)
 
 
@@ -113,14 +112,15 @@ def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     except OSError as error:
-        raise not_started(team, error, f"try again: pro0 team resume -t {team.name}") from error
+        raise not_started(team, error, f"try again: pro0 team resume -t {team.name}", of_team=True) from error
     finally:
         os.close(errors)
 
 
-def not_started(team: TeamStore, error: OSError, hint: str) -> EnvironmentMissing:
+def not_started(team: TeamStore, error: OSError, hint: str, *, of_team: bool = False) -> EnvironmentMissing:
     """Return the error for a lead whose process could not be started."""
-    return EnvironmentMissing(f"the lead of {team.name} cannot be started: {error.strerror or error}", hint=hint)
+    message = f"the lead of {team.name} cannot be started: {error.strerror or error}"
+    return EnvironmentMissing(message, hint=hint, of_team=of_team)
 
 
 def errors_of(team: TeamStore) -> int:

@@ -110,7 +110,8 @@ class Opener:
     def _opening(self, start: Start, state: SeatState, task: Task | None) -> Opening:
         paths, seat = self._team.paths, start.seat
         if start.work_folder.error:
-            raise EnvironmentMissing(start.work_folder.error, hint=start.work_folder.hint or None)
+            why = start.work_folder
+            raise EnvironmentMissing(why.error, hint=why.hint or None, of_team=why.of_team)
         self._team.mailbox(seat.agent_id).make()
         adapter = adapter_of(seat)
         environment = self._environment(adapter, seat, state, task)
@@ -213,10 +214,7 @@ class Opener:
         taken = {start.incarnation for start in starts if not self._take_back(start)}
         may_run = taken if error.code is ErrorCode.TMUX_TIMEOUT else set()
         staying = may_run | {start.incarnation for start in starts if start.seat.unattended}
-        failures = [
-            Failure(s.seat.agent_id, s.seat.generation, clock(), error.message, error.hint or "", s.seat.task)
-            for s in starts
-        ]
+        failures = [_failure(start.seat, error) for start in starts]
         for start in starts:
             if task := start.seat.task:
                 with suppress(NotFound, Refused):
@@ -251,6 +249,11 @@ def _startable(launch: Launch) -> None:
         raise EnvironmentMissing(f"there is no program {program!r}", hint="name one that is on the PATH of the team")
     if not any(os.access(place, os.X_OK) for place in programs):
         raise EnvironmentMissing(f"{program!r} is not executable", hint=f"chmod +x {programs[0]}")
+
+
+def _failure(seat: Seat, error: Pro0Error) -> Failure:
+    place = (seat.agent_id, seat.generation)
+    return Failure(*place, clock(), error.message, error.hint or "", seat.task, of_team=error.of_team)
 
 
 def _given_up(state: SeatState, error: Pro0Error) -> SeatState:

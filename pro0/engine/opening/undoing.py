@@ -25,7 +25,6 @@ def undo(store: Store, team: TeamStore, first_tasks: int, error: Pro0Error, show
     for failure in team.runtime.read().failures:
         for line in readying.failed(team, failure.agent_id):
             show(f"{failure.agent_id}: {line}")
-    gone = (f"-t {name}", str(team.paths.team), "pro0 member restart")
     try:
         cleanup(store, name, force=True, show=show, keep=False)
         show(f"the team {name} was removed again")
@@ -33,6 +32,6 @@ def undo(store: Store, team: TeamStore, first_tasks: int, error: Pro0Error, show
         show(kept.message)
     except Pro0Error as left:
         return show(f"the team {name} could not be removed: {left.message}")
-    if any(words in (error.hint or "") for words in gone):
+    if error.of_team:
         error.hint = f"once that is fixed, start {name} again"
     return None

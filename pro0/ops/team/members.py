@@ -245,7 +245,7 @@ def _refuse_over_budget(context: Context, desired: Wanted) -> None:
     if desired.max_cost and costs.spent(context.team.usage.read().sessions) >= desired.max_cost:
         hint = f"raise the limit: pro0 team cost --limit USD -t {context.team.name}"
         sentence = f"{context.team.name} has reached its cost limit of ${desired.max_cost:g}"
-        raise Refused(sentence, code=ErrorCode.OVER_BUDGET, hint=hint)
+        raise Refused(sentence, code=ErrorCode.OVER_BUDGET, hint=hint, of_team=True)
 
 
 def _in_worktree(context: Context, draft: SeatDraft) -> bool:

@@ -123,7 +123,8 @@ def _set_up(team: TeamStore, seat: Seat, tree: Path, command: str) -> None:
         if ending.why != UNWANTED:
             troubles.note(team, NeedKind.WORKTREE, seat.agent_id, f"set-up, {why}", clock())
         hint = f"its output: {place}; once that is fixed, start {seat.agent_id} again"
-        raise EnvironmentMissing(f"the set-up of its worktree failed: {why}", code=ErrorCode.FAILED, hint=hint)
+        sentence = f"the set-up of its worktree failed: {why}"
+        raise EnvironmentMissing(sentence, code=ErrorCode.FAILED, hint=hint, of_team=True)
 
 
 def _unwanted(team: TeamStore, seat: Seat) -> str:

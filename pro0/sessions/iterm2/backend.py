@@ -76,9 +76,10 @@ class ITerm2:
             )
         except (EnvironmentMissing, it2.NoSuchSession, OSError) as error:
             _each(_close, panes)
-            reason, hint = _why(error)
+            why = _why(error)
             step = f"iTerm2 made {len(panes)} of {len(openings)} panes for team {place.team!r}, then failed"
-            raise EnvironmentMissing(f"{step}: {reason}", code=ErrorCode.IT2_FAILED, hint=hint) from None
+            sentence, code = f"{step}: {why.message}", ErrorCode.IT2_FAILED
+            raise EnvironmentMissing(sentence, code=code, hint=why.hint, of_team=why.of_team) from None
         finally:
             if scratch:
                 shutil.rmtree(scratch, ignore_errors=True)
@@ -181,13 +182,14 @@ class ITerm2:
                     _close(row.id, root)
 
 
-def _why(error: EnvironmentMissing | it2.NoSuchSession | OSError) -> tuple[str, str | None]:
+def _why(error: EnvironmentMissing | it2.NoSuchSession | OSError) -> EnvironmentMissing:
     """Return why a bring-up has failed, and the next step."""
     if isinstance(error, EnvironmentMissing):
-        return error.message, error.hint
+        return error
     if isinstance(error, OSError):
-        return f"cannot write {error.filename or 'to /tmp'}: {error.strerror}", "free some space in /tmp"
-    return _WENT, None
+        message = f"cannot write {error.filename or 'to /tmp'}: {error.strerror}"
+        return EnvironmentMissing(message, hint="free some space in /tmp")
+    return EnvironmentMissing(_WENT)
 
 
 def _split(place: Place, number: int, panes: list[str]) -> None:
@@ -197,7 +199,7 @@ def _split(place: Place, number: int, panes: list[str]) -> None:
     heights = {row.id: row.rows for row, (team, _) in zip(rows, owners, strict=True) if team == place.uid}
     if not heights and place.iterm2_session not in {row.id for row in rows}:
         gone = "the iTerm2 session that this team was started in is gone"
-        raise EnvironmentMissing(gone, hint=elsewhere(place))
+        raise EnvironmentMissing(gone, hint=elsewhere(place), of_team=True)
     beside = next((row.rows for row in rows if row.id == place.iterm2_session), 0)
     for _ in range(number):
         tallest = max(reversed(heights), key=heights.__getitem__, default=None)

@@ -236,7 +236,8 @@ def _session(place: Place, panes: dict[str, PaneRow]) -> str:
     terminal = tmux_socket.SurroundingTmux(place.inside_tmux)
     living = [row for row in panes.values() if str(row.server_pid) == terminal.server_pid]
     if not living:
-        raise EnvironmentMissing("the tmux that this team was started in is gone", hint=elsewhere(place))
+        gone = "the tmux that this team was started in is gone"
+        raise EnvironmentMissing(gone, hint=elsewhere(place), of_team=True)
     # A person may have closed the session of the team's start, and goes on in another one.
     ours = [row.session for row in living if row.window_team == place.uid]
     sessions = [terminal.session, *ours, *(row.session for row in living)]
