@@ -118,13 +118,12 @@ class ErrorCode(StrEnum):
 
 
 class Pro0Error(Exception):
-    """A failure for a person to read: one sentence, a code for programs, and at most one hint.
-
-    `of_team` says that the hint helps only while its team is there.
-    """
+    """A failure for a person to read: one sentence, a code for programs, and at most one hint."""
 
     exit_code = 1
     code = ErrorCode.FAILED
+    of_team: bool
+    """True if the hint helps only while the team is there."""
 
     def __init__(
         self, message: str, *, code: ErrorCode | None = None, hint: str | None = None, of_team: bool = False

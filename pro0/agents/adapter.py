@@ -117,6 +117,8 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """A session's state from the agent's start until better evidence."""
     delivery: Literal["watches", "line", "none"]
     """How it learns of mail: it watches its mailbox, gets the fixed line, or reads when it likes."""
+    no_prompt: str = ""
+    """Why it reads no first prompt, for a person who gives one; empty for an agent that reads it."""
     answers_shutdown: bool
     """True when it speaks the shutdown protocol; any other agent gets TERM instead of a request (behaviour 3.9)."""
     passes: tuple[str, ...] = ()

@@ -10,5 +10,6 @@ COMMAND = Adapter(
     elsewhere=lambda brief: Invocation(argv=brief.seat.argv),
     first_state=State.RUNNING,
     delivery="none",
+    no_prompt="a program is run as it is, without a prompt",
     answers_shutdown=False,
 )

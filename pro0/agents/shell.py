@@ -15,5 +15,6 @@ SHELL = Adapter(
     elsewhere=lambda _brief: Invocation(argv=("pro0", *ELSEWHERE)),
     first_state=State.STARTING,
     delivery="watches",
+    no_prompt='a shell reads no prompt; what it runs comes with a task: pro0 task create "…" --run COMMAND',
     answers_shutdown=True,
 )

@@ -1,7 +1,9 @@
 """A member as typed on the command line, with the text of its role."""
 
+from pro0.agents import adapter_named
 from pro0.cli.context import store
 from pro0.cli.output import say
+from pro0.model.agent import AGENTS
 from pro0.ops.tasks.drafts import SeatDraft
 from pro0.ops.tasks.roles import all_roles, apply_role
 from pro0.rules.spelling import nearest
@@ -10,17 +12,10 @@ ALIKE = 0.8
 """The similarity from which a word counts as a misspelt role; higher than elsewhere, since a role may be any word."""
 
 
-WITHOUT_PROMPT = {
-    "shell": 'a shell reads no prompt; what it runs comes with a task: pro0 task create "…" --run COMMAND',
-    "command": "a program is run as it is, without a prompt",
-}
-"""Agents that read no prompt, and what to say to a person who gives one."""
-
-
 def say_unread(draft: SeatDraft) -> SeatDraft:
     """Return the member; say so when it was given a prompt that its agent does not read."""
-    if draft.prompt and draft.agent in WITHOUT_PROMPT:
-        say(f"the prompt of {draft.name} has no effect: {WITHOUT_PROMPT[draft.agent]}")
+    if draft.prompt and draft.agent in AGENTS and (why := adapter_named(draft.agent).no_prompt):
+        say(f"the prompt of {draft.name} has no effect: {why}")
     return draft
 
 
