@@ -122,6 +122,12 @@ def _values(context: click.Context) -> Iterable[Offer]:
     return [(word, setting.rule.about) for setting in SETTINGS if setting.name == name for word in setting.rule.words]
 
 
+def _statuses(_context: click.Context) -> Iterable[Offer]:
+    from pro0.model.task import Status
+
+    return [(status, "") for status in Status]
+
+
 def _workplaces(context: click.Context) -> Iterable[Offer]:
     return [*_members(context), *_of_tasks(lambda _task: True)(context)]
 
@@ -129,6 +135,7 @@ def _workplaces(context: click.Context) -> Iterable[Offer]:
 members = completer(_members)
 receivers = completer(_receivers)
 tasks = completer(_of_tasks(lambda _task: True))
+statuses = completer(_statuses)
 waiting_tasks = completer(_of_tasks(lambda task: task.waits))
 workers = completer(_workers)
 workplaces = completer(_workplaces)

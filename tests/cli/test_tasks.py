@@ -110,15 +110,17 @@ def test_filters(pro0: Pro0, team: Context) -> None:
     pro0("task", "create", "two", "--label", "b")
     pro0("task", "claim", "2")
     names = {
-        "task-1\n": [("--label", "a"), ("--assignee", "W1"), ("--status", "pending")],
-        "task-2\n": [("--label", "b"), ("--assignee", "human"), ("--status", "in_progress")],
-        "": [("--label", "c"), ("--assignee", "w2"), ("--status", "failed")],
+        "task-1\n": [("--label", "a"), ("--assignee", "W1"), ("--status", "pending"), ("--status", "failed,pending")],
+        "task-2\n": [("--label", "b"), ("--assignee", "human"), ("--status", "in_progress", "--status", "done")],
+        "": [("--label", "c"), ("--assignee", "w2"), ("--status", "failed,done")],
     }
     for expected, filters in names.items():
         for chosen in filters:
             assert pro0("task", "list", *chosen, "-o", "name").out == expected
     assert pro0("task", "list", "--assignee", "nobody").code == 3
-    assert pro0("task", "list", "--status", "lost").code == 2
+    wrong = pro0("task", "list", "--status", "failed,lost")
+    assert (wrong.code, wrong.err.splitlines()[0]) == (2, "pro0: a task is never 'lost'")
+    assert "pending, in_progress" in wrong.err
 
 
 def test_nothing_is_null_and_exit_0(pro0: Pro0, team: Context) -> None:

@@ -18,11 +18,12 @@ from pro0.cli.output import (
     pairs,
     say,
     table,
+    words,
     write,
     write_json,
 )
 from pro0.cli.task import awaiting as waits
-from pro0.errors import NotFound
+from pro0.errors import BadInput, NotFound
 from pro0.model.ids import HUMAN, LEAD, task_id
 from pro0.model.task import Kind, Status, Task
 from pro0.ops.context import Context
@@ -34,7 +35,14 @@ from pro0.rules.text import visible
 
 
 @click.command("list")
-@click.option("--status", type=click.Choice([str(status) for status in Status]), help="Only tasks of this status.")
+@click.option(
+    *("--status", "statuses"),
+    multiple=True,
+    metavar="STATUS,...",
+    callback=lambda _context, _parameter, given: frozenset(map(_status, words(given))),
+    shell_complete=completing.statuses,
+    help="Only tasks of one of these statuses.",
+)
 @click.option("--assignee", metavar="MEMBER", shell_complete=completing.members, help="Only tasks of this member.")
 @label_option("Only with all these labels.")
 @waits.filter_option("Only tasks that wait for a human; of these kinds, or of any.")
@@ -44,7 +52,7 @@ from pro0.rules.text import visible
 @json_option
 @name_option
 def list_tasks(
-    status: str | None,
+    statuses: frozenset[Status],
     assignee: str | None,
     labels: tuple[str, ...],
     awaiting: str | None,
@@ -63,7 +71,7 @@ def list_tasks(
     \b
     Examples:
       pro0 task list
-      pro0 task list --status failed -o name
+      pro0 task list --status failed,cancelled -o name
       pro0 task list --assignee w1 --json
       pro0 task list --awaiting approval,review
     """
@@ -73,10 +81,19 @@ def list_tasks(
     matching = [
         task
         for task in tasks.list_tasks(context, live=everything or not archived, archived=everything or archived)
-        if status in (None, task.status) and address in (None, task.assignee) and set(labels).issubset(task.labels)
+        if task.status in (statuses or Status)
+        and address in (None, task.assignee)
+        and set(labels).issubset(task.labels)
         if kinds is None or (task.waits and task.waits.kind in kinds)
     ]
     print_tasks(context, matching, "no tasks", as_json=as_json, output=output)
+
+
+def _status(word: str) -> Status:
+    try:
+        return Status(word.lower())
+    except ValueError:
+        raise BadInput(f"a task is never {word!r}", hint=f"one of {', '.join(Status)}") from None
 
 
 @click.command()
