@@ -62,6 +62,8 @@ def test_no_role_takes_the_name_or_the_id_of_another(pro0: Pro0, name: str) -> N
         (("role", "edit", "engineer"), 2),
         (("role", "add", "bad name!"), 2),
         (("role", "add", "x", "--agent", "No Agent"), 2),
+        (("role", "add", "x", "--agent", "nope"), 2),
+        (("role", "edit", "engineer", "--agent", "nope"), 2),
         (("role", "add", "x", "--agent", "command"), 2),
         (("role", "add", "x", "--agent", "claude", "--", "program"), 2),
         (("role", "edit", "engineer", "--name", "two\nlines"), 2),
@@ -76,6 +78,14 @@ def test_what_is_wrong_changes_nothing(arguments: tuple[str, ...], code: int, pr
     assert pro0(*arguments).code == code
     assert tasks.list_tasks(team) == before
     assert names(pro0) == PRESETS
+
+
+def test_the_agent_of_a_role_is_a_known_one(pro0: Pro0, home: Path) -> None:
+    refused = pro0("role", "add", "tester", "--agent", "zz9")
+    assert refused.err.startswith("pro0: there is no agent 'zz9'\nhint: one of claude, ")
+    home.mkdir(mode=0o700, exist_ok=True)
+    (home / "config.yaml").write_text("agents: {zz9: {argv: [sleep, '1']}}\n")
+    assert pro0("role", "add", "tester", "--agent", "zz9").code == 0
 
 
 def test_a_member_with_a_role_runs_the_agent_of_that_role(cli: Callable[..., Result], project: Path) -> None:

@@ -1,17 +1,20 @@
 """The acts on roles: list, show, add, edit, remove."""
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 from pro0.cli import completing
-from pro0.cli.context import caller, store
+from pro0.cli.context import caller, project_here, store
 from pro0.cli.output import json_option, line, name_option, pairs, table, text_or_stdin, write, write_json
 from pro0.errors import BadInput
 from pro0.model.home import Role
 from pro0.model.ids import agent_id_from
+from pro0.ops import trust
 from pro0.ops.tasks import roles
+from pro0.ops.tasks.drafts import known_agent
 from pro0.rules.text import visible
 from pro0.store.teams import Store
 
@@ -146,6 +149,8 @@ def _fields_of(options: dict[str, str | None], program: tuple[str, ...]) -> dict
         fields |= {"argv": program, "agent": fields.get("agent", "command")}
     elif fields.get("agent", "command") != "command":
         fields["argv"] = ()
+    if agent := options.get("agent"):
+        known_agent(agent, trust.settings(store().home, project_here(), os.environ).agents)
     return fields
 
 

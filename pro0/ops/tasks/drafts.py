@@ -44,10 +44,15 @@ class SeatDraft(msgspec.Struct, frozen=True, kw_only=True):
 def with_definitions(drafts: Iterable[SeatDraft], definitions: Mapping[str, Definition]) -> list[SeatDraft]:
     """Add definitions to drafts of agents from the settings; raises BadInput for an unknown agent."""
     for draft in (defined := [replace(draft, definition=definitions.get(draft.agent)) for draft in drafts]):
-        if draft.definition is None and draft.agent not in AGENTS:
-            raise BadInput(f"there is no agent {draft.agent!r}", hint=_meant(draft.agent, {*AGENTS, *definitions}))
+        known_agent(draft.agent, definitions)
         _no_runner(draft)
     return defined
+
+
+def known_agent(name: str, definitions: Mapping[str, Definition]) -> None:
+    """Raise BadInput for an agent that is neither pro0's own nor defined in the settings."""
+    if name not in AGENTS and name not in definitions:
+        raise BadInput(f"there is no agent {name!r}", hint=_meant(name, {*AGENTS, *definitions}))
 
 
 def _no_runner(draft: SeatDraft) -> None:
