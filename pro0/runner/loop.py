@@ -164,7 +164,7 @@ class Runner:
             self._teller.tell("note", step.warning, task.id)
         # A check refused the result: give the agent the reason, or fail the task.
         if why := self._act(task, step):
-            self._teller.tell("note", f"a check refused: {why}", task.id)
+            self._teller.tell("note", why, task.id)
             step = denied(ran.turn, self._options, task, why)
             end = step.end
             self._act(task, step)

@@ -115,7 +115,9 @@ def test_a_command_that_cannot_mend_itself_has_failed(alpha: Crew) -> None:
     alpha.lead()
     alpha.spawn("w1")
     [task] = alpha.settled(*alpha.give(Draft(title="t", run="true")))
-    assert (task.status, task.closed_reason) == (Status.FAILED, "no tests were run")
+    assert (task.status, task.closed_reason) == (
+        *(Status.FAILED, "the hook 'echo no tests were run >&2; exit 2' refused: no tests were run"),
+    )
 
 
 def test_a_parent_that_a_hook_does_not_let_through_has_failed_too(alpha: Crew, tmp_path: Path) -> None:

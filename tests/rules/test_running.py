@@ -344,11 +344,11 @@ def test_a_turn_over_its_limit_of_time_fails_the_task() -> None:
 def test_a_check_that_says_no_is_another_turn() -> None:
     """a hook on TaskCompleted: the agent is told why, as often as it has turns; a command cannot be told"""
     two = replace(PLAIN, max_iterations=2)
-    told = "You signalled that it is complete, but a check refused: two tests fail"
-    assert denied(Turn(1, COMPLETE), two, HELD, "two tests fail") == TurnStep(None, told)
-    stuck = denied(Turn(2, COMPLETE), replace(two, auto=True), HELD, "two tests fail")
-    assert (stuck.act, stuck.text) == (Act.HAND_OFF, "stuck: a check refused: two tests fail in 2 turns")
-    assert denied(Turn(1, "", plain=True), SHELL, HELD, "no") == TurnStep(Act.FAIL, "a check refused: no")
+    why = "the hook './check' refused: two tests fail"
+    assert denied(Turn(1, COMPLETE), two, HELD, why) == TurnStep(None, f"You signalled that it is complete, but {why}")
+    stuck = denied(Turn(2, COMPLETE), replace(two, auto=True), HELD, why)
+    assert (stuck.act, stuck.text) == (Act.HAND_OFF, f"stuck: {why} in 2 turns")
+    assert denied(Turn(1, "", plain=True), SHELL, HELD, why) == TurnStep(Act.FAIL, why)
 
 
 def test_no_signal_is_another_turn_until_it_is_stuck() -> None:

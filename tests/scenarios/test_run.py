@@ -151,8 +151,8 @@ def test_a_check_that_says_no_is_told_to_the_agent_which_goes_on(alone: Terminal
     hook = f"test -e {alone.folder}/tested || {{ touch {alone.folder}/tested; echo two tests fail >&2; exit 2; }}"
     (alone.home / "config.yaml").write_text(json.dumps({"verdicts": "scripts", "hooks": {"TaskCompleted": hook}}))
     said = alone.over(alone.run("1"))
-    assert "a check refused" in said
-    assert "but a check refused: " in alone.prompts(first)[1]
+    assert "the hook 'test -e " in said
+    assert "but the hook 'test -e " in alone.prompts(first)[1]
     assert "two tests fail" in alone.prompts(first)[1]
     assert alone.status(first) == "completed"
 

@@ -53,7 +53,7 @@ class Runs:
         about: Mapping[str, object],
         over: Callable[[], str] = str,
     ) -> str:
-        """Run an event's commands in order; return the text of the first refusal, else "".
+        """Run an event's commands in order; return the first refusal, which names its hook, else "".
 
         `over` is polled for a reason to end a running command.
         """
@@ -68,7 +68,7 @@ class Runs:
             code, output = self._run(command, msgspec.json.encode(body), cwd, over)
             if code == REFUSES:
                 self._note("hook.blocked", event, command, agent_id, output)
-                return output or f"the hook {command!r} refused"
+                return f"the hook {command!r} refused{f': {output}' if output else ''}"
             if code is not None or output != over():
                 self._keep(command, code, output)
             if code or code is None:

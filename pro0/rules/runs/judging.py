@@ -68,11 +68,10 @@ def judge(turn: Turn, options: RunOptions, task: Task, prompt: str) -> TurnStep:
 
 
 def denied(turn: Turn, options: RunOptions, task: Task, why: str) -> TurnStep:
-    """Return the step after a check refused to complete a task: the agent is told why and goes on."""
-    refusal = f"a check refused: {why}"
+    """Return the step after a hook refused to complete a task: the agent is told why and goes on."""
     if turn.plain:
-        return TurnStep(Act.FAIL, refusal)
-    return _another_turn(turn, options, task, f"You signalled that it is complete, but {refusal}", refusal)
+        return TurnStep(Act.FAIL, why)
+    return _another_turn(turn, options, task, f"You signalled that it is complete, but {why}", why)
 
 
 def too_many(course: Course, step: TurnStep) -> RunEnd | None:
