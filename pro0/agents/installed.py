@@ -5,10 +5,12 @@ import shutil
 from pro0.agents import adapter_named
 from pro0.agents.adapter import Adapter
 from pro0.errors import EnvironmentMissing, ErrorCode
-from pro0.model.agent import PROGRAMS, offered
+from pro0.model.agent import PROGRAMS
+from pro0.model.run import RUNNER
 
 _FIRST = ("claude", "codex", "opencode", "gemini", "pi")
-USUAL = (*_FIRST, *(name for name in offered() if PROGRAMS[name].modes and name not in _FIRST))
+_NOT_USUAL = (*_FIRST, RUNNER)
+USUAL = (*_FIRST, *(name for name, own in PROGRAMS.items() if own.adapter and own.modes and name not in _NOT_USUAL))
 """The default agents, in order; the first installed one is used."""
 
 
