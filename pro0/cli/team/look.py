@@ -28,7 +28,7 @@ from pro0.cli.output import (
 from pro0.cli.team import needs
 from pro0.errors import EnvironmentMissing, ErrorCode, Pro0Error
 from pro0.model.caller import Caller, Who
-from pro0.model.runtime import ENDED, Phase
+from pro0.model.runtime import Phase
 from pro0.model.team import placed
 from pro0.ops.context import Context
 from pro0.ops.tasks.acting import settings
@@ -236,7 +236,7 @@ def _looks(names: list[str], asking: Caller) -> tuple[list[TeamStatus], list[Pro
 
 
 def _team_row(look: TeamStatus) -> list[str]:
-    live = sum(member.state not in ENDED for member in look.members)
+    live = sum(member.lives for member in look.members)
     return [look.name, _lead(look).split()[0], f"{live}/{len(look.members)}", completed(look.tasks), look.project]
 
 

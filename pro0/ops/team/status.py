@@ -66,6 +66,11 @@ class MemberStatus(msgspec.Struct, frozen=True, rename="camel"):
     turn: TurnEnd | None = None
     """The end of its last turn: when, how, its last words, its claims, and what it left running."""
 
+    @property
+    def lives(self) -> bool:
+        """Return True when it has a session that has not ended; a member that is not started yet has none."""
+        return self.since is not None and self.state not in ENDED
+
 
 def remark(member: MemberStatus) -> str:
     """Return the one thing to know about a member: a note, why its line waits, or what it said last when it is idle."""

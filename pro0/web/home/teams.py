@@ -10,7 +10,6 @@ from pro0 import __version__
 from pro0.errors import Pro0Error
 from pro0.model.caller import THE_HUMAN
 from pro0.model.home import Rights
-from pro0.model.runtime import ENDED
 from pro0.ops import verdicts
 from pro0.ops.context import Context
 from pro0.ops.devices import known
@@ -175,7 +174,7 @@ def _entry(client: HomeClient, name: str) -> TeamEntry:
         paused=team_status.paused,
         lead=team_status.lead.state,
         members=len(team_status.members),
-        living=sum(member.state not in ENDED for member in team_status.members),
+        living=sum(member.lives for member in team_status.members),
         needs=len(team_status.attention),
         tasks=team_status.tasks,
     )
