@@ -17,14 +17,17 @@ from pro0.model.runtime import Process, SeatState
 from pro0.ops import ownership
 from pro0.ops.context import Context, already, clock
 from pro0.ops.repair.evidence import entries
-from pro0.ops.team import archives, needs, teams
+from pro0.ops.team import archives, teams
 from pro0.ops.work import checkouts, readying, travelling
 from pro0.store.database.sharing import others_of
 from pro0.store.lease import Lease
 from pro0.store.paths import trees_of
+from pro0.store.places.folder import unchecked
 from pro0.store.removal import archive, sweeping
 from pro0.store.teams import Store, TeamStore
 from pro0.worktrees.work import work_in
+
+Check = Callable[[], None]
 
 PATIENCE = 10.0
 """Seconds for an ending lead to give up its lease."""
@@ -32,20 +35,23 @@ LEAD_GRACE = 2.0
 """Seconds between TERM and KILL for an unresponsive lead. A lead takes TERM between two rounds."""
 
 
-def cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool = True) -> str | None:
+def cleanup(
+    store: Store, name: str, *, force: bool, show: Show, keep: bool = True, check: Check = unchecked
+) -> str | None:
     """Remove a stopped team and return a report, None when there was nothing to remove.
 
     With `keep`, an archive of its documents is made. Raises Refused for a live session, and Kept for unmerged work.
+    An error of `check` keeps the team.
     """
     try:
-        return _cleanup(store, name, force=force, show=show, keep=keep)
+        return _cleanup(store, name, force=force, show=show, keep=keep, check=check)
     except NotFound:
         if store.team(name).exists():
             raise
         return None  # somebody else was faster
 
 
-def _cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool) -> str | None:
+def _cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool, check: Check) -> str | None:
     team = store.team(name)
     refuse_if_joined(team)
     with or_without_database(store, team):
@@ -56,7 +62,7 @@ def _cleanup(store: Store, name: str, *, force: bool, show: Show, keep: bool) ->
             refuse_if_shared(team)
         lease = take_over(team, show, force=force)
         try:
-            kept_work = remove(store, team, force=force, show=show, keep=keep)
+            kept_work = remove(store, team, force=force, show=show, keep=keep, check=check)
         finally:
             lease.drop()
     if kept_work:
@@ -88,11 +94,18 @@ def unreached(team: TeamStore) -> str:
         is_there = place.is_there() and place.holds(team.record.path.name)
     except (Unwritable, KeepsNoTeam) as error:
         return error.message
-    return "" if is_there else f"{place.path} is not there"
+    return "" if is_there else f"{place.path} does not exist"
 
 
 def remove(
-    store: Store, team: TeamStore, *, force: bool, show: Show, keep: bool = True, save: bool = True
+    store: Store,
+    team: TeamStore,
+    *,
+    force: bool,
+    show: Show,
+    keep: bool = True,
+    save: bool = True,
+    check: Check = unchecked,
 ) -> list[str]:
     """Remove a team under the caller's lease; return the unmerged branches and unsavable worktrees it keeps.
 
@@ -104,7 +117,7 @@ def remove(
     end_the_rest(team, force=force, show=show)
     config = team.config.read()
     if keep and not force and archives.holds_work(team):
-        with _or_keep_none(team), store.changing(f"remove team {team.name}"):
+        with archives.or_keep_none(team), store.changing(f"remove team {team.name}"):
             archive.rehearse(store.home, team.name, config.uid, clock())
     backend_of(config).dismantle(place_of(team, config))
     project = Path(config.project)
@@ -117,48 +130,8 @@ def remove(
     kept_work = [*stays, *checkouts.clear(trees, project, show, save=save)]
     kept_work += [branch for branch in checkouts.left_branches(team, project) if branch not in kept_work]
     with already("all that ran has ended"):
-        _put_away(store, team, config.uid, force=force, show=show, keep=keep)
+        archives.put_away(store, team, config.uid, force=force, show=show, keep=keep, check=check)
     return kept_work
-
-
-def _put_away(store: Store, team: TeamStore, uid: str, *, force: bool, show: Show, keep: bool) -> None:
-    """Remove the team's folders; report lost work and the archive. With `force`, the archive may fail."""
-    unfinished_work, archive_notice = needs.unfinished(team), ""
-    if keep and not archives.holds_work(team):
-        archive_notice = f"nothing of {team.name} is kept: it had no task and no message"
-    elif keep:
-        try:
-            with _or_keep_none(team):
-                store.discard(team.name, uid, ended=clock())
-                archive_notice = _archive_notice(store, team.name, uid)
-        except Pro0Error as error:
-            if not force or not team.exists():
-                raise
-            archive_notice = f"no archive of {team.name} is kept: {error.message}"
-    if team.exists():
-        store.discard(team.name, uid)
-    for line in (unfinished_work and f"gone with {team.name}: {unfinished_work}", archive_notice):
-        if line:
-            show(line)
-
-
-@contextmanager
-def _or_keep_none(team: TeamStore) -> Iterator[None]:
-    """While the team still exists, add to an error's hint that a cleanup can do without an archive."""
-    try:
-        yield
-    except Pro0Error as error:
-        if team.exists():
-            error.hint = (
-                f"{error.hint}, or make no archive: --no-archive" if error.hint else "make no archive: --no-archive"
-            )
-        raise
-
-
-def _archive_notice(store: Store, name: str, uid: str) -> str:
-    place = next((f" in {archive.path}" for archive in store.archives() if archive.uid == uid), "")
-    read, forget = f"pro0 team show {name} --archived", f"pro0 team forget {name}"
-    return f"what {name} did is kept{place}; read it: {read}; remove it: {forget}"
 
 
 def living_guard(team: TeamStore, state: SeatState) -> Process | None:

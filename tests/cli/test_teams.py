@@ -1,20 +1,27 @@
 """Looking at teams and their members, and waiting for them, without a lead."""
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from pro0.cli.config import settings
 from pro0.cli.team import attaching
-from pro0.errors import EnvironmentMissing
+from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Exit, Handle, Process, State
 from pro0.model.task import Draft
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
+from pro0.ops.tasks.drafts import SeatDraft
+from pro0.ops.team import members
+from pro0.ops.work import checkouts
+from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, become, make, seat, tree
 
 
@@ -70,7 +77,9 @@ def test_lists_of_names(pro0: Pro0, home: Path, team: Context, tmp_path: Path) -
     make(home, "beta", tmp_path / "x")
     assert pro0("team", "list", "-o", "name").out == "alpha\nbeta\n"
     assert pro0("member", "list", "-o", "name").out == "w1\nw2\n"
-    assert "alpha" in pro0("team", "list").out
+    assert pro0("team", "list").out.splitlines()[1].split()[:3] == ["alpha", "gone", "2/2"]
+    members.spawn(team, [SeatDraft(name="w3")], 10)
+    assert " 2/3 " in pro0("team", "list").out, "a member that never started does not live"
     assert pro0("member", "list", "-t", "beta").err.startswith("beta has no members yet")
 
 
@@ -380,6 +389,56 @@ def test_what_a_team_was_given_while_it_started_outlives_a_start_that_fails(
     )
     titles = {task["title"] for task in json.loads(pro0("task", "list", "-t", "alpha", "--json").out)}
     assert titles == ({"one", "two"} if "two" in given else {"one"})
+
+
+@pytest.mark.parametrize("given", [("task", "create", "two"), ("send", "w1", "hello")])
+def test_what_a_team_was_given_while_it_was_removed_again_outlives_that_too(
+    given: tuple[str, ...], pro0: Pro0, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last look and the removal are under the locks that give tasks and messages."""
+    before, late = checkouts.unmerged, list[int]()
+
+    def fails(*_: object) -> bool:
+        raise EnvironmentMissing("the lead of alpha ended at once")
+
+    def slow(*arguments: Any) -> list[str]:
+        late.append(pro0(*given, "-t", "alpha").code)
+        return before(*arguments)
+
+    monkeypatch.setattr("pro0.engine.opening.launch.ensure_lead", fails)
+    monkeypatch.setattr(checkouts, "unmerged", slow)
+    called = pro0("team", "start", "alpha", "--mode", "headless", "-m", "w1=shell")
+    assert (called.code, late) == (6, [0]), called
+    assert "the team is kept, because it received tasks or messages" in called.err
+    assert "removed" not in called.err
+    assert pro0("team", "status", "-t", "alpha").code == 0
+
+
+def test_nobody_is_told_that_a_team_has_a_task_while_it_is_removed(
+    pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A team that holds nothing is removed without an archive; a task given meanwhile is refused, not lost."""
+    giving, codes, before = list[Thread](), list[int](), Store.discard
+
+    def slow(store: Store, *arguments: Any, **options: Any) -> None:
+        giving.append(Thread(target=lambda: codes.append(refused(lambda: tasks.create(team, [Draft(title="late")])))))
+        giving[0].start()
+        giving[0].join(0.5)
+        before(store, *arguments, **options)
+
+    monkeypatch.setattr(Store, "discard", slow)
+    assert pro0("team", "cleanup", "alpha", "--force").code == 0
+    giving[0].join(30)
+    assert codes == [3]
+
+
+def refused(act: Callable[[], object]) -> int:
+    """Return the exit code of what an act raises, 0 for nothing."""
+    try:
+        act()
+    except Pro0Error as error:
+        return error.exit_code
+    return 0
 
 
 @pytest.mark.parametrize("mode", ["in-process", "tmux"])

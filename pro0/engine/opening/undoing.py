@@ -18,20 +18,25 @@ def undo(store: Store, team: TeamStore, first_tasks: int, error: Pro0Error, show
     name = team.name
     if any(seat.state not in ENDED for seat in team.runtime.read().seats):
         return show(f"the team is kept, with its living members: pro0 team status -t {name}")
-    if was_used(team, first_tasks):
-        return show(
-            f"the team is kept, because it received tasks or messages while it started: pro0 team status -t {name}"
-        )
-    for failure in team.runtime.read().failures:
-        for line in readying.failed(team, failure.agent_id):
-            show(f"{failure.agent_id}: {line}")
     try:
-        cleanup(store, name, force=True, show=show, keep=False)
+        _require_unused(team, first_tasks)
+        for failure in team.runtime.read().failures:
+            for line in readying.failed(team, failure.agent_id):
+                show(f"{failure.agent_id}: {line}")
+        cleanup(store, name, force=True, show=show, keep=False, check=lambda: _require_unused(team, first_tasks))
         show(f"the team {name} was removed again")
     except Kept as kept:
         show(kept.message)
+        if team.exists():
+            return None
     except Pro0Error as left:
         return show(f"the team {name} could not be removed: {left.message}")
     if error.of_team:
         error.hint = f"once that is fixed, start {name} again"
     return None
+
+
+def _require_unused(team: TeamStore, first_tasks: int) -> None:
+    if was_used(team, first_tasks):
+        look = f"pro0 team status -t {team.name}"
+        raise Kept(f"the team is kept, because it received tasks or messages while it started: {look}")

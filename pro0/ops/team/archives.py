@@ -1,18 +1,20 @@
 """Archives of removed teams: found by name and end, and read as teams are read."""
 
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 
 import msgspec
 
-from pro0.errors import BadInput, NotFound, Pro0Error
+from pro0.errors import BadInput, NotFound, Pro0Error, StoreError
 from pro0.model import ids
 from pro0.model.caller import THE_HUMAN
 from pro0.model.message import MessageType
-from pro0.ops.context import Context
+from pro0.ops.context import Context, clock
 from pro0.ops.team import needs
 from pro0.ops.team.status import counts
 from pro0.rules.tasks.board import Board
+from pro0.store.paths import LOCK
 from pro0.store.removal.archive import Archive
 from pro0.store.teams import Store, TeamStore
 
@@ -112,3 +114,77 @@ def was_used(team: TeamStore, first_tasks: int) -> bool:
         return any(head.sealed or any(letter.type in _WORDS for letter in head.messages) for head in heads)
     except Pro0Error:
         return True
+
+
+def put_away(
+    store: Store,
+    team: TeamStore,
+    uid: str,
+    *,
+    force: bool,
+    show: Callable[[str], None],
+    keep: bool,
+    check: Callable[[], None],
+) -> None:
+    """Remove the team's folders; report lost work and the archive. With `force`, the archive may fail.
+
+    An error of `check` keeps the team. Nobody gives it a task or a message between that check and the removal.
+    """
+    with _closed(team, force=force):
+        check()
+        unfinished_work, archive_notice = needs.unfinished(team), ""
+        if keep and not holds_work(team):
+            archive_notice = f"nothing of {team.name} is kept: it had no task and no message"
+        elif keep:
+            try:
+                with or_keep_none(team):
+                    store.discard(team.name, uid, ended=clock())
+                    archive_notice = _archive_notice(store, team.name, uid)
+            except Pro0Error as error:
+                if not force or not team.exists():
+                    raise
+                archive_notice = f"no archive of {team.name} is kept: {error.message}"
+        if team.exists():
+            store.discard(team.name, uid)
+    for line in (unfinished_work and f"gone with {team.name}: {unfinished_work}", archive_notice):
+        if line:
+            show(line)
+
+
+@contextmanager
+def _closed(team: TeamStore, *, force: bool) -> Iterator[None]:
+    """Hold the locks under which a team in files is given tasks and messages. With `force`, a stuck one is left out.
+
+    A removal needs the rows of a team in a database itself, so there the locks stay free.
+    """
+    in_files = team.documents.database is None
+    boxes = [team.mailbox(owner).head.place for owner in team.mailbox_owners()] if in_files else []
+    with ExitStack() as locks:
+        for place in [team.documents.tasks, *boxes] if in_files else []:
+            try:
+                locks.enter_context(place.locked(f"remove team {team.name}"))
+            except FileNotFoundError:
+                continue
+            except (OSError, StoreError) as error:
+                if not force:
+                    place.translate(error, LOCK) if isinstance(error, OSError) else None
+                    raise
+        yield
+
+
+@contextmanager
+def or_keep_none(team: TeamStore) -> Iterator[None]:
+    """While the team still exists, add to an error's hint that a cleanup can do without an archive."""
+    try:
+        yield
+    except Pro0Error as error:
+        if team.exists():
+            without = "make no archive: --no-archive"
+            error.hint = f"{error.hint}, or {without}" if error.hint else without
+        raise
+
+
+def _archive_notice(store: Store, name: str, uid: str) -> str:
+    place = next((f" in {archive.path}" for archive in store.archives() if archive.uid == uid), "")
+    read, forget = f"pro0 team show {name} --archived", f"pro0 team forget {name}"
+    return f"what {name} did is kept{place}; read it: {read}; remove it: {forget}"
