@@ -9,11 +9,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from pro0 import __version__
+from pro0 import __version__, installation
 from pro0.decoding import decode
 from pro0.model.runtime import Process
 from pro0.processes import table
@@ -39,6 +40,8 @@ class Holder(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     version: str
     why: str
     rests: bool = False
+    commit: str = ""
+    """The commit of its pro0 when it took the lease, "" when it is unknown."""
 
     def __str__(self) -> str:
         return f"pid {self.pid} ({self.why}, pro0 {self.version})"
@@ -157,10 +160,16 @@ def _sign(descriptor: int, why: str, *, rests: bool = False) -> None:
     """Write the holder as the first line, then cut the rest: so a whole line is there at every moment."""
     me = table.entry(os.getpid())
     start, boot_id = (me.start, me.boot_id) if me else ("", "")
-    signature = Holder(os.getpid(), start, boot_id, __version__, why, rests)
+    signature = Holder(os.getpid(), start, boot_id, __version__, why, rests, _own_commit())
     line = msgspec.json.encode(signature) + b"\n"
     os.pwrite(descriptor, line, 0)
     os.ftruncate(descriptor, len(line))
+
+
+@cache
+def _own_commit() -> str:
+    """Return the commit of this process's code: that of its start, even if the clone has moved on."""
+    return installation.commit()
 
 
 def _signed(data: bytes) -> Holder | None:

@@ -27,7 +27,7 @@ from pro0.cli.doctor import repairs
 from pro0.cli.doctor.checks import Health, machine
 from pro0.errors import NotFound, StoreError
 from pro0.model.caller import THE_HUMAN
-from pro0.model.runtime import Hosted, Phase
+from pro0.model.runtime import Hosted, Phase, Process
 from pro0.model.task import Claim
 from pro0.model.team import PermissionMode, Wish
 from pro0.ops.context import Context, clock, in_process, new_id
@@ -180,7 +180,7 @@ def test_a_healthy_home_is_left_as_it_is(pro0: Pro0, home: Path, team: Context) 
 def test_a_project_that_was_moved_is_named(pro0: Pro0, team: Context, project: Path) -> None:
     project.rename(project.with_name("moved"))
     checked = pro0("doctor", "-t", "alpha")
-    assert f"there is no folder {project}, which is its project" in checked.out, checked
+    assert f"the project folder {project} does not exist" in checked.out, checked
     assert "fix: move it back, or end the team: pro0 team stop alpha, then: pro0 team cleanup alpha" in checked.out
 
 
@@ -472,6 +472,16 @@ def test_a_question_to_the_disk_that_fails_makes_no_team_seem_gone(
                 assert not look()
             stray.mkdir(mode=0o700, exist_ok=True)
             assert tree(home) == before, calls[number - 1]
+
+
+def test_a_member_that_died_with_the_lead_needs_a_resume_alone(pro0: Pro0, team: Context) -> None:
+    """A resume starts it again, so that a restart after it would be refused."""
+    with team.team.runtime.change("test") as change:
+        first, *rest = change.value.seats
+        dead = replace(first, guard=Process(pid=1 << 22, start="1", boot_id="b"))
+        change.value = replace(change.value, seats=(dead, *rest))
+    [row] = [row for row in rows(pro0) if f"the session of {first.agent_id} is" in row["what"]]
+    assert row["mend"] == "pro0 team resume -t alpha"
 
 
 def test_a_lease_that_cannot_be_looked_at_makes_no_lead_seem_gone(

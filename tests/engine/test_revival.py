@@ -10,7 +10,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from pro0 import __version__, processes, resources
+from pro0 import __version__, installation, processes, resources
+from pro0.cli.doctor import team as doctor
 from pro0.engine.opening import launch
 from pro0.engine.opening.environment import lead_environment, member_environment, start_environment
 from pro0.engine.opening.launch import ensure_lead
@@ -108,6 +109,21 @@ def test_a_lead_of_another_version_is_said(alpha: Crew, monkeypatch: pytest.Monk
     monkeypatch.setattr(launch, "__version__", "9.9.9")
     update = "update it: pro0 team stop -t alpha && pro0 team resume -t alpha"
     assert ensure_lead(alpha.team) == f"the lead of alpha is pro0 {__version__}, this command is 9.9.9; {update}"
+
+
+def test_a_lead_of_another_commit_is_said(alpha: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its version is the same, and its code is not; a commit that nobody knows says nothing."""
+    own = installation.commit()
+    alpha.lead()
+    for known, said in (("", ()), ("f" * 40, (f"the lead of alpha is pro0 of commit {own[:12]}, {OTHER}", UPDATE))):
+        monkeypatch.setattr(installation, "commit", lambda known=known: known)
+        assert launch.other_version(alpha.team) == said
+        told = [(check.what, check.mend) for check in doctor.team(alpha.team) if "the lead of" in check.what]
+        assert told == ([said] if said else [])
+
+
+OTHER = f"this command is of commit {'f' * 12}"
+UPDATE = "update it: pro0 team stop -t alpha && pro0 team resume -t alpha"
 
 
 STARTER = {

@@ -11,6 +11,7 @@ from filelock import lock_descriptor
 
 from pro0 import __version__, processes
 from pro0.errors import NotFound, StoreError
+from pro0.installation import commit
 from pro0.model.runtime import Process
 from pro0.processes import table
 from pro0.store.lease import Holder, Lease
@@ -103,7 +104,7 @@ def test_a_lease_that_is_deleted_makes_no_second_lead(tmp_path: Path, replaced: 
     (tmp_path / LEASE).unlink()
     assert not second.take("second"), "deleted once more, the folder still holds it"
     first.keep()
-    assert first.read() == Holder(os.getpid(), *_start(), __version__, "lead")
+    assert first.read() == Holder(os.getpid(), *_start(), __version__, "lead", commit=commit())
     assert "(lead," in (second.holder() or "")
     (tmp_path / LOGS).rmdir()
     assert not second.take("second")
@@ -255,7 +256,7 @@ def test_a_lead_that_cannot_see_itself_says_so_much(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(table, "entry", lambda _pid: None)
     lease = Lease(tmp_path)
     assert lease.take("lead")
-    assert lease.read() == Holder(os.getpid(), "", "", __version__, "lead")
+    assert lease.read() == Holder(os.getpid(), "", "", __version__, "lead", commit=commit())
     lease.drop()
 
 

@@ -6,6 +6,7 @@ from itertools import islice
 from pro0 import looking, processes
 from pro0.cli.doctor.checks import Check, Health
 from pro0.cli.doctor.home import REPAIR
+from pro0.engine.opening.launch import other_version
 from pro0.errors import ErrorCode, Pro0Error, StoreError
 from pro0.model import ids
 from pro0.model.runtime import ENDED, Phase, Runtime
@@ -110,7 +111,7 @@ def _unsound(team: TeamStore) -> Iterator[Finding]:
     desired, runtime, listed = readable(team.wanted), readable(team.runtime), readable(team.tasks)
     if (config := readable(team.config)) and looking.is_gone(config.project):
         way = f"move it back, or end the team: pro0 team stop {team.name}, then: pro0 team cleanup {team.name}"
-        yield Finding(f"there is no folder {config.project}, which is its project", way)
+        yield Finding(f"the project folder {config.project} does not exist", way)
     for name in _addresses(team):
         yield from examine(team.mailbox(name)).findings
     if crash := health.crash(team.paths.lead_errors):
@@ -121,6 +122,8 @@ def _unsound(team: TeamStore) -> Iterator[Finding]:
     led = health.held(team.paths.team / LEASE) is not None
     if not led:
         yield from _without_lead(team, desired, runtime)
+    elif differs := other_version(team):
+        yield Finding(*differs)
     if listed:
         members = {ids.HUMAN, ids.LEAD, *(seat.agent_id for seat in desired.seats)}
         yield from (_with_team(finding, team.name) for finding in soundness.tasks(listed, members))
@@ -138,8 +141,8 @@ def _without_lead(team: TeamStore, desired: Wanted, runtime: Runtime) -> Iterato
     for seat in runtime.seats:
         if seat.state not in ENDED and seat.guard and not processes.alive(seat.guard):
             sentence = f"the session of {seat.agent_id} is {seat.state}, but its process {seat.guard.pid} is gone"
-            mend = f"pro0 team resume -t {team.name}, then: pro0 member restart {seat.agent_id}"
-            yield Finding(sentence, REPAIR if desired.wish is Wish.STOP else mend)
+            resume = f"pro0 team resume -t {team.name}"  # it starts such a member again
+            yield Finding(sentence, REPAIR if desired.wish is Wish.STOP else resume)
     for _, path in health.launches(team.paths.sessions):
         yield Finding(f"{path} was never read by a guard; it holds an environment", REPAIR)
 

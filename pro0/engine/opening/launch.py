@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from pro0 import __version__, processes, resources
+from pro0 import __version__, installation, processes, resources
 from pro0.engine.opening.environment import lead_environment
 from pro0.errors import EnvironmentMissing, ErrorCode, Refused
 from pro0.model.runtime import Phase
@@ -28,15 +28,15 @@ _PAUSE = 0.02
 def ensure_lead(team: TeamStore, early: Callable[[], "subprocess.Popen[bytes] | None"] = lambda: None) -> str:
     """Wait until a lead is at work, or none is needed; raises EnvironmentMissing.
 
-    Returns a warning for the person when the lead has another version, else an empty text. `early` lets a lead go
-    ahead that was started already, and returns its process, or None.
+    Returns a warning for the person when the lead has another version or commit, else an empty text. `early` lets a
+    lead go ahead that was started already, and returns its process, or None.
     """
     deadline = time.monotonic() + PATIENCE
     child: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
         awake(team)
         if leads(team):
-            return _other_version(team)
+            return "; ".join(other_version(team))
         if is_over(team):
             return ""
         if child is None and team.documents.lease().holder() is None:
@@ -89,13 +89,16 @@ def _stopped_holder(team: TeamStore) -> Holder | None:
     return holder if asleep and team.documents.lease().holder() else None
 
 
-def _other_version(team: TeamStore) -> str:
-    holder = team.documents.lease().read()
-    theirs = holder.version if holder else team.record.read().lead_version
-    if theirs in ("", __version__):
-        return ""
+def other_version(team: TeamStore) -> tuple[str, str] | tuple[()]:
+    """Return that the lead runs another version or commit than this command, and how to update it; nothing if not."""
+    holder, ours = team.documents.lease().read(), installation.commit()
+    version, commit = (holder.version, holder.commit) if holder else (team.record.read().lead_version, "")
+    same = version in ("", __version__)
+    if same and (not commit or not ours or commit == ours):
+        return ()
+    theirs, mine = (f"of commit {commit[:12]}", f"of commit {ours[:12]}") if same else (version, __version__)
     update = f"update it: pro0 team stop -t {team.name} && pro0 team resume -t {team.name}"
-    return f"the lead of {team.name} is pro0 {theirs}, this command is {__version__}; {update}"
+    return f"the lead of {team.name} is pro0 {theirs}, this command is {mine}", update
 
 
 def _spawn(team: TeamStore) -> subprocess.Popen[bytes]:
