@@ -168,7 +168,7 @@ def _unheard(why: str, hint: str | None) -> EnvironmentMissing:
 
 def _unreached(name: str, error_text: str) -> EnvironmentMissing:
     why = reason(error_text) or "ssh gave no reason"
-    return EnvironmentMissing(f"{name} is not reached: {why}", code=ErrorCode.UNREACHED, hint=_try(name))
+    return EnvironmentMissing(f"{name} cannot be reached: {why}", code=ErrorCode.UNREACHED, hint=_try(name))
 
 
 def _try(name: str) -> str:

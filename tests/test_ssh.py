@@ -112,7 +112,7 @@ def test_programs_of_the_persons_own_there_are_found(build1: Machine) -> None:
 @pytest.mark.parametrize(
     ("name", "command", "says"),
     [
-        ("nowhere.invalid", "ssh -F none", "nowhere.invalid is not reached: "),
+        ("nowhere.invalid", "ssh -F none", "nowhere.invalid cannot be reached: "),
         ("build1", "no-such-ssh", "no-such-ssh cannot be run: "),
         ("build1", "sh -c 'sleep 60' ssh", "build1 does not answer in time"),
         ("build1", "sh -c 'cat /dev/zero' ssh", "build1 printed too much"),
@@ -166,5 +166,5 @@ def test_a_machine_that_does_not_let_in_asks_nothing(build1: Machine) -> None:
     """Issue 19, build 1."""
     config = build1.at / "stranger"
     config.write_text((build1.at / "client").read_text().replace(f"{build1.at}/key\n", os.devnull + "\n"))
-    with pytest.raises(EnvironmentMissing, match=r"build1 is not reached: .*Permission denied"):
+    with pytest.raises(EnvironmentMissing, match=r"build1 cannot be reached: .*Permission denied"):
         ssh.run(f"ssh -F {config}", "build1", ("true",), 30)

@@ -57,7 +57,7 @@ class Link:
         """True once the machine was asked to begin or end the session, so it may have begun it."""
         self._begun = self._ending = self._cut = self._greeted = self._gives_signs = False
         self._since = self._why = ""
-        """When the machine was lost, and why it is not reached, as last reported."""
+        """When the machine was lost, and why it cannot be reached, as last reported."""
         self._typing = self._heard = True
         self._report: dict[str, object] = {"state": "starting", "task": None, "note": ""}
         self._over: dict[str, object] | None = None
@@ -161,11 +161,11 @@ class Link:
 
     def _miss(self, why: str) -> None:
         if not self._asked:  # nothing can have begun there
-            self._over = {"code": NOT_BEGUN, "reason": f"{self._hosted.host} is not reached: {why}"}
+            self._over = {"code": NOT_BEGUN, "reason": f"{self._hosted.host} cannot be reached: {why}"}
         elif not self._cut or why != self._why:
             self._since = self._since if self._cut else time.strftime("%H:%M:%S")
             self._cut, self._why = True, why
-            note = f"{self._hosted.host} is not reached since {self._since}: {why}"
+            note = f"{self._hosted.host} has been out of reach since {self._since}: {why}"
             self._tell({"state": "unreachable", "note": note[:NOTE]})
 
     def _take(self, stream: Stream, kind: bytes, payload: bytes) -> None:

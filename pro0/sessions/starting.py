@@ -37,7 +37,7 @@ def is_incarnation(text: str) -> bool:
 def check(place: Place, openings: Sequence[Opening]) -> None:
     """Raise BadInput or EnvironmentMissing when one of the openings cannot succeed."""
     if not looking.is_folder(place.project):
-        raise EnvironmentMissing(f"the project folder {place.project} is not there")
+        raise EnvironmentMissing(f"the project folder {place.project} does not exist")
     if len({opening.incarnation for opening in openings}) < len(openings):
         raise BadInput("two openings have the same incarnation")
     for opening in openings:

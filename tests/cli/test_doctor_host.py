@@ -90,7 +90,7 @@ def test_a_machine_that_is_off_is_named_with_the_next_step(pro0: Pro0, monkeypat
     monkeypatch.setenv("PRO0_SSH", "ssh -F none")
     result = pro0("doctor", "--host", "nowhere.invalid")
     assert result.code == 1
-    assert "nowhere.invalid is not reached" in result.out
+    assert "nowhere.invalid cannot be reached" in result.out
     assert "fix: this must work without a question: ssh nowhere.invalid true" in result.out
 
 

@@ -45,7 +45,7 @@ def cut(machine: Machine) -> None:
 
 
 def unreached(team: Team, name: str) -> bool:
-    return team.state(name) == "unreachable" and "is not reached since" in team.member(name)["note"]
+    return team.state(name) == "unreachable" and "has been out of reach since" in team.member(name)["note"]
 
 
 def records(team: Team) -> list[Path]:

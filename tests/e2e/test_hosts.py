@@ -61,9 +61,9 @@ def test_a_machine_that_is_not_reached_starts_nothing(led: Team, build1: Machine
     """Issue 19, build 1."""
     build1.stop()
     said = led("member", "spawn", "bob", "--host", "build1", "--", "true", code=6).err
-    assert "build1 is not reached" in said
+    assert "build1 cannot be reached" in said
     assert "pro0 member restart bob" in said
-    assert "build1 is not reached" in led.member("bob")["note"]
+    assert "build1 cannot be reached" in led.member("bob")["note"]
     assert not records(led)
 
 
@@ -122,7 +122,7 @@ def test_a_layout_names_hosts_and_one_out_of_reach_keeps_nobody(build1: Machine,
     words = ("team", "start", "alpha", "--detach", "--mode", "in-process", "--lead", "none", "-l", "./far.yaml")
     said = team(*words, code=6).err
     assert "cleo did not come up" in said
-    assert "nowhere.invalid is not reached" in said
+    assert "nowhere.invalid cannot be reached" in said
     for name in ("bob", "dora"):
         team.until(lambda name=name: team.state(name) == "running", "it runs there")  # type: ignore[misc]
         team.until(lambda name=name: "hello" in team("member", "peek", name).out, "and is shown")  # type: ignore[misc]

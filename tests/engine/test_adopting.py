@@ -189,7 +189,7 @@ def test_a_session_that_cannot_be_gone_on_with_is_given_up_once(alpha: Crew) -> 
     alpha.project.rmdir()
     alpha.lead()
     state = alpha.reaches("w1", State.CRASHED)
-    assert "is not there" in state.note
+    assert "does not exist" in state.note
     assert [failure.agent_id for failure in alpha.team.runtime.read().failures] == ["w1"]
     os.mkdir(alpha.project)
 

@@ -242,7 +242,7 @@ def test_a_project_that_is_gone_is_named(alpha: Crew, memory: InMemory, round_: 
     alpha.project.rmdir()
     seats = spawn(alpha, "w1")
     round_()
-    with pytest.raises(EnvironmentMissing, match=r"the project folder .* is not there"):
+    with pytest.raises(EnvironmentMissing, match=r"the project folder .* does not exist"):
         outcomes.started(alpha.team, seats, alpha.shown.append)
 
 

@@ -140,7 +140,7 @@ def test_a_machine_that_begins_nothing_is_named_with_the_reason(
     near.append(link := Near(tmp_path, other(tmp_path, banner + acts) if acts else "no-such-ssh"))
     code, shown = link.ends()
     assert code == NOT_BEGUN
-    assert f"build1 is not reached: {says}" in shown.replace("it sends what no pro0 sends; ", "")
+    assert f"build1 cannot be reached: {says}" in shown.replace("it sends what no pro0 sends; ", "")
     assert not link.record.exists()
 
 
@@ -174,7 +174,7 @@ def test_a_machine_that_says_nothing_is_tried_again(near: list[Near], tmp_path: 
     near.append(link := Near(tmp_path, other(tmp_path, silent + begins), greets=1.0))
     code, shown = link.ends()
     assert code == NOT_BEGUN
-    assert "build1 is not reached: its pro0 has sent nothing for 1 s" in shown
+    assert "build1 cannot be reached: its pro0 has sent nothing for 1 s" in shown
     near.append(link := Near(tmp_path, other(tmp_path, silent + begins), greets=1.0))
     wait_until(lambda: len(list(tmp_path.glob("call-*"))) > 3, STUCK, "it is tried again")
     assert link.notes()[-1].endswith("its pro0 has sent nothing for 1 s")

@@ -69,7 +69,7 @@ def test_only_a_defined_agent_of_the_protocol_has_a_channel(acp: tuple[str, ...]
 def test_a_machine_out_of_reach_is_beyond_what_its_old_screen_says() -> None:
     """Issue 19, build 4."""
     read = session(state=State.IDLE, source="screen", rule="empty-box")
-    lost = report(state=State.UNREACHABLE, note="build1 is not reached", since=at(-5))
+    lost = report(state=State.UNREACHABLE, note="build1 cannot be reached", since=at(-5))
     cut = look(read, seats=CLAUDE, reports=[lost], seen=seen(State.IDLE), unread={"w1": Unread(1, 1)})
     decision = decided(cut)
     read_now = recorded(decision)

@@ -67,7 +67,7 @@ def test_a_name_is_one_machines(alpha: TeamStore, tmp_path: Path) -> None:
     assert taken.value.code == ErrorCode.CONFLICT
     assert "--as NAME" in (taken.value.hint or "")
     for there, machine in ((tmp_path / "two", "three"), (alpha.paths.home, "first")):
-        with pytest.raises(Refused, match=f"there is a team {alpha.name} here already") as here:
+        with pytest.raises(Refused, match=f"there is a team {alpha.name} already, on this machine") as here:
             joins(alpha, there, machine)
         assert (here.value.code, here.value.hint) == (ErrorCode.CONFLICT, f"pro0 host list -t {alpha.name}")
     assert all_of(alpha) == before

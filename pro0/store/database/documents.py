@@ -133,7 +133,7 @@ class DatabaseDocuments:
         File(new, STORE, StorePointer).create(StorePointer(url=self._url, uid=uid))
         with rows.server.act(lock_of(rows.name), subject, f"create team {rows.name}") as act:
             if not act.write(schema.FOUND, (rows.name, uid)):
-                text = f"there is a team {rows.name} in {subject} already"
+                text = f"there is a team {rows.name} already, in {subject}"
                 raise Refused(text, code=ErrorCode.CONFLICT, hint="choose another name")
             yield TeamPlaces(*(Rows(rows, kind, act=act) for kind in KINDS))
 

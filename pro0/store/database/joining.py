@@ -28,7 +28,7 @@ def join(store: Store, name: str, url: str, share: Share, environment: Environme
         store.sweep()  # a killed start may have left rows of that name, which are not a team
     with store.changing(f"join team {name}"):
         if team.exists():
-            text, hint = f"there is a team {name} here already", f"pro0 host list -t {name}"
+            text, hint = f"there is a team {name} already, on this machine", f"pro0 host list -t {name}"
             raise Refused(text, code=ErrorCode.CONFLICT, hint=hint)
         refuse_leftovers(team.paths)
         uid = in_database(store.home, name, url).uid()
