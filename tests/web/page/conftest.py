@@ -143,9 +143,9 @@ def page(shown: Shown) -> Page:
     return shown.page
 
 
-def pairing(alpha: Crew | OnDisk) -> str:
+def pairing(alpha: Crew | OnDisk, *options: str) -> str:
     """Return the address with a code for one more browser."""
-    command = [sys.executable, "-m", "pro0", "web", "pair"]
+    command = [sys.executable, "-m", "pro0", "web", "pair", *options]
     environment = os.environ | {"PRO0_HOME": str(alpha.store.home)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=STUCK, env=environment)
     assert done.returncode == 0, done.stderr

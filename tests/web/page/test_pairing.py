@@ -10,6 +10,7 @@ from tests.waiting import STUCK
 from tests.web.conftest import Server
 from tests.web.page.conftest import pairing
 from tests.web.page.on_disk import OnDisk, on_disk
+from tests.web.page.pages import SHOW
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +61,24 @@ def test_a_browser_that_was_shut_out_needs_a_new_link(page: Page, alpha: OnDisk)
     opens(page, f"{address.partition('=')[0]}={0:032x}", "Pair this browser")
     expect(page.get_by_role("alert").filter(has_text="the code is wrong, expired or already used")).to_be_visible()
     opens(page, pairing(alpha), "Needs you")
+
+
+def test_a_link_is_followed_in_a_tab_that_shows_the_page(page: Page, alpha: OnDisk, server: Server) -> None:
+    """There the browser loads nothing by itself, because the address differs only behind its #."""
+    page.goto(server.url.partition("#")[0])
+    expect(page.get_by_role("heading", level=1, name="Pair this browser")).to_be_visible()
+    page.evaluate("(address) => void (location.href = address)", pairing(alpha))
+    expect(page.get_by_role("heading", level=1, name="Needs you")).to_be_visible()
+    page.evaluate("(address) => void (location.href = address)", f"{server.url.partition('#')[0]}#pair={0:032x}")
+    expect(page.get_by_role("alert").filter(has_text="the code is wrong, expired or already used")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="Needs you")).to_be_visible()
+    assert "pair" not in page.url
+
+
+def test_a_browser_that_may_only_look_is_told_what_the_devices_need(page: Page, alpha: OnDisk) -> None:
+    """Once, in their place: they never come."""
+    opens(page, pairing(alpha, "--rights", "look"), "Needs you")
+    page.evaluate(SHOW, "#/alpha/devices/")
+    expect(page.get_by_role("main")).to_contain_text("device.list needs the right all")
+    expect(page.get_by_text("One moment")).to_have_count(0)
+    expect(page.locator(".notice")).to_have_count(0)

@@ -17,12 +17,14 @@ function kept() {
 /** The subprotocols of a WebSocket. They carry the secret, so that it appears in no address and no log. */
 export const protocols = () => (device.value ? ["pro0", `secret.${device.value.secret}`] : ["pro0"]);
 
+export const codeInAddress = () => /^#pair=(.+)$/.exec(location.hash)?.[1];
+
 /**
  * Take the code out of the address, if there is one, and pair with it; throws when pairing fails. The code that this
  * browser paired with is not sent again: it is used up, and each wrong attempt counts against all browsers.
  */
 export async function pair() {
-  const [, code] = /^#pair=(.+)$/.exec(location.hash) ?? [];
+  const code = codeInAddress();
   if (!code) return;
   history.replaceState(null, "", location.pathname);
   if (decodeURIComponent(code) !== device.value?.code) await pairWith(decodeURIComponent(code));
