@@ -14,6 +14,9 @@ const answer = (choice, label, more) => ({ choice, label, done: "answered", call
 const terminal = { label: "Open its terminal", primary: true, go: (need) => ["member", need.member] };
 const showTask = { label: "Show", go: (need) => ["tree", need.subject] };
 
+/** Subject of a need of mail → its thread, where that has another name: notices have several. */
+const MAIL_OF = { pro0: "", human: "lead" };
+
 /** Kind of need → its answers, the usual one first. After an answer with `stays`, the need may remain. */
 export const ANSWERS = {
   permission: [terminal],
@@ -44,7 +47,7 @@ export const ANSWERS = {
     { label: "Take it back", done: "taken back", call: (need) => ["task.release", { task_id: need.subject }] },
   ],
   cost: [{ label: "Set the limit", primary: true, stays: true, text: "required", number: true, field: "US dollars, 0 for no limit", done: "the limit is set", call: (_, usd) => ["team.limit", { usd: Number(usd) }] }],
-  mail: [{ label: "Read", primary: true, go: (need) => ["messages", need.subject] }],
+  mail: [{ label: "Read", primary: true, go: ({ subject }) => ["messages", MAIL_OF[subject] ?? subject] }],
   "no lead": [],
   "own agent": [{ label: "Read its mail", primary: true, go: () => ["messages"] }],
   hook: [seen],

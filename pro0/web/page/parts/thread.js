@@ -7,8 +7,11 @@ import { Text } from "./shown.js";
 
 export const PERSON = "human";
 
-/** The sender and the receiver of a message in one text, the same in both directions. */
-export const pairOf = ({ from, to }) => [from, to].sort().join(" and ");
+/** The sender and the receiver of a message. Mail to the person in another mailbox is mail to the person. */
+export const endsOf = ({ from, to, yours }) => [from, yours && from !== PERSON ? PERSON : to];
+
+/** These two in one text, the same in both directions. */
+export const pairOf = (message) => endsOf(message).sort().join(" and ");
 
 export function Thread({ with: other, pair = [PERSON, other].sort().join(" and ") }) {
   const { messages } = team.value;
@@ -16,6 +19,8 @@ export function Thread({ with: other, pair = [PERSON, other].sort().join(" and "
   const shown = messages.all.filter((message) => pairOf(message) === pair).sort(byTime);
   useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [shown.length]);
   if (!messages.ready.value) return html`<${Loading} list=${messages} />`;
+  // Nobody else reads a mailbox of the person's own.
+  const isOwn = shown.some(({ to, yours }) => yours && to === other);
   const send = async ({ content, urgent }, form) => {
     await team.value.call("message.send", { to: other, content, urgent: urgent === "on" });
     cleared(form, "content", content);
@@ -24,7 +29,7 @@ export function Thread({ with: other, pair = [PERSON, other].sort().join(" and "
     <ol class="thread">${shown.map((message) => html`<${Message} key=${message.id} message=${message} />`)}</ol>
     ${!shown.length && html`<p class="soft">No messages yet.</p>`}
     <span ref=${end}></span>
-    ${other && other !== "pro0" && html`<${Form} label="Send" send=${send} done=${`sent to ${other}`}>
+    ${other && !isOwn && html`<${Form} label="Send" send=${send} done=${`sent to ${other}`}>
       <${Field} label=${`To ${other}`} name="content" area rows="2" required />
       <label class="check"><input type="checkbox" name="urgent" /> Urgent</label>
     <//>`}

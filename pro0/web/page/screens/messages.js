@@ -6,7 +6,7 @@ import { team } from "../data/team.js";
 import { focusWanted, wanted } from "../data/wish.js";
 import { many } from "../data/words.js";
 import { Act, Empty, Heading, Loading, Since } from "../parts/common.js";
-import { PERSON, Thread, pairOf } from "../parts/thread.js";
+import { PERSON, Thread, endsOf, pairOf } from "../parts/thread.js";
 import { writeToAll } from "../parts/writing.js";
 
 export const MARK = "Mark all as read";
@@ -45,7 +45,7 @@ function threads(messages) {
   const found = new Map();
   for (const message of messages) {
     const pair = pairOf(message);
-    const others = [message.from, message.to].filter((name) => name !== PERSON);
+    const others = endsOf(message).filter((name) => name !== PERSON);
     const thread = found.get(pair) ?? { pair, with: others.length === 1 ? others[0] : "", unread: 0, last: message };
     if (message.timestamp >= thread.last.timestamp) thread.last = message;
     if (isUnread(message)) thread.unread += 1;
