@@ -130,7 +130,10 @@ def test_a_killed_server_is_said_and_the_page_comes_back_by_itself(shown: Shown,
 def test_a_connection_that_went_dead_without_a_word_is_noticed_by_who_comes_back(
     shown: Shown, server: Server, alpha: Crew
 ) -> None:
-    """5.9: a phone that slept has an open connection to nobody. Whoever looks again is told, and calls end."""
+    """5.9: a phone that slept has an open connection to nobody. Whoever looks again is told, and calls end.
+
+    The list of teams says so too.
+    """
     [id] = alpha.give(Draft(title="much is said"))
     page = shown.go("tree", id)
     expect(page.get_by_text("One moment")).to_have_count(0)
@@ -141,6 +144,9 @@ def test_a_connection_that_went_dead_without_a_word_is_noticed_by_who_comes_back
         page.evaluate("dispatchEvent(new Event('online'))")
         expect(page.get_by_text("The server cannot be reached")).to_be_visible()
         expect(shown.panel.get_by_role("alert")).to_contain_text("the connection was cut before the answer came")
+        page.evaluate(SHOW, "#/")
+        expect(page.get_by_role("link", name="alpha")).to_be_visible()
+        expect(page.get_by_text("The server cannot be reached")).to_be_visible()
         [another] = alpha.give(Draft(title="made while nobody heard"))
     finally:
         server.process.send_signal(signal.SIGCONT)

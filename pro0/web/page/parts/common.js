@@ -2,8 +2,10 @@
 import { html } from "../html.js";
 import { useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { age, moment } from "../data/clock.js";
-import { tone, words } from "../data/words.js";
+import { TURNED_AWAY, tone, words } from "../data/words.js";
 import { GivenUp, attempt, say } from "./notices.js";
+
+const CUTS = { lost: "The server cannot be reached.", ...TURNED_AWAY };
 
 /** A state as a coloured dot and its word. */
 export function State({ word }) {
@@ -65,6 +67,13 @@ export function Loading({ list }) {
   const error = list.error.value;
   if (error) return html`<${Empty} title=${error.message}>${error.hint}<//>`;
   return html`<p class="empty soft" role="status">One moment …</p>`;
+}
+
+/** Says why what is shown may be out of date, while the connection that brings it is cut or cannot be read. */
+export function Cut({ connection }) {
+  const { state, behind } = connection ?? {};
+  const what = CUTS[state?.value] ?? (behind?.value && "Some of this could not be read again.");
+  return html`<p class="cut" role="status">${what && `${what} What you see may be out of date; this page tries again automatically.`}</p>`;
 }
 
 /** Reset the form of a sent text, unless the person has changed the text meanwhile. */

@@ -3,14 +3,13 @@ import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { place, route } from "../data/route.js";
 import { team } from "../data/team.js";
-import { TURNED_AWAY } from "../data/words.js";
 import { SCREENS } from "../screens/table.js";
+import { Cut } from "./common.js";
 import { closeDialog, openDialog } from "./dialog.js";
 import { Icon } from "./icons.js";
 import { openPalette } from "./palette.js";
 
 const MOST = 99;
-const CUTS = { lost: "The server cannot be reached.", ...TURNED_AWAY };
 
 export function Frame({ children }) {
   const { screen } = route.value;
@@ -27,7 +26,7 @@ export function Frame({ children }) {
         <${Brand} /><${Search} />
         <ul>${SCREENS.map((one) => html`<${Link} key=${one.name} of=${one} />`)}</ul>
       </nav>
-      <main id="main" tabindex="-1"><${Cut} /><${News} />${children}</main>
+      <main id="main" tabindex="-1"><${Cut} connection=${team.value?.connection} /><${News} />${children}</main>
       <nav class="tabs" aria-label="Main screens">
         <ul>${SCREENS.filter(({ often }) => often).map((one) => html`<${Link} key=${one.name} of=${one} />`)}
           ${SCREENS.some(({ often }) => !often) && html`<li><button type="button" aria-haspopup="dialog" onClick=${more}><${Icon} name="more" /><span>More</span></button></li>`}
@@ -70,10 +69,4 @@ function News() {
     if (fresh.length) setTold(fresh.map(({ what }) => what).join(". "));
   }, [needs, needs.items.value, needs.ready.value]);
   return html`<p class="sr" role="status" aria-label="News">${told}</p>`;
-}
-
-function Cut() {
-  const { state, behind } = team.value?.connection ?? {};
-  const what = CUTS[state?.value] ?? (behind?.value && "Some of this could not be read again.");
-  return html`<p class="cut" role="status">${what && `${what} What you see may be out of date; this page tries again automatically.`}</p>`;
 }

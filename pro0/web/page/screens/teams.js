@@ -3,16 +3,15 @@ import { html } from "../html.js";
 import { useEffect } from "../vendor/hooks.js";
 import { home, teams } from "../data/home.js";
 import { place } from "../data/route.js";
-import { many, TURNED_AWAY, words } from "../data/words.js";
+import { many, words } from "../data/words.js";
 import { startTeam } from "../parts/teamform.js";
-import { Empty, Heading, State } from "../parts/common.js";
+import { Cut, Empty, Heading, State } from "../parts/common.js";
 
 export function Teams() {
   useEffect(() => void (document.title = "Teams · pro0"), []);
   const all = teams.value;
-  const away = TURNED_AWAY[home.state.value];
-  return html`<main id="main" class="alone"><${Heading} title="Teams">${all?.length > 0 && html`<button type="button" class="act primary" onClick=${startTeam}>Start a team</button>`}<//>
-    ${all === null && html`<p class="soft" role="status">${away ? `${away} This page tries again automatically.` : "One moment …"}</p>`}
+  return html`<main id="main" class="alone"><${Cut} connection=${home} /><${Heading} title="Teams">${all?.length > 0 && html`<button type="button" class="act primary" onClick=${startTeam}>Start a team</button>`}<//>
+    ${all === null && html`<p class="soft" role="status">One moment …</p>`}
     ${all?.length === 0 && html`<${Empty} title="No team yet" act=${html`<button type="button" class="act primary" onClick=${startTeam}>Start a team</button>`}>A team is one or more coding agents at work on a project of yours. Start one here, or in a terminal: <code>pro0 team start</code><//>`}
     <ul class="cards">${all?.map((team) => html`<${Team} key=${team.name} team=${team} />`)}</ul>
   </main>`;
