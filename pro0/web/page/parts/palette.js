@@ -51,6 +51,7 @@ function Palette() {
   // and on a screen whose title begins with what is typed.
   const enter = () => (loading() && !chosen && !(typed && fitting[0]?.kind === "screen" && !fitting[0].far) ? setEntered(true) : run(fitting[chosen]));
   useLayoutEffect(() => void (entered && !loading() && run(fitting[chosen])));
+  useLayoutEffect(() => document.getElementById(`found-${chosen}`)?.scrollIntoView({ block: "nearest" }), [chosen, typed]);
   const key = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setChosen((chosen + step + fitting.length) % Math.max(1, fitting.length));

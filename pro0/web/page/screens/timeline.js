@@ -57,7 +57,7 @@ function Line({ event, before }) {
   return html`${(!before || day(before) !== day(event)) && html`<li class="day"><h2>${day(event)}</h2></li>`}
     <li class="event"><time class="soft small" datetime=${event.at}>${new Date(event.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })}</time>
       <span class="row wrap"><strong>${event.actor}</strong><span class="tag">${event.event}</span>
-        ${detail.task && html`<a href=${place("tree", detail.task)}>${detail.task}${task && ` ${task.title}`}</a>`}
+        ${detail.task && html`<a href=${place("tree", detail.task)}>${detail.task}${task && ` ${short(task.title)}`}</a>`}
         <span class="soft small">${rest.filter(([, value]) => !isDeep(value)).map(([name, value]) => `${name}: ${short(value)}`).join(" · ")}${event.cut && "too long to be shown"}</span>
         ${rest.filter(([, value]) => isDeep(value)).map(([name, value]) => html`<details key=${name} class="small"><summary class="soft">${name}</summary><${Text} text=${JSON.stringify(value, null, 2)} label=${name} /></details>`)}</span></li>`;
 }
