@@ -124,10 +124,10 @@ def of_member(kind: NeedKind, id: str, sentence: str, command: str, since: datet
 
 
 def need_of(kind: NeedKind, subject: str, sentence: str, command: str, since: datetime | None, **details: str) -> Need:
-    """Return a need; its id is made of its kind, its subject, and `stamp` or else `since`."""
+    """Return a need about one subject; its id is made of its kind, its subject, and `stamp` or else `since`."""
     stamp = details.pop("stamp", "") or (iso(since) if since else "")
     id = f"{kind.replace(' ', '-')}:{subject}{f':{stamp}' if stamp else ''}"
-    return Need(id=id, kind=kind, subject=subject, what=sentence, command=command, since=since, **details)
+    return Need(id=id, kind=kind, subject=subject, others=(), what=sentence, command=command, since=since, **details)
 
 
 def _show(task: Task) -> str:

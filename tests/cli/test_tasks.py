@@ -109,7 +109,7 @@ def test_filters(pro0: Pro0, team: Context) -> None:
     pro0("task", "create", "one", "--label", "a", "--assignee", "w1")
     pro0("task", "create", "two", "--label", "b")
     pro0("task", "claim", "2")
-    names = {
+    names: dict[str, list[tuple[str, ...]]] = {
         "task-1\n": [("--label", "a"), ("--assignee", "W1"), ("--status", "pending"), ("--status", "failed,pending")],
         "task-2\n": [("--label", "b"), ("--assignee", "human"), ("--status", "in_progress", "--status", "done")],
         "": [("--label", "c"), ("--assignee", "w2"), ("--status", "failed,done")],

@@ -118,7 +118,7 @@ def test_a_lead_of_another_commit_is_said(alpha: Crew, monkeypatch: pytest.Monke
     for known, said in (("", ()), ("f" * 40, (f"the lead of alpha is pro0 of commit {own[:12]}, {OTHER}", UPDATE))):
         monkeypatch.setattr(installation, "commit", lambda known=known: known)
         assert launch.other_version(alpha.team) == said
-        told = [(check.what, check.mend) for check in doctor.team(alpha.team) if "the lead of" in check.what]
+        told = [(check.found, check.mend) for check in doctor.team(alpha.team) if "the lead of" in check.found]
         assert told == ([said] if said else [])
 
 
