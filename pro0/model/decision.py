@@ -19,8 +19,7 @@ class WorkFolder(msgspec.Struct, frozen=True):
     branch: str = ""
     error: str = ""
     hint: str = ""
-    of_team: bool = False
-    """True if the hint helps only while the team is there."""
+    of_team: bool = False  # the hint helps only while the team is there
 
 
 class Prepare(msgspec.Struct, frozen=True):
@@ -133,8 +132,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Incarnations recorded as starting, without a guard; true when the launch file exists already."""
     handles: dict[str, Handle] = {}
     """Where sessions without a recorded handle are shown, by incarnation."""
-    unread: dict[str, Unread] = {}
-    """By agent id."""
+    unread: dict[str, Unread] = {}  # by agent id
     seen: dict[str, Seen] = {}
     """What the agents' own sources and screens say, by incarnation."""
     nudged: dict[str, Nudged] = {}
