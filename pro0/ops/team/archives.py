@@ -166,9 +166,11 @@ def _closed(team: TeamStore, *, force: bool) -> Iterator[None]:
             except FileNotFoundError:
                 continue
             except (OSError, StoreError) as error:
-                if not force:
-                    place.translate(error, LOCK) if isinstance(error, OSError) else None
-                    raise
+                if force:
+                    continue
+                if isinstance(error, OSError):
+                    place.translate(error, LOCK)
+                raise
         yield
 
 
