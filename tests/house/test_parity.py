@@ -194,7 +194,9 @@ def test_what_a_session_may_say_of_a_task_below_its_own() -> None:
 def test_whoever_works_is_told_each_field_by_its_prompt(prompt: str, field: str) -> None:
     bare = Task(id="task-1", title="t")
     without, told = (PROMPTS[prompt](one) for one in (bare, replace(bare, **{field: SAMPLES[field]})))
-    assert (without == told) == (field in NOT_IN_PROMPTS[prompt]), "the prompt tells it, or it stands here"
+    assert (without == told) == (field in NOT_IN_PROMPTS[prompt]), (
+        f"rules/words/assignment.py or rules/runs/turn_prompt.py tells {field}, or NOT_IN_PROMPTS says why not"
+    )
 
 
 def test_each_act_has_its_command_and_its_tool() -> None:
@@ -252,6 +254,7 @@ def test_each_field_that_somebody_sets_is_shown_on_the_command_line(field: str) 
 @pytest.mark.parametrize("field", sorted(fields(Task) - PRO0S_OWN - SHOWN_BY_WORKER))
 def test_each_field_that_somebody_sets_has_its_value_wherever_a_task_is_shown(field: str) -> None:
     """A field of an answer that nobody fills would be there with its default."""
+    assert field in SAMPLES, f"give {field} a value in SAMPLES of tests/task_fields.py"
     bare = Task(id="task-1", title="t")
     task = replace(bare, **{field: SAMPLES[field]})
     shown, without = (replace(task_view(one), digest="") for one in (task, bare))

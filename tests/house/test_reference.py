@@ -160,6 +160,7 @@ def test_the_examples_of_the_pages_fit(topic: topics.Topic) -> None:
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_defaults_fit_the_schema_of_settings(setting: Setting) -> None:
     default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+    assert setting.name in schema("config-file")["properties"], f"the schema lacks {setting.name}: run `make schemas`"
     jsonschema.validate({setting.name: default}, schema("config-file"))
     for beyond in (setting.rule.bounds[0] - 1, setting.rule.bounds[1] + 1) if setting.rule.bounds else ():
         with pytest.raises(jsonschema.ValidationError):
@@ -241,4 +242,6 @@ def name_of(node: ast.expr) -> str:
 @pytest.mark.parametrize("name", Settings.__struct_fields__)
 def test_each_setting_is_used(name: str) -> None:
     """A row of the table alone changes nothing, whatever its help promises."""
-    assert name in read_settings(), f"nothing in pro0 reads {name} from the settings"
+    assert name in read_settings(), (
+        f"nothing in pro0 reads {name} from {', '.join(sorted(READ_FROM))}, as `settings(context).{name}` does"
+    )

@@ -68,7 +68,9 @@ def test_the_form_and_the_panel_show_each_field_and_an_edit_of_the_title_loses_n
         field: IN_WORDS[field].format(value_of(field)) if field in IN_WORDS else written(field) for field in SAMPLES
     }
     assert len(set(words.values())) == len(words), "two fields of tests/task_fields.py have one value"
-    assert not {field: text for field, text in words.items() if text not in told}, "parts/task.js shows no such value"
+    assert not {field: text for field, text in words.items() if text not in told}, (
+        "parts/task.js shows no such value, or shows it in words: then IN_WORDS has them"
+    )
 
     shown.press("Edit", shown.panel)
     form = page.get_by_role("dialog")
