@@ -149,13 +149,14 @@ class Observer:
         return reports, alive, unopened
 
     def _unopened(self, looks: dict[str, tuple[Report | None, bool]], runtime: Runtime) -> dict[str, bool]:
-        """Return the sessions that a dead lead left without a guard; True when the launch file exists.
+        """Return the sessions that a dead lead, or a restart, left without a guard; True when the launch file exists.
 
         No guard has taken the launch file of such a session, or will. The order of checks matters: a guard removes its
         launch file, then reports, and is alive in between. A report found meanwhile goes into `looks`.
         """
         paths = self._team.paths
-        doubtful = {s.incarnation: s for s in runtime.seats if _is_doubtful(s) and not looks[s.incarnation][0]}
+        unseen = [seat for seat in runtime.seats if not looks[seat.incarnation][0]]
+        doubtful = {s.incarnation: s for s in unseen if _is_doubtful(s) or ownership.goes_on_elsewhere(self._team, s)}
         if not doubtful:
             return {}
         files = {incarnation: paths.sessions / paths.launch(incarnation) for incarnation in doubtful}
@@ -202,7 +203,11 @@ class Observer:
         return True
 
     def _report(self, seat: SeatState) -> Report | None:
-        return self._unless_it_fails(lambda: self._team.report(seat.incarnation), None)
+        def look() -> Report | None:
+            report = self._team.report(seat.incarnation)
+            return None if report and ownership.is_outdated(self._team, seat, report) else report
+
+        return self._unless_it_fails(look, None)
 
     def _unless_it_fails(self, look: Callable[[], T], otherwise: T) -> T:
         try:

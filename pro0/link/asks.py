@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from pro0.errors import Pro0Error, Refused
 from pro0.link.doing import CommandEnd, CommandRequest, Doing
+from pro0.link.own import OwnSendings
 from pro0.link.permission import HOOK
 from pro0.rules.text import visible
 
@@ -49,6 +50,7 @@ LATER = "hint: try again after a while"
 """The hint when too many commands run already; it is no refusal, since the command may succeed later."""
 OF_OURS = "hint: this is a fault of pro0; check whether it was done before you try again"
 FORGOTTEN = "pro0: it was done; its output is no longer kept\n"
+UNKNOWN = "pro0: the team's machine restarted during this command\nhint: check whether it was sent, then try again\n"
 NAMED = 100
 """Characters of a refused command that the refusal names."""
 
@@ -58,8 +60,9 @@ Answer = dict[str, object]
 class Asks:
     """The commands of one session; `ring` is called when one is done."""
 
-    def __init__(self, doing: Doing, ring: Callable[[], None]) -> None:
+    def __init__(self, doing: Doing, ring: Callable[[], None], sendings: OwnSendings | None = None) -> None:
         self._doing = doing
+        self._sendings = sendings
         self._ring = ring
         self._lock = threading.Lock()
         self._requests: list[CommandRequest] = []
@@ -91,6 +94,8 @@ class Asks:
                 return
             elif why := refusal(texts if len(texts) == len(words) else []):
                 self._keep(_answer(id, CommandEnd(Refused.exit_code, "", f"pro0: {why}\n")))
+            elif self._sendings and self._sendings.has_begun_before(id):
+                self._keep(_answer(id, CommandEnd(Pro0Error.exit_code, "", UNKNOWN)))
             elif why := self._too_many(request) or self._not_begun(request):
                 self._new.append(_answer(id, CommandEnd(Pro0Error.exit_code, "", f"pro0: {why}\n{LATER}\n")))
         self._ring()
@@ -160,6 +165,8 @@ class Asks:
 
     def _do(self, request: CommandRequest) -> None:
         try:
+            if self._sendings and sends(request.words):
+                self._sendings.note(request.id)
             self._doing.do(request, lambda done: self._tell(request, done))
         except Exception as error:  # noqa: BLE001 - the asker waits for an answer, whatever went wrong
             self._tell(request, _fault(error))
@@ -220,6 +227,13 @@ def refusal(words: list[str]) -> str:
     if any(word.startswith(TOO_LONG) for word in words):
         return f"{TOO_LONG} does not work from another machine; call it again after a while"
     return ""
+
+
+def sends(words: list[str]) -> bool:
+    """Return True for a command that sends something anew each time."""
+    if words[:2] == ["mcp", "--call"]:
+        return words[2] in {"message", "broadcast"} or words[2].endswith("_comment_create")
+    return words[0] in {"send", "broadcast"} or words[:2] == ["task", "comment"]
 
 
 def _answer(id: str, done: CommandEnd, *, held: bool = False) -> Answer:

@@ -84,11 +84,11 @@ class CommandRequest:
 class Doing:
     """Does the commands of one session."""
 
-    def __init__(self, project: Path, mail: OwnMail, permissions: OwnPermissions) -> None:
+    def __init__(self, project: Path, mail: OwnMail, permissions: OwnPermissions, *, owes_mail: bool = False) -> None:
         self._project, self._mail, self._permissions = project, mail, permissions
         self._turn = threading.Lock()
         """Held by the command that takes mail now."""
-        self._owes_mail = False
+        self._owes_mail = owes_mail
         """True while mail may have to be given back: otherwise the session's next look would count it as read."""
         self._before: HandOver | None = None
         """The hand-over before the last look."""

@@ -15,7 +15,7 @@ from pro0.link import streams
 from pro0.link.asks import NAMED, Asks
 from pro0.link.doing import Doing
 from pro0.link.mail import OwnMail
-from pro0.link.own import OwnSession
+from pro0.link.own import OwnSendings, OwnSession
 from pro0.link.permission import OwnPermissions
 from pro0.link.screen import LinkScreen
 from pro0.link.streams import Misfit, Stream, StreamEnd
@@ -49,13 +49,14 @@ class Link:
         for descriptor in (self._woken, self._waker):
             os.set_blocking(descriptor, False)
         session = OwnSession(hosted.team, hosted.agent_id)
-        doing = Doing(Path(hosted.project), OwnMail(session), OwnPermissions(session))
-        self._asks = Asks(doing, self._ring)
+        sendings = OwnSendings(record.with_name(hosted.incarnation), again=hosted.again)
+        doing = Doing(Path(hosted.project), OwnMail(session), OwnPermissions(session), owes_mail=hosted.again)
+        self._asks = Asks(doing, self._ring, sendings)
         self._tunnel: Tunnel | None = None
         self._connect_at = self._speaks_by = 0.0
-        self._asked = False
-        """True once the machine was asked to begin or end the session, so it may have begun it."""
-        self._begun = self._ending = self._cut = self._greeted = self._gives_signs = False
+        self._begun = self._asked = self._cut = hosted.again
+        """`_asked`: True once the machine was asked to begin or end the session, so it may have begun it."""
+        self._ending = self._greeted = self._gives_signs = False
         self._since = self._why = ""
         """When the machine was lost, and why it cannot be reached, as last reported."""
         self._typing = self._heard = True
@@ -163,7 +164,7 @@ class Link:
         if not self._asked:  # nothing can have begun there
             self._over = {"code": NOT_BEGUN, "reason": f"{self._hosted.host} cannot be reached: {why}"}
         elif not self._cut or why != self._why:
-            self._since = self._since if self._cut else time.strftime("%H:%M:%S")
+            self._since = (self._cut and self._since) or time.strftime("%H:%M:%S")
             self._cut, self._why = True, why
             note = f"{self._hosted.host} has been out of reach since {self._since}: {why}"
             self._tell({"state": "unreachable", "note": note[:NOTE]})

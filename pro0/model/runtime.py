@@ -145,6 +145,8 @@ class Hosted(Document, frozen=True, kw_only=True):
     """The conversation of the previous session, empty for none."""
     earlier_argv: tuple[Argument, ...] = ()
     """The command line that resumes the earlier conversation, if the machine still has it."""
+    again: bool = False
+    """True once the team's machine has restarted since the session began: it is gone on with, and never begun anew."""
 
     @property
     def keeps_back(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pro0 import looking, processes, resources
 from pro0.model import ids
-from pro0.model.runtime import Process
+from pro0.model.runtime import ENDED, Process, Report, SeatState, State
 from pro0.ops.identity import INCARNATION, MEMBER_OF, TEAM, TEAM_UID
 from pro0.processes import mark
 from pro0.processes.arguments import arguments, last_arguments
@@ -29,6 +29,25 @@ def is_guard(team: TeamStore, process: Process, incarnation: str) -> bool:
     home = Path(*called[1].parts[: -len(below)])
     # Alive is checked last: only then are the arguments above certainly those of this process.
     return called[1].parts[-len(below) :] == below and _is_home(home, team) and processes.alive(process)
+
+
+def goes_on_elsewhere(team: TeamStore, state: SeatState, report: Report | None = None) -> bool:
+    """Return True when another machine may still run a session whose guard here ended with a restart of this machine.
+
+    A session that was just starting may never have begun there, so it does not count.
+    """
+    is_over = state.state in {*ENDED, State.STARTING} or (report is not None and report.exit is not None)
+    return not is_over and state.guard is not None and _is_of_earlier_boot(team, state.incarnation, state.guard)
+
+
+def is_outdated(team: TeamStore, state: SeatState, report: Report) -> bool:
+    """Return True for a report from before a restart of this machine, while another machine may run the session."""
+    is_over = state.state in ENDED or report.exit is not None
+    return not is_over and _is_of_earlier_boot(team, state.incarnation, report.guard)
+
+
+def _is_of_earlier_boot(team: TeamStore, incarnation: str, guard: Process) -> bool:
+    return guard.boot_id != processes.boot_id() and incarnation in team.elsewhere()
 
 
 def home_of_guard(called: Sequence[str]) -> Path | None:

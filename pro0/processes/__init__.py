@@ -24,6 +24,7 @@ __all__ = [
     "ExitWatch",
     "alive",
     "ancestors",
+    "boot_id",
     "called_with",
     "descendants",
     "end",
@@ -43,6 +44,11 @@ def identify(pid: int) -> Process | None:
     """Return the identity of a running process; None for a missing process or a zombie."""
     entry = table.entry(pid)
     return _process(entry) if entry else None
+
+
+def boot_id() -> str:
+    """Return the id of this boot of the machine."""
+    return table.system.boot_id()
 
 
 def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:

@@ -18,6 +18,7 @@ from pro0.link.asks import (
     PERMISSIONS_AT_ONCE,
     REMEMBERED,
     TOOLS_FOR_OTHERS,
+    UNKNOWN,
     WAIT_AT_ONCE,
     Answer,
     Asks,
@@ -25,7 +26,7 @@ from pro0.link.asks import (
 )
 from pro0.link.doing import CHECK, CommandEnd, CommandRequest, Doing, without_wait
 from pro0.link.mail import OwnMail
-from pro0.link.own import OwnSession
+from pro0.link.own import OwnSendings, OwnSession
 from pro0.link.permission import HOOK, OwnPermissions
 from pro0.mcp.tools.table import TOOLS
 from pro0.model.caller import Who
@@ -93,6 +94,19 @@ def test_a_command_is_done_once_for_its_id(done: tuple[Asks, "queue.Queue[None]"
     (tmp_path / "pro0").mkdir(exist_ok=True)
     asks.take(ask)
     assert answered(asks, rings) is first
+
+
+def test_what_was_sent_before_a_restart_is_not_sent_again(tmp_path: Path) -> None:
+    """behaviour 3.32: whoever asks again is told that nobody knows; what sends nothing is done again."""
+    for again in (False, True):
+        asks = Asks(Telling(), lambda: None, OwnSendings(tmp_path / "one", again=again))
+        errors = list[object]()
+        for words in (["send", "lead", "x"], ["task", "comment", "1", "x"], ["mcp", "--call", "message"], ["inbox"]):
+            asks.take({"id": words[0], "words": words, "input": ""})
+            answer = wait_until(asks.answers, STUCK, "it is answered")[0]
+            errors.append(answer["errors"])
+            asks.gone(words[0])
+        assert errors == ([UNKNOWN] * 3 + [""] if again else [""] * 4)
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ class OneLetter:
 class Giving(Doing):
     """Gives that letter to whoever asks."""
 
-    def __init__(self, box: OneLetter) -> None:
-        super().__init__(Path("/"), cast("OwnMail", box), cast("OwnPermissions", None))
+    def __init__(self, box: OneLetter, *, owes_mail: bool = False) -> None:
+        super().__init__(Path("/"), cast("OwnMail", box), cast("OwnPermissions", None), owes_mail=owes_mail)
         self._box = box
 
     def _run(self, words: list[str], request: CommandRequest) -> CommandEnd:
@@ -82,6 +82,18 @@ class Link:
     @property
     def waits(self) -> bool:
         return bool(self.asks._requests)
+
+
+def test_what_was_given_before_a_restart_of_home_is_given_again() -> None:
+    """Nobody knows whether it arrived: better twice, and marked, than never (behaviour 3.4)."""
+    box = OneLetter()
+    box.given = 1
+    rings = queue.Queue[None]()
+    asks = Asks(Giving(box, owes_mail=True), lambda: rings.put(None))
+    asks.take(ASK)
+    wait_until(asks.answers, STUCK, "it is given")
+    assert box.taken_back == 1
+    asks.gone("mail")
 
 
 @pytest.fixture

@@ -53,7 +53,13 @@ class Near:
     """One link, its terminal, and what it told its guard."""
 
     def __init__(
-        self, folder: Path, ssh: str, greets: float = near_module.GREETS, silent: float = near_module.SILENT
+        self,
+        folder: Path,
+        ssh: str,
+        greets: float = near_module.GREETS,
+        silent: float = near_module.SILENT,
+        *,
+        again: bool = False,
     ) -> None:
         self.record = folder / "one.host.json"
         File(folder, self.record.name, Hosted).create(
@@ -66,6 +72,7 @@ class Near:
                 team="alpha",
                 project=str(folder),
                 argv=("true",),
+                again=again,
             )
         )
         self.terminal, inner = pty.openpty()
@@ -178,6 +185,22 @@ def test_a_machine_that_says_nothing_is_tried_again(near: list[Near], tmp_path: 
     near.append(link := Near(tmp_path, other(tmp_path, silent + begins), greets=1.0))
     wait_until(lambda: len(list(tmp_path.glob("call-*"))) > 3, STUCK, "it is tried again")
     assert link.notes()[-1].endswith("its pro0 has sent nothing for 1 s")
+
+
+def test_a_session_from_before_a_restart_of_home_is_never_begun_anew(near: list[Near], tmp_path: Path) -> None:
+    """The machine is asked for what began there, however long it is out of reach (behaviour 3.32)."""
+    script = """
+if count > 2:
+    home.send(HELLO, {"version": version})
+    again = heard(BEGIN)["again"]
+    home.send(OVER, {"code": 5 if again else 6, "signal": None, "reason": ""})
+"""
+    near.append(link := Near(tmp_path, other(tmp_path, script), again=True))
+    assert link.ends()[0] == 5
+    notes = [note for note in link.notes() if note]
+    assert notes
+    assert all("build1 is not reached since " in note for note in notes)
+    assert not any("since :" in note for note in notes)
 
 
 FALLS_SILENT = """

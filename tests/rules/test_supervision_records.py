@@ -14,6 +14,7 @@ from tests.rules.supervising import (
     decided,
     exited,
     held,
+    kinds,
     led,
     look,
     only,
@@ -108,6 +109,30 @@ def test_a_session_that_was_never_opened_is_opened_as_the_same_one() -> None:
     assert only(Prepare, decided(waiting)) == [Prepare(apart)]
     ready = replace(waiting, worktree_jobs={("w1", 1): WorkFolder(path="/t", branch="b")})
     assert only(Start, decided(ready)) == [Start(apart, "inc-w1", True, WorkFolder(path="/t", branch="b"))]
+
+
+def gone_on(**fields: object) -> Snapshot:
+    """A session that another machine may still run, whose guard here ended with a restart of this machine."""
+    state = session(state=State.WORKING, handle=HANDLE, worktree="/t", source="transcript", **fields)
+    snapshot = look(state, seats=[seat(worktree=True)], reports=[], dead=["w1"], tasks=[held(1)], now=2)
+    return replace(snapshot, unopened={"inc-w1": False}, elsewhere=frozenset({"inc-w1"}))
+
+
+def test_a_session_that_goes_on_elsewhere_gets_a_new_guard_after_a_restart() -> None:
+    """behaviour 3.32: the same session, with its claim; its code is there already."""
+    decision = decided(gone_on())
+    assert only(Start, decision) == [Start(seat(worktree=True), "inc-w1", False, WorkFolder(path="/t"))]
+    after = recorded(decision)
+    assert (after.state, after.guard, after.handle, after.source) == (State.STARTING, None, None, "")
+    assert kinds(decision) == ["Start"]
+
+
+def test_a_session_that_was_being_ended_at_a_restart_gets_no_new_guard() -> None:
+    """Its machine is asked to end it (behaviour 3.32)."""
+    decision = decided(gone_on(ending_since=at(-1)))
+    after = recorded(decision)
+    assert (after.state, after.note) == (State.SHUTDOWN, "the team's machine has restarted")
+    assert not only(Start, decision)
 
 
 def test_where_another_lead_has_opened_it_is_taken_over() -> None:

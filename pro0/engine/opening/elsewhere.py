@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from pro0 import resources, ssh
 from pro0.agents import first_prompt
 from pro0.agents.adapter import Adapter, Brief
+from pro0.agents.there import SAID
 from pro0.errors import EnvironmentMissing
 from pro0.model.runtime import Hosted, Launch, SeatState, State
 from pro0.ops.context import AGENT_ID, TEAM
@@ -43,6 +44,9 @@ def linked(
         limit = f"{first_prompt.IN_ARGV // 1024} KiB"
         hint = "shorten its prompt, or its role's; send the rest as a message"
         raise EnvironmentMissing(f"the first prompt is too long for another machine: at most {limit}", hint=hint)
+    if hosted := _begun_before(team, launch.incarnation):
+        _clear(team, launch)
+        return hosted, _link(team, hosted, launch)
     going_on = replace(brief_there(brief), session=earlier, resume=True, prompt="")
     hosted = Hosted(
         agent_id=seat.agent_id,
@@ -63,8 +67,30 @@ def linked(
         earlier=earlier,
         earlier_argv=adapter.call(going_on).argv if earlier else (),
     )
+    return hosted, _link(team, hosted, launch)
+
+
+def _begun_before(team: TeamStore, incarnation: str) -> Hosted | None:
+    """Return the request for a session that began before this machine restarted, None for a new session."""
+    hosted = team.hosted(incarnation)
+    if hosted and (hosted.again or team.report(incarnation)):
+        return replace(hosted, again=True)
+    return None
+
+
+def _clear(team: TeamStore, launch: Launch) -> None:
+    """Remove what this machine kept of a session before it restarted: its terminal, and its agent's last state."""
+    for file in (
+        Path(launch.terminal.socket) if launch.terminal else None,
+        team.paths.sessions / launch.incarnation / SAID,
+    ):
+        if file:
+            file.unlink(missing_ok=True)
+
+
+def _link(team: TeamStore, hosted: Hosted, launch: Launch) -> Launch:
     argv = resources.link_argv(_place(team, hosted.incarnation))
-    return hosted, replace(launch, argv=argv, first_state=State.STARTING, grace=launch.grace + MORE)
+    return replace(launch, argv=argv, first_state=State.STARTING, grace=launch.grace + MORE)
 
 
 def write(team: TeamStore, hosted: Hosted) -> None:

@@ -207,7 +207,9 @@ def _fell(context: Context, runtime: Runtime, seat: Seat) -> bool:
         return False
     if seat.shutdown or seat.task or seat.agent == RUNNER:
         return False
-    return not processes.alive(state.guard) and context.team.documents.lease().holder() is None
+    if processes.alive(state.guard) or context.team.documents.lease().holder() is not None:
+        return False
+    return not ownership.goes_on_elsewhere(context.team, state, context.team.report(state.incarnation))
 
 
 def _not_elsewhere(store: Store, home: Home) -> None:

@@ -98,6 +98,12 @@ def listens(view: View, seat: Seat) -> bool:
     return seat.nudge or (seat.definition.is_fed if seat.definition else seat.agent in known)
 
 
+def opened_again(view: View, state: SeatState) -> SeatState:
+    """Return the record of a session that gets a guard anew, as the same incarnation."""
+    opened = replace(state, state=State.STARTING, since=view.now, started_at=view.now)
+    return replace(opened, guard=None, agent=None, handle=None, source="", rule="")
+
+
 def begun(view: View, plan: Plan, work_folder: WorkFolder) -> SeatState:
     """Return the record of a seat's next session; unless the seat is `fresh`, it resumes the last conversation."""
     seat, state = plan.seat, plan.state

@@ -41,7 +41,7 @@ from pro0.rules.lead import (
     turn_ends,
     turns,
 )
-from pro0.rules.lead.plan import MEMORY, Plan, Step, View, begun
+from pro0.rules.lead.plan import MEMORY, Plan, Step, View, begun, opened_again
 from pro0.rules.tasks.board import Board
 from pro0.rules.tasks.effects import is_reserved
 from pro0.rules.words import prompts
@@ -49,6 +49,7 @@ from pro0.rules.words import prompts
 STARTING_LIMIT = timedelta(seconds=15)
 """Longest time from a guard's start to its first report."""
 NEVER_STARTED = "it was never started"
+RESTARTED = "the team's machine has restarted"
 
 
 def decide(snapshot: Snapshot, new_id: Callable[[], str]) -> Decision:
@@ -119,20 +120,20 @@ def _read_the_report(view: View, plan: Plan) -> Plan:
 
 
 def _open_again(view: View, plan: Plan) -> Plan:
-    """Resume a session whose lead died before its guard came up: the same session, so it cannot start twice."""
+    """Give a session a guard anew: its lead died before its guard came up, or it goes on elsewhere after a restart."""
     state = plan.living
     if state is None or state.incarnation not in view.snapshot.unopened:
         return plan
-    if view.stopping or plan.seat.shutdown:
-        over = replace(state, state=State.SHUTDOWN, since=view.now, note=NEVER_STARTED)
+    if view.stopping or plan.seat.shutdown or state.ending_since:
+        note = RESTARTED if state.guard else NEVER_STARTED
+        over = replace(state, state=State.SHUTDOWN, since=view.now, note=note)
         return plan.then(over, End(state.agent_id, state.incarnation, firm=True))
-    reopened = replace(state, since=view.now, started_at=view.now)
-    work_folder = view.work_folder(plan.seat)
+    reopened, has_file = opened_again(view, state), view.snapshot.unopened[state.incarnation]
+    # A session that goes on elsewhere has its code there.
+    work_folder = WorkFolder(path=state.worktree) if state.guard else view.work_folder(plan.seat)
     if work_folder is None:
         return plan.then(reopened, Prepare(plan.seat))
-    return plan.then(
-        reopened, Start(plan.seat, state.incarnation, view.snapshot.unopened[state.incarnation], work_folder)
-    )
+    return plan.then(reopened, Start(plan.seat, state.incarnation, has_file, work_folder))
 
 
 def _find_the_place(view: View, plan: Plan) -> Plan:
