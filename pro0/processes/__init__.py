@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pro0.processes import table
 from pro0.processes.ending import end, signal_process
-from pro0.processes.table import alive, may_live, stopped
+from pro0.processes.table import alive, boot_id, may_live, stopped
 from pro0.processes.watch import ExitWatch
 
 TYPE_CHECKING = False
@@ -44,11 +44,6 @@ def identify(pid: int) -> Process | None:
     """Return the identity of a running process; None for a missing process or a zombie."""
     entry = table.entry(pid)
     return _process(entry) if entry else None
-
-
-def boot_id() -> str:
-    """Return the id of this boot of the machine."""
-    return table.system.boot_id()
 
 
 def tagged(variable: str, values: Collection[str]) -> dict[str, list[Process]]:

@@ -35,6 +35,11 @@ class ProcessEntry:
         self.boot_id = system.boot_id()
 
 
+def boot_id() -> str:
+    """Return the id of this boot of the machine."""
+    return system.boot_id()
+
+
 def entry(pid: int) -> ProcessEntry | None:
     """Return a running process; None for a missing process or a zombie."""
     parent_and_start = system.status(pid)
