@@ -129,8 +129,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     elsewhere: frozenset[str] = frozenset()
     """Incarnations whose guard is gone here, while another machine has not said that its part is over."""
     unopened: dict[str, bool] = {}
-    """Sessions to be opened again: recorded as starting, without a guard, or with a guard of an earlier boot while
-    another machine may run them; true when the launch file exists already."""
+    """Sessions to be opened again: they were just starting, or go on elsewhere; true when the launch file exists."""
     handles: dict[str, Handle] = {}
     """Where sessions without a recorded handle are shown, by incarnation."""
     unread: dict[str, Unread] = {}  # by agent id
