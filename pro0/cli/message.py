@@ -54,7 +54,7 @@ def send(
     context = here(team)
     if to.strip().casefold() == "all":
         raise NotFound("all is nobody's name", hint="pro0 broadcast TEXT sends to every living member")
-    message = messages.send(context, to, _text(text), in_reply_to=reply_to, urgent=urgent)
+    message = messages.send(context, to, text_or_stdin(text), in_reply_to=reply_to, urgent=urgent)
     if as_json:
         write_json(message)
     else:
@@ -93,7 +93,7 @@ def broadcast(text: str, team: str | None, as_json: bool) -> None:
       pro0 broadcast "the build is green again"
       pro0 broadcast - < notes.txt
     """
-    sent = messages.broadcast(here(team), _text(text))
+    sent = messages.broadcast(here(team), text_or_stdin(text))
     if as_json:
         write_json(sent)
     else:
@@ -208,13 +208,6 @@ def _show(context: Context, letters: list[Letter], *, as_json: bool) -> None:
     else:
         print_letters(letters, context.caller.agent_id)
     sys.stdout.flush()
-
-
-def _text(text: str) -> str:
-    content = text_or_stdin(text)
-    if not content.strip():
-        raise BadInput("a message needs a text", hint='pro0 send w1 "hello"')
-    return content
 
 
 def _fresh(context: Context, seconds: float, check: Callable[[], None] = lambda: None) -> list[Letter]:

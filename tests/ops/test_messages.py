@@ -55,6 +55,16 @@ def test_what_did_not_arrive_is_given_again(team: TeamStore) -> None:
     assert got(member(team, "w1")) == []
 
 
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_a_message_has_a_text_whoever_sends_it(team: TeamStore, content: str) -> None:
+    """An editor and a page send by the operation itself."""
+    with pytest.raises(BadInput, match="needs a text"):
+        messages.send(human(team), "w1", content)
+    with pytest.raises(BadInput, match="needs a text"):
+        messages.broadcast(human(team), content)
+    assert got(member(team, "w1")) == []
+
+
 @pytest.mark.parametrize("address", ["w2", "W2", " w2 ", "w2\n"])
 def test_any_way_to_say_a_name_is_one_mailbox(team: TeamStore, address: str) -> None:
     """AC-71."""

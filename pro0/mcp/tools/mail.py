@@ -4,7 +4,6 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from pro0.errors import BadInput
 from pro0.mcp import views
 from pro0.mcp.tool_context import ToolContext
 from pro0.mcp.tools.tool import EVERYBODY, LEADS, TEAMMATES, tool
@@ -42,7 +41,7 @@ def message(
 @tool("message.broadcast", EVERYBODY)
 def broadcast(tool_context: ToolContext, message: Text) -> views.Sent:
     """Send a message to every living member of the team but yourself."""
-    return views.Sent(sent_to=[sent.to for sent in messages.broadcast(tool_context.context, _not_empty(message))])
+    return views.Sent(sent_to=[sent.to for sent in messages.broadcast(tool_context.context, message)])
 
 
 @tool("message.inbox", EVERYBODY, if_lost=lambda tool_context: messages.take_back(tool_context.context))
@@ -78,12 +77,6 @@ def submit_plan(
 
 
 def _send(tool_context: ToolContext, to: str, content: str, in_reply_to: str | None) -> views.Sent:
-    sent = messages.send(tool_context.context, to, _not_empty(content), in_reply_to=in_reply_to)
+    sent = messages.send(tool_context.context, to, content, in_reply_to=in_reply_to)
     fate = delivery.fate(tool_context.context, sent)
     return views.Sent(sent_to=[sent.to], waits=fate.why if fate.is_said else "")
-
-
-def _not_empty(content: str) -> str:
-    if not content.strip():
-        raise BadInput("a message needs a text")
-    return content

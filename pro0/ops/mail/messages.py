@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from pro0.errors import EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
+from pro0.errors import BadInput, EnvironmentMissing, ErrorCode, NotFound, Refused, StoreError
 from pro0.model.caller import ANYONE, PEOPLE_AND_AGENTS, Caller, Who
 from pro0.model.ids import HUMAN, LEAD
 from pro0.model.message import BODY_LIMIT, Message, MessageType, Notice
@@ -266,4 +266,6 @@ def _merged(boxes: Iterable[list[Letter]]) -> list[Letter]:
 
 
 def _body(content: str) -> str:
+    if not content.strip():
+        raise BadInput("a message needs a text", hint='pro0 send w1 "hello"')
     return text.checked(content, "message", BODY_LIMIT)
