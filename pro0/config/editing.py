@@ -20,7 +20,9 @@ def value_of(name: str, text: str) -> object:
         value = rule.parse(text)
         rule.check(value)
     except ValueError:
-        raise BadInput(f"{name} must be {rule.allowed}, not {quoted(text)}", code=ErrorCode.BAD_SETTING) from None
+        message = f"{name} must be {rule.allowed}, not {quoted(text)}"
+        hint = f"as JSON: pro0 config set {name} '{rule.example}'" if rule.example else None
+        raise BadInput(message, code=ErrorCode.BAD_SETTING, hint=hint) from None
     return value
 
 

@@ -30,6 +30,7 @@ EVENT_LIMIT = 10_000
 
 _STRINGS = r"""("(?:\\.|[^"\\])*(?:"|\Z)|'[^']*(?:'|\Z))"""
 _OUTSIDE_STRINGS = re.compile(rf"{_STRINGS}|(?<!:)//[^\n]*|/\*.*?(?:\*/|\Z)|\t", re.DOTALL)
+_WORDS = {True: "true", False: "false", None: "null"}
 _BROKEN = (ValueError, LookupError, AttributeError, ArithmeticError)
 """Errors of PyYAML besides its own, raised for text like `!!int ""`."""
 
@@ -119,6 +120,8 @@ def _bounded(events: Iterable["yaml.Event"], path: Path) -> None:
 
 def _trouble(error: Exception) -> str:
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    if problem and problem.startswith("but "):  # it goes on from the sentence before
+        problem = f"{getattr(error, 'context', '')}, {problem}"
     return f"{problem or 'a value cannot be read'}{f', line {mark.line + 1}' if mark else ''}"
 
 
@@ -171,9 +174,9 @@ def check_names(names: Iterable[object], allowed: tuple[str, ...], where: str) -
 
 
 def quoted(value: object) -> str:
-    """Return a value for an error message, cut to 80 characters."""
+    """Return a value for an error message, cut to 80 characters; true, false and null as they stand in a file."""
     try:
-        text = f"{value!r}"
+        text = _WORDS[value] if isinstance(value, bool | None) else f"{value!r}"
     except ValueError:  # Python refuses to write a longer number
         return f"a number of more than {sys.get_int_max_str_digits()} digits"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -43,6 +43,8 @@ class SettingRule(NamedTuple):
     """The names that a mapping may have; () for any."""
     pattern: str = ""
     """The pattern of a text, or of each text in a list: a regular expression of Python and of JSON Schema."""
+    example: str = ""
+    """The text form of a value that needs one in a hint."""
 
 
 def _adds(value: object, personal: object) -> bool:
@@ -183,9 +185,8 @@ def names(variable: str, about: str) -> SettingRule:
 def mapping(variable: str, about: str) -> SettingRule:
     """Make the rule of the agents by name; the text form is JSON."""
 
-    return SettingRule(
-        variable, about, "a mapping of names to definitions", _json, definitions, joined=True, widens=_adds
-    )
+    allowed, example = "a mapping of names to definitions", '{"mine": {"argv": ["mine", "{prompt}"]}}'
+    return SettingRule(variable, about, allowed, _json, definitions, joined=True, widens=_adds, example=example)
 
 
 def commands(variable: str, about: str, names: tuple[str, ...]) -> SettingRule:
@@ -200,7 +201,8 @@ def commands(variable: str, about: str, names: tuple[str, ...]) -> SettingRule:
         return value != personal
 
     allowed = f"shell commands by name: {', '.join(names)}"
-    return SettingRule(variable, about, allowed, _json, check, widens=widens, entries=names)
+    example = f'{{"{names[0]}": "make ready"}}'
+    return SettingRule(variable, about, allowed, _json, check, widens=widens, entries=names, example=example)
 
 
 def _json(text: str) -> object:

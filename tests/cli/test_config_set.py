@@ -1,6 +1,7 @@
 """`pro0 config set` and `unset`, as a person meets them: which file, and which value counts then."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,45 @@ def test_config_in_full(pro0: Pro0) -> None:
     rows = {row["name"]: row for row in json.loads(pro0("config", "--long", "--json").out)}
     assert rows["maxTeammates"]["values"] == "a whole number from 1 to 100"
     assert set(rows) == {setting.name for setting in SETTINGS}
+
+
+def test_a_byte_order_mark_stays(pro0: Pro0, home: Path) -> None:
+    """Editors of Windows write one; `set` changes one value, and nothing else."""
+    home.mkdir()
+    (home / "config.yaml").write_bytes(b"\xef\xbb\xbfbell: true\r\n# mine\r\n")
+    assert pro0("config", "set", "bell", "false").code == 0
+    assert (home / "config.yaml").read_bytes() == b"\xef\xbb\xbfbell: false\r\n# mine\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("worktree", "{setup: npm ci}"), ("agents", "{mine: {argv: [mine]}}"), ("worktree", "npm ci")]
+)
+def test_a_mapping_that_is_no_json_is_answered_with_an_example_that_can_be_typed(
+    pro0: Pro0, home: Path, name: str, value: str
+) -> None:
+    """The pages show such a value as YAML, as it stands in the file."""
+    called = pro0("config", "set", name, value)
+    assert called.code == 2
+    hint = called.err.splitlines()[1]
+    assert hint.startswith(f"hint: as JSON: pro0 config set {name} ")
+    assert pro0(*shlex.split(hint.partition("JSON: pro0 ")[2])).code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("maxTeammates:\n", "not null"),
+        ("maxTeammates: yes\n", "not true"),
+        ("null: 5\n", "there is no setting null"),
+        (
+            "bell: true\n---\nbell: true\n",
+            "expected a single document in the stream, but found another document, line 2",
+        ),
+    ],
+)
+def test_a_file_is_answered_in_its_own_words(pro0: Pro0, home: Path, text: str, error: str) -> None:
+    home.mkdir()
+    (home / "config.yaml").write_text(text)
+    called = pro0("config")
+    assert called.code == 2
+    assert error in called.err

@@ -185,7 +185,8 @@ def test_a_bad_value_names_key_value_file_and_what_is_allowed(place: Place, key:
         place.load()
     rule = next(setting.rule for setting in config.SETTINGS if setting.name == key)
     assert caught.value.exit_code == 2
-    for part in (key, repr(value), str(path), rule.allowed):
+    shown = json.dumps(value) if isinstance(value, bool) else repr(value)
+    for part in (key, shown, str(path), rule.allowed):
         assert part in caught.value.message
 
 

@@ -1,5 +1,6 @@
 """Change one setting in a person's settings file."""
 
+import codecs
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -31,10 +32,16 @@ def _change(path: Path, edit: Callable[[str], str]) -> None:
     try:
         with folder_locked(real.parent) as folder:
             # Read under the lock: otherwise the later of two simultaneous changes would undo the other.
-            after = edit(config.text_of(path)).encode()
+            after = edit(config.text_of(path)).encode(_encoding(real))
             atomic.replace(folder, real.name, after, mode=_mode(real))
     except OSError as error:
         translate(error, real)
+
+
+def _encoding(path: Path) -> str:
+    """Return the encoding for a settings file: one with a byte order mark keeps it."""
+    marked = looking.exists(path) and path.read_bytes().startswith(codecs.BOM_UTF8)
+    return "utf-8-sig" if marked else "utf-8"
 
 
 def _mode(path: Path) -> int:
