@@ -26,13 +26,15 @@ def completer(offers: Callable[[click.Context], Iterable[Offer]]) -> Completer:
     def complete(context: click.Context, _parameter: click.Parameter, start: str) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem
 
+        from pro0.cli.output import line
+
         try:
             words = list(offers(context))
         except (Pro0Error, OSError):
             return []
         if start.isdigit():  # a typed number means the number of a task
             words = [(word.removeprefix("task-"), about) for word, about in words]
-        return [CompletionItem(word, help=about) for word, about in words if word.startswith(start)]
+        return [CompletionItem(word, help=line(about)) for word, about in words if word.startswith(start)]
 
     return complete
 

@@ -15,7 +15,12 @@ def script(shell: str) -> str:
     words = kind(Command("pro0"), {}, "pro0", "_PRO0_COMPLETE")
     # The class of bash first starts bash to look at its version; only the script itself is needed.
     text = ShellComplete.source(words).strip("\n")
-    return _SORTS.sub(r"complete -o nosort \1 2>/dev/null || complete \1", text) if shell == "bash" else text
+    if shell == "fish":
+        return text.replace('string split ","', 'string split --max 1 ","')  # a name or a title may have commas
+    if shell == "bash":
+        text = text.replace("COMPREPLY+=($value)", 'COMPREPLY+=("$(printf %q "$value")")')  # a file may have spaces
+        return _SORTS.sub(r"complete -o nosort \1 2>/dev/null || complete \1", text)
+    return text
 
 
 _SORTS = re.compile(r"complete -o nosort ([^;\n]*)")

@@ -1,6 +1,7 @@
 """Help: every command explains itself, with an example (design, People)."""
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from pro0.cli.commands import COMMANDS, GROUPS, HIDDEN
 from pro0.cli.help.sections import SectionedCommand
 from pro0.cli.lazy import HintingGroup, LazyGroup
+from pro0.ops.context import Context
 from tests.cli.conftest import Pro0, commands
 from tests.waiting import STUCK
 from tools.meanings import TASK_KEYS
@@ -169,6 +171,38 @@ def test_completion_scripts(shell: str, pro0: Pro0) -> None:
     called = pro0("completion", shell)
     assert called.code == 0
     assert "_PRO0_COMPLETE" in called.out
+
+
+def offered_by_bash(script: str, offer: str) -> list[str]:
+    """Return the words that bash would insert when the program answers with this line."""
+    call = f'env() {{ echo "$OFFER"; }}\n{script}\nCOMP_WORDS=(pro0 x); COMP_CWORD=1; _pro0_completion pro0\n'
+    shown = 'printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "-c", call + shown], capture_output=True, text=True, timeout=STUCK, env=os.environ | {"OFFER": offer}
+    )
+    return done.stdout.splitlines()
+
+
+def test_bash_inserts_a_name_with_spaces_as_one_word(pro0: Pro0) -> None:
+    """A layout is a file, whose name may be anything."""
+    script = pro0("completion", "bash").out
+    assert offered_by_bash(script, "plain,my team, the *") == ["my\\ team\\,\\ the\\ \\*"]
+    assert offered_by_bash(script, "plain,task-1") == ["task-1"]
+
+
+def test_fish_shows_a_description_with_commas_whole(pro0: Pro0) -> None:
+    assert 'string split --max 1 "," $completion' in pro0("completion", "fish").out
+
+
+def test_a_title_controls_no_terminal_that_completes_it(
+    pro0: Pro0, team: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent writes titles, and zsh prints a description as it is."""
+    pro0("task", "create", "red \x1b[31m\tand on")
+    monkeypatch.setenv("_PRO0_COMPLETE", "zsh_complete")
+    monkeypatch.setenv("COMP_WORDS", "pro0 task show ")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert pro0().out == "plain\ntask-1\nred \\x1b[31m\\tand on\n"
 
 
 def test_completion_completes(pro0: Pro0, monkeypatch: pytest.MonkeyPatch) -> None:
