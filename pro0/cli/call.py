@@ -110,7 +110,18 @@ def _invoke(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
         if is_interrupt(error):
             return INTERRUPTED
+        if isinstance(error, OSError) and _stdout_fails():
+            return 1  # `run` reports it
         return report(_known(error), as_json=as_json)
+
+
+def _stdout_fails() -> bool:
+    """Return True when stdout still holds output that it cannot write, such as click's own help."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _open_streams() -> None:

@@ -163,6 +163,17 @@ def test_what_is_done_and_cannot_be_printed(team: Context, buffered: str) -> Non
     assert len(team.team.tasks.read().tasks) == 1
 
 
+def test_a_help_that_cannot_be_printed_is_no_fault_of_pro0() -> None:
+    """The help is printed by click, with no word about what failed."""
+    with open("/dev/full", "wb") as full:
+        call = [sys.executable, "-m", "pro0", "task", "--help"]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        done = subprocess.run(call, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=STUCK)
+    assert done.returncode == 1
+    assert done.stderr.startswith("pro0: the output cannot be written to stdout: No space left on device\nhint: ")
+    assert done.stderr.count("\n") == 2
+
+
 @pytest.mark.parametrize("target", ["/dev/full", "a pipe without a reader"])
 @pytest.mark.parametrize(
     "words", ["task show 99", "task list --nonsense", "config set maxWorkers 5", "worker merge --all"]
