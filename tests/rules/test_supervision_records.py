@@ -1,5 +1,7 @@
 """What the lead records of a session and of its team, field by field; most of it is seen by nothing else it does."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -111,7 +113,7 @@ def test_a_session_that_was_never_opened_is_opened_as_the_same_one() -> None:
     assert only(Start, decided(ready)) == [Start(apart, "inc-w1", True, WorkFolder(path="/t", branch="b"))]
 
 
-def gone_on(**fields: object) -> Snapshot:
+def gone_on(**fields: Any) -> Snapshot:
     """A session that another machine may still run, whose guard here ended with a restart of this machine."""
     state = session(state=State.WORKING, handle=HANDLE, worktree="/t", source="transcript", **fields)
     snapshot = look(state, seats=[seat(worktree=True)], reports=[], dead=["w1"], tasks=[held(1)], now=2)
