@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import psutil
 
+from tests.living import everybody
+
 TAGS = ("PRO0_HOME", "HOME", "TMUX_TMPDIR")
 
 
@@ -25,7 +27,7 @@ class Left(NamedTuple):
 def processes_under(*folders: Path) -> list[Left]:
     """Return the processes of this user, but not this one, whose PRO0_HOME, HOME or TMUX_TMPDIR lies in a folder."""
     found = []
-    for process in psutil.process_iter():
+    for process in everybody():
         with suppress(psutil.Error, OSError):
             if process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
                 environment = process.environ()

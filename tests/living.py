@@ -1,6 +1,6 @@
 """Looking at processes that may end at any moment, while they are looked at too."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 import psutil
@@ -11,11 +11,22 @@ def living(
 ) -> list[psutil.Process]:
     """Return the processes that fit; one that ends meanwhile, or that may not be looked at, does not."""
     found = []
-    for process in psutil.process_iter() if among is None else among:
+    for process in everybody() if among is None else among:
         with suppress(psutil.Error, OSError):
             if fits(process):
                 found.append(process)
     return found
+
+
+def everybody() -> Iterator[psutil.Process]:
+    """Yield all processes, each looked up anew.
+
+    `psutil.process_iter` keeps an object for each pid, also when another process has the pid by now: that object then
+    refuses to end the process that it shows.
+    """
+    for pid in psutil.pids():
+        with suppress(psutil.Error):
+            yield psutil.Process(pid)
 
 
 def ended(process: psutil.Process) -> bool:

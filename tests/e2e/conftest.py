@@ -13,6 +13,7 @@ import pytest
 
 from tests import sshd
 from tests.conftest import Result
+from tests.living import living
 from tests.sshd import Machine
 from tests.waiting import wait_until
 
@@ -97,7 +98,7 @@ def kill(pid: int) -> None:
 def tmux_server(home: Path) -> int:
     """Return the pid of the tmux server whose socket is below the test's TMUX_TMPDIR."""
     folder = os.environ["TMUX_TMPDIR"]
-    found = [p for p in psutil.process_iter(["name"]) if "tmux: server" in (p.info["name"] or "") and _below(p, folder)]
+    found = living(lambda process: "tmux: server" in process.name() and _below(process, folder))
     assert len(found) == 1, found
     return int(found[0].pid)
 

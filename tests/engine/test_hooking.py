@@ -232,7 +232,7 @@ def test_hooks_and_notices_are_run_while_the_settings_cannot_be_read(
     bad.parent.mkdir(exist_ok=True)
     bad.write_text(text)
     assert announcer.surfaces() == used
-    assert hooking.run(HookEvent.TEAMMATE_IDLE, "w1", {}) == "not yet"
+    assert hooking.run(HookEvent.TEAMMATE_IDLE, "w1", {}) == "the hook 'echo not yet >&2; exit 2' refused: not yet"
     for surface in (Surface.HOOK, Surface.NOTIFY):
         announcer.begin(Announce(surface, NEED))
     wait_until(lambda: len(announcer.done()) == 2, PATIENCE, "both are made")

@@ -163,13 +163,13 @@ def test_a_team_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_programs_read_who_holds_it(tmp_path: Path) -> None:
-    """One line of JSON at every moment: pid, start time, boot id, version, why; nobody's lock is needed to read it."""
+    """One line of JSON at every moment, which nobody's lock is needed to read."""
     assert Lease(tmp_path).read() is None
     lease = Lease(tmp_path)
     for why in ("a much longer reason than that of the one who comes next", "lead"):
         assert lease.take(why)
         found = json.loads((tmp_path / LEASE).read_text())
-        assert found.keys() == {"pid", "start", "bootId", "version", "why"}
+        assert found.keys() == {"pid", "start", "bootId", "version", "why", "commit"}
         holder = Lease(tmp_path).read()
         assert holder
         assert Process(pid=holder.pid, start=holder.start, boot_id=holder.boot_id) == processes.identify(os.getpid())

@@ -17,8 +17,8 @@ from pro0.ops.team import needs as ops
 def needs(seen: str | None, team: str | None, as_json: bool) -> None:
     """List what needs you now, the most urgent first, and the command that answers each.
 
-    --json prints a list of {id, kind, subject, what, why, since, command, member, awaiting, request, look}; an id
-    changes only when its need does.
+    --json prints a list of {id, kind, subject, others, what, why, since, command, member, awaiting, request, look}; an
+    id changes only when its need does.
 
     \b
     Examples:

@@ -43,8 +43,10 @@ def chromium() -> Browser:
         program = next(filter(None, map(shutil.which, CHROMIUM)), None)
         if program is None:
             (pytest.fail if os.environ.get("CI") else pytest.skip)("no Chromium is here: make browser")
-        playwright = CLOSING.enter_context(sync_playwright())
-        RUNNING.append(CLOSING.enter_context(playwright.chromium.launch(executable_path=program)))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("PRO0_HOME", raising=False)  # it outlives a team that was made before it
+            playwright = CLOSING.enter_context(sync_playwright())
+            RUNNING.append(CLOSING.enter_context(playwright.chromium.launch(executable_path=program)))
         CLOSING.callback(RUNNING.clear)
     return RUNNING[0]
 

@@ -196,6 +196,31 @@ def test_a_later_request_of_the_same_wait_is_another_card(
     assert (answer.choice, answer.text) == (Choice.ALLOW, "")
 
 
+OBSERVES_LATE = """{
+  const Observer = window.ResizeObserver;
+  window.ResizeObserver = class { constructor() { return new Observer(() => {}); } };
+}"""
+
+
+def test_a_card_keeps_the_height_that_it_got_just_before_its_end(
+    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
+) -> None:
+    """A busy browser tells of a new height with the next picture, and the need may be over before that."""
+    shown.page.add_init_script(OBSERVES_LATE)
+    shown.page.reload()
+    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
+    way = f"make {request.node.callspec.id}"
+    asked = permissions.ask(ada, AskedPermission(tool="Bash", input=way, key="one"))
+    shown.go("needs")
+    card = card_of(shown, "permission", way)
+    card.get_by_role("button", name="Deny and say why").click()
+    shown.page.get_by_label("Why not").fill("half a wo")
+    place = card.bounding_box()
+    permissions.answer(alpha.context, asked.id, Choice.ALLOW)
+    shown.over(card)
+    assert card.bounding_box() == place
+
+
 def test_a_limit_of_cost_that_is_no_number_is_not_set(shown: Shown, alpha: Crew) -> None:
     """A blank would be 0 else, which is no limit."""
     spent = SessionUsage(agent_id="ada", incarnation="inc-1", agent="claude", cost_usd=3.0)

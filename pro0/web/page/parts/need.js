@@ -56,6 +56,10 @@ function useStanding(value, over) {
 function useHeld(card, answered) {
   const height = useRef(0);
   const held = useRef(false);
+  const before = useRef(false);
+  // An observer tells a change with the next picture, and the answer may come first. The card is still drawn as it was.
+  if (answered && !before.current) height.current = Math.max(height.current, card.current?.getBoundingClientRect().height ?? 0);
+  before.current = answered;
   if (!answered) held.current = false;
   else held.current ||= card.current?.contains(document.activeElement) ?? false;
   useLayoutEffect(() => {
