@@ -92,10 +92,8 @@ def test_a_member_that_a_resumed_team_could_not_start_is_named_by_the_next_resum
     moved = project.rename(project.with_name("moved"))
     try:
         failed = cli("team", "resume", "eta")
-        assert (failed.code, "cannot start bob: its worktree cannot be made: there is no folder" in failed.err) == (
-            6,
-            True,
-        )
+        assert failed.code == 6, failed
+        assert "cannot start bob: its worktree cannot be made: there is no folder" in failed.err
         moved.rename(project)
         again = cli("team", "resume", "eta")
         assert (again.code, "runs already" in again.out) == (0, True), again

@@ -15,7 +15,7 @@ def test_a_process_with_the_pid_of_an_earlier_one_can_be_ended(monkeypatch: pyte
     other = psutil.Process()
     with subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"]) as child:
         monkeypatch.setattr(other, "_pid", child.pid)
-        monkeypatch.setitem(psutil._pmap, child.pid, other)
+        monkeypatch.setitem(vars(psutil)["_pmap"], child.pid, other)
         try:
             [process] = living(lambda process: process.pid == child.pid)
             process.kill()

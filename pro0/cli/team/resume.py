@@ -9,8 +9,8 @@ from pro0.cli.context import acting, named_team, need_lead
 from pro0.cli.output import json_option, live, say
 from pro0.cli.team.end import tell
 from pro0.model.runtime import ENDED
-from pro0.model.team import Seat, Wish
-from pro0.ops.seats import roster
+from pro0.model.team import Wish
+from pro0.ops.seats import Roster, roster
 from pro0.ops.tasks.acting import settings_to_hire
 from pro0.ops.team import teams
 from pro0.ops.team.status import lead_status
@@ -46,22 +46,20 @@ def resume(team: str | None, as_json: bool) -> None:
         if not as_json and (ended := _own_ended(store)):
             say(f"ended, and not started by this: {', '.join(ended)}; pro0 member restart {ended[0]} -t {name}")
         return
-    before = {state.agent_id: state.incarnation for state in store.record.read().seats if state.state not in ENDED}
+    runtime = store.record.read()
+    before = {state.agent_id: state.incarnation for state in runtime.seats if state.state not in ENDED}
     environment = kept_environment(os.environ, settings.pass_environment, settings.agents.values())
     display = display_resumed(store.config.read())
-    teams.resume(context, environment.variables, environment.reserved, display)
+    desired = teams.resume(context, environment.variables, environment.reserved, display)
+    # Chosen before the lead works: it may record a failed start before this command looks again.
+    due = [seat for seat in Roster(name, desired, runtime).live() if seat.machine == store.machine]
     with live() as show:
         show(f"{name}: starting its lead")
         need_lead(store, show)
-        up = [state.agent_id for state in started(store, _own_living(store), show)]
+        up = [state.agent_id for state in started(store, due, show)]
         looked_at(store)
     lead = lead_status(store.runtime.read())
     tell(context, f"{name} runs (lead pid {lead.pid}): {_story(store, up, before)}", as_json)
-
-
-def _own_living(store: TeamStore) -> list[Seat]:
-    """Return the living members of this machine, which its lead starts; other machines resume theirs."""
-    return [seat for seat in roster(store).live() if seat.machine == store.machine]
 
 
 def _own_ended(store: TeamStore) -> list[str]:

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from pro0.model.runtime import State
 from pro0.model.team import OutsideAgent, PlanGate, Seat
 from pro0.model.usage import SessionUsage
 from pro0.ops import permissions
-from pro0.ops.context import clock, lead_context
+from pro0.ops.context import Context, clock, lead_context
 from pro0.ops.team import costs, events, plan_approval
 from pro0.ops.team.members import SeatDraft
 from pro0.processes import identify
@@ -156,6 +156,16 @@ def leads(alpha: Crew, approver: str) -> None:
         config.value = replace(config.value, plan_approval=approver or "human")
 
 
+def waiting(alpha: Crew, since: datetime) -> Context:
+    """End the lead, record that ada waits for an answer, and return ada's context."""
+    alpha.leads[0].kill()
+    alpha.leads[0].wait()
+    with alpha.team.runtime.change("a test") as change:
+        seats = tuple(replace(s, state=State.WAITING, since=since) for s in change.value.seats if s.agent_id == "ada")
+        change.value = replace(change.value, seats=seats)
+    return member(alpha.team, "ada", alpha.state("ada").incarnation)
+
+
 @pytest.mark.parametrize("seen", ["in time", "long after it was asked"])
 def test_a_later_request_of_the_same_wait_is_another_card(
     seen: str, shown: Shown, alpha: Crew, request: pytest.FixtureRequest
@@ -164,13 +174,7 @@ def test_a_later_request_of_the_same_wait_is_another_card(
 
     The need of a dialog that was seen late keeps its id, since nobody knows that the first request belonged to it.
     """
-    alpha.leads[0].kill()
-    alpha.leads[0].wait()
-    with alpha.team.runtime.change("a test") as change:
-        since = clock() + timedelta(minutes=0 if seen == "in time" else 1)
-        seats = tuple(replace(s, state=State.WAITING, since=since) for s in change.value.seats if s.agent_id == "ada")
-        change.value = replace(change.value, seats=seats)
-    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
+    ada = waiting(alpha, since=clock() + timedelta(minutes=0 if seen == "in time" else 1))
     way = f"make {request.node.callspec.id}"
     first, second = (
         permissions.ask(ada, AskedPermission(tool="Bash", input=f"{way} {what}", key=what)) for what in ("one", "two")
@@ -208,7 +212,7 @@ def test_a_card_keeps_the_height_that_it_got_just_before_its_end(
     """A busy browser tells of a new height with the next picture, and the need may be over before that."""
     shown.page.add_init_script(OBSERVES_LATE)
     shown.page.reload()
-    ada = member(alpha.team, "ada", alpha.state("ada").incarnation)
+    ada = waiting(alpha, since=clock())
     way = f"make {request.node.callspec.id}"
     asked = permissions.ask(ada, AskedPermission(tool="Bash", input=way, key="one"))
     shown.go("needs")
