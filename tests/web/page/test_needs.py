@@ -166,7 +166,14 @@ def waiting(alpha: Crew, since: datetime) -> Context:
     return member(alpha.team, "ada", alpha.state("ada").incarnation)
 
 
-@pytest.mark.parametrize("seen", ["in time", "long after it was asked"])
+NO_OBSERVER = """{
+  const Observer = window.ResizeObserver;
+  window.ResizeObserver = class { constructor() { return new Observer(() => {}); } };
+}"""
+"""A busy browser tells of a new height with its next picture, and a need may be over before that."""
+
+
+@pytest.mark.parametrize("seen", ["in time", "long after it was asked", "by a busy browser"])
 def test_a_later_request_of_the_same_wait_is_another_card(
     seen: str, shown: Shown, alpha: Crew, request: pytest.FixtureRequest
 ) -> None:
@@ -174,21 +181,24 @@ def test_a_later_request_of_the_same_wait_is_another_card(
 
     The need of a dialog that was seen late keeps its id, since nobody knows that the first request belonged to it.
     """
-    ada = waiting(alpha, since=clock() + timedelta(minutes=0 if seen == "in time" else 1))
+    ada = waiting(alpha, since=clock() + timedelta(minutes=1 if seen == "long after it was asked" else 0))
     way = f"make {request.node.callspec.id}"
     first, second = (
         permissions.ask(ada, AskedPermission(tool="Bash", input=f"{way} {what}", key=what)) for what in ("one", "two")
     )
+    if seen == "by a busy browser":
+        shown.page.add_init_script(NO_OBSERVER)
+        shown.page.reload()
     page = shown.go("needs")
     one, two = (card_of(shown, "permission", f"{way} {what}") for what in ("one", "two"))
     one.get_by_role("button", name="Deny and say why").click()
     page.get_by_label("Why not").fill("half a wo")
     expect(two).to_have_count(0)
     place = one.bounding_box()
-    if seen == "in time":
-        permissions.answer(alpha.context, first.id, Choice.ALLOW)
-    else:
+    if seen == "long after it was asked":
         permissions.settle(lead_context(alpha.team), {first.id: "elsewhere"})
+    else:
+        permissions.answer(alpha.context, first.id, Choice.ALLOW)
     shown.over(one)
     expect(two).to_be_visible()
     assert one.bounding_box() == place
@@ -198,31 +208,6 @@ def test_a_later_request_of_the_same_wait_is_another_card(
     answer = permissions.show(alpha.context, second.id).answer
     assert isinstance(answer, PermissionAnswer)
     assert (answer.choice, answer.text) == (Choice.ALLOW, "")
-
-
-OBSERVES_LATE = """{
-  const Observer = window.ResizeObserver;
-  window.ResizeObserver = class { constructor() { return new Observer(() => {}); } };
-}"""
-
-
-def test_a_card_keeps_the_height_that_it_got_just_before_its_end(
-    shown: Shown, alpha: Crew, request: pytest.FixtureRequest
-) -> None:
-    """A busy browser tells of a new height with the next picture, and the need may be over before that."""
-    shown.page.add_init_script(OBSERVES_LATE)
-    shown.page.reload()
-    ada = waiting(alpha, since=clock())
-    way = f"make {request.node.callspec.id}"
-    asked = permissions.ask(ada, AskedPermission(tool="Bash", input=way, key="one"))
-    shown.go("needs")
-    card = card_of(shown, "permission", way)
-    card.get_by_role("button", name="Deny and say why").click()
-    shown.page.get_by_label("Why not").fill("half a wo")
-    place = card.bounding_box()
-    permissions.answer(alpha.context, asked.id, Choice.ALLOW)
-    shown.over(card)
-    assert card.bounding_box() == place
 
 
 def test_a_limit_of_cost_that_is_no_number_is_not_set(shown: Shown, alpha: Crew) -> None:
