@@ -1,4 +1,4 @@
-"""Archives of removed teams: found by name and end, and read as teams are read."""
+"""Archives of removed teams: made when a team is removed, found by name and end, and read as teams are read."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
