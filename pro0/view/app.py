@@ -267,7 +267,7 @@ class Viewer:
         self._outer.write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
         self._scroll = None
         count = text.count("\n") + 1
-        self._say(f"copied {count} line{'s' if count > 1 else ''}")
+        self._say(f"{count} line{'s' if count > 1 else ''} sent to your terminal's clipboard")
 
     def _say(self, text: str) -> None:
         self._notices.say(text, time.monotonic())

@@ -32,8 +32,12 @@ def refuse_unless_ready(checkout: Git) -> None:
 
 def is_in_the_middle(git: Git) -> bool:
     """Return True in the middle of a merge, cherry-pick, revert, rebase or bisection."""
-    under_way = any(looking.exists(git.private() / name) for name in _UNDER_WAY)
-    return under_way or any(git.succeeds("rev-parse", "--quiet", "--verify", name) for name in _UNFINISHED)
+    return head_is_passing(git) or any(git.succeeds("rev-parse", "--quiet", "--verify", name) for name in _UNFINISHED)
+
+
+def head_is_passing(git: Git) -> bool:
+    """Return True in the middle of a rebase or bisection: the worktree's HEAD is then only a part of its work."""
+    return any(looking.exists(git.private() / name) for name in _UNDER_WAY)
 
 
 def merged_tree(checkout: Git, head: str, branch: str) -> tuple[str, tuple[str, ...]]:

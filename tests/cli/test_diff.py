@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -75,6 +76,42 @@ def test_what_a_member_did_is_seen_counted_and_merged(project: Path, cli: Cli) -
     assert "; not committed: loose, more0, more1, 2 more\n" in cli("member", "merge", "w1").err
     git(ada, "clean", "-qfd")
     assert "w1 has no unmerged commits\n" in cli("member", "merge", "w1").err
+
+
+@pytest.mark.parametrize("act", ["rebase", "bisect"])
+def test_a_part_of_somebodys_work_is_not_merged(project: Path, cli: Cli, act: str) -> None:
+    """In the middle of a rebase or bisection the worktree is at a commit that holds only a part of the work."""
+    ada = tree(cli, "w1")
+    for name in ("one", "two", "three"):
+        commit(ada, name, "1\n")
+    commit(project, "of-the-person", "1\n")
+    if act == "rebase":
+        git(ada, "-c", "sequence.editor=sed -i.bak -e '1s/^pick/edit/'", "rebase", "-q", "-i", "main")
+    else:
+        git(ada, "bisect", "start", "HEAD", "HEAD~3")
+    before = git(project, "rev-parse", "HEAD")
+    refused = cli("member", "merge", "w1")
+    assert (refused.code, f"w1 is in the middle of a rebase or bisection in {ada}" in refused.err) == (4, True)
+    assert "hint: when that is over: pro0 member merge w1" in refused.err
+    assert "in the middle of a rebase or bisection" in cli("member", "show", "w1").out
+    assert git(project, "rev-parse", "HEAD") == before
+    git(ada, *(("rebase", "--continue") if act == "rebase" else ("bisect", "reset")))
+    assert cli("member", "merge", "w1").code == 0
+    assert all((project / name).exists() for name in ("one", "two", "three"))
+
+
+def test_nothing_is_said_of_the_files_of_a_worktree_that_was_moved(project: Path, cli: Cli) -> None:
+    ada = tree(cli, "w1")
+    put(ada, "loose", "1\n")
+    ada.rename(ada.with_name("elsewhere"))
+    shown = cli("member", "show", "w1").out
+    assert re.search(rf"^changes +unknown\nunreadable +there is no folder {ada}$", shown, re.MULTILINE), shown
+    commit(ada.with_name("elsewhere"), "done", "1\n")
+    merged = cli("member", "merge", "w1")
+    assert (merged.code, "what w1 has not committed is unknown: there is no folder" in merged.err) == (0, True)
+    ada.with_name("elsewhere").rename(ada)
+    put(ada, "later", "1\n")
+    assert "1 file not committed" in cli("member", "show", "w1").out
 
 
 def test_a_conflict_is_predicted_and_nothing_is_touched(project: Path, cli: Cli) -> None:

@@ -121,14 +121,14 @@ def test_looking_back_searching_and_copying(alpha: Crew, tmp_path: Path) -> None
         person.press("Enter")
         person.sees(lambda rows: chosen(rows) == "line 4321")
         person.press("Space", "Down", "Down", "y")
-        person.sees("copied 3 lines")
+        person.sees("3 lines sent to your terminal's clipboard")
         wait_until(lambda: "line 4323" in person.tmux("show-buffer"), SECONDS, "it is on the clipboard")
         assert person.tmux("show-buffer") == "line 4321\nline 4322\nline 4323"
         assert "line 9999" in "\n".join(person.rows())
         person.press("S-PPage")
         person.sees("/ search")
         person.press("y")
-        person.sees(lambda rows: "copied 1 line" in rows[-1] and "1 lines" not in rows[-1])
+        person.sees(lambda rows: "1 line sent to your terminal" in rows[-1])
 
 
 def test_what_a_member_has_changed_is_one_key_away(alpha: Crew, tmp_path: Path) -> None:

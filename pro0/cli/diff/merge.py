@@ -4,7 +4,7 @@ import click
 
 from pro0.cli import completing
 from pro0.cli.context import here, team_option
-from pro0.cli.output import say, write
+from pro0.cli.output import line, say, write
 from pro0.errors import ErrorCode, Pro0Error, Refused
 from pro0.ops.work import diffs
 
@@ -34,7 +34,10 @@ def merge(names: tuple[str, ...], team: str | None) -> None:
                 say(f"{name}: {error.message}")
             continue
         write(f"{work.name} is merged as {commit[:12]}")
-        if (difference := diffs.measured(context, work.name)) and difference.uncommitted:
+        difference = diffs.measured(context, work.name)
+        if difference and difference.unreadable:
+            say(f"what {work.name} has not committed is unknown: {line(difference.unreadable)}")
+        elif difference and difference.uncommitted:
             single = difference.uncommitted == 1
             files = f"1 file of {work.name} is" if single else f"{difference.uncommitted} files of {work.name} are"
             say(f"{files} not committed, and not merged: pro0 diff {work.name}")

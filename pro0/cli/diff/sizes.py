@@ -25,4 +25,9 @@ def changed(difference: Difference | None, of: str = "") -> list[tuple[str, str]
     lines = [*commits[:NAMED], *([f"and {len(commits) - NAMED} more"] if len(commits) > NAMED else [])]
     size = summary(len(commits), len(difference.files), difference.added, difference.removed, difference.uncommitted)
     place = f" (in all of the worktree of {of})" if of else ""
-    return [("changes", f"{size or 'none'}{place}"), ("commits", "\n".join(lines))]
+    counted = size or ("unknown" if difference.unreadable else "none")
+    return [
+        ("changes", f"{counted}{place}"),
+        ("unreadable", line(difference.unreadable)),
+        ("commits", "\n".join(lines)),
+    ]

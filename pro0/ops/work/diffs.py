@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from pro0 import looking
 from pro0.diffs import Difference, Fork, difference, fork
-from pro0.errors import BadInput, NotFound, Pro0Error, Refused
+from pro0.errors import BadInput, ErrorCode, NotFound, Pro0Error, Refused
+from pro0.git.commands import Git
 from pro0.model.caller import ANYONE, IN_CHARGE
 from pro0.model.task import Task
 from pro0.model.team import Seat
@@ -19,6 +20,7 @@ from pro0.ops.work import travelling
 from pro0.ops.work.workers import find as find_worker
 from pro0.store.paths import worktree
 from pro0.worktrees import Repository
+from pro0.worktrees.merging import head_is_passing
 
 NAMED = 3
 """The most files named in one line."""
@@ -31,6 +33,8 @@ class NamedWork(msgspec.Struct, frozen=True):
     fork: Fork
     shared: bool = False
     """True in the project's checkout, where nobody knows whose changes are whose."""
+    missing: Path | None = None
+    """The folder of a living session that is not there, as after a move: what is not committed there is unknown."""
 
 
 def find(context: Context, name: str, *, bring: bool = False) -> NamedWork:
@@ -49,14 +53,14 @@ def find(context: Context, name: str, *, bring: bool = False) -> NamedWork:
 def show(context: Context, name: str) -> tuple[NamedWork, Difference]:
     """Return somebody's work with its commits and changed files; commits on another machine come home first."""
     work = find(context, name, bring=True)
-    return work, difference(work.fork)
+    return work, _difference(work)
 
 
 def measured(context: Context, name: str) -> Difference | None:
     """Return the commits and files of somebody's own work, None where there is none or git cannot tell."""
     try:
         work = find(context, name)
-        return None if work.shared else difference(work.fork)
+        return None if work.shared else _difference(work)
     except Pro0Error:
         return None
 
@@ -68,7 +72,7 @@ def measured_task(context: Context, task: Task) -> tuple[str, Difference | None]
     try:
         work = _of_task(context, task)
         worker = "" if work.name == task.id else work.name
-        return worker, None if work.shared else difference(work.fork)
+        return worker, None if work.shared else _difference(work)
     except Pro0Error:
         return "", None
 
@@ -97,20 +101,38 @@ def _mergeable(context: Context, name: str, *, bring: bool = False) -> NamedWork
     if work.shared:
         text = f"{work.name} has no worktree: it works in the project's checkout"
         raise Refused(text, hint="members with one: pro0 member spawn NAME --worktree")
+    if _is_passing(work.fork):
+        text = f"{work.name} is in the middle of a rebase or bisection in {work.fork.folder}"
+        hint = f"when that is over: pro0 member merge {work.name}"
+        raise Refused(text, code=ErrorCode.DIRTY, hint=hint)
     if work.fork.tip == work.fork.base:
         raise _nothing_committed(work)
     return work
 
 
+def _is_passing(line: Fork) -> bool:
+    """Return True if the tip of a line of work may be only a part of it, as in the middle of a rebase."""
+    if line.branch or not line.files:
+        return False
+    git = Git(line.folder)
+    return head_is_passing(git) or git.run("rev-parse", "HEAD") != line.tip  # it may have ended since
+
+
 def _nothing_committed(work: NamedWork) -> NotFound:
     """Return the error for work without a commit; it names the uncommitted files."""
-    text, changed = f"{work.name} has no unmerged commits", difference(work.fork)
+    text, changed = f"{work.name} has no unmerged commits", _difference(work)
     if not changed.files:
         return NotFound(text, hint=f"what it did: pro0 member show {work.name}")
     names = [change.path for change in changed.files]
     rest = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
     files, ask = ", ".join([*names[:NAMED], *rest]), f'pro0 send {work.name} "commit your work"'
     return NotFound(f"{text}; not committed: {files}", hint=f"{ask}, then: pro0 member merge {work.name}")
+
+
+def _difference(work: NamedWork) -> Difference:
+    """Return the commits and files of a work; a missing folder counts as unreadable."""
+    found = difference(work.fork)
+    return replace(found, unreadable=f"there is no folder {work.missing}") if work.missing else found
 
 
 def _of_seat(context: Context, seat: Seat, *, bring: bool = False) -> NamedWork:
@@ -132,7 +154,8 @@ def _of_seat(context: Context, seat: Seat, *, bring: bool = False) -> NamedWork:
         return NamedWork(seat.agent_id, fork(Path(config.project), folder))
     if state is None or not state.branch:
         raise NotFound(f"{seat.agent_id} has no worktree yet", hint=f"pro0 member show {seat.agent_id}")
-    return NamedWork(seat.agent_id, fork(Path(config.project), branch=state.branch))
+    missing = None if roster(context.team).over(seat.agent_id) else folder
+    return NamedWork(seat.agent_id, fork(Path(config.project), branch=state.branch), missing=missing)
 
 
 def _of_task(context: Context, task: Task, *, bring: bool = False) -> NamedWork:

@@ -132,3 +132,47 @@ def test_what_is_open_in_a_chat_grows_with_it(shown: Shown) -> None:
     expect(said).to_have_text("the beginning and the end")
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+LONG = """async () => {
+  const own = await import(new URL("data/team.js", document.baseURI));
+  const { html } = await import(new URL("html.js", document.baseURI));
+  const { render } = await import(new URL("vendor/preact.js", document.baseURI));
+  const { Chat } = await import(new URL("parts/chat.js", document.baseURI));
+  const { connection } = own.team.value;
+  const said = (number) => ({ id: `said-${number}`, type: "said", author: "ada", at: new Date(1e12 + number).toISOString(), text: `line ${number}` });
+  connection.call = async (method, { content }) => (change(null, { ...said(900), id: "m-1", author: "human", text: content }), { id: "1" });
+  let change;
+  connection.subscribe = (name, params, start, changed) => {
+    change = changed;
+    start(Array.from({ length: 60 }, (_, number) => said(number)));
+    globalThis.add = (number) => change(null, said(number));
+    return () => {};
+  };
+  render(html`<${Chat} session="ada" />`, document.getElementById("page"));
+}"""
+"""A chat too long for its box, that gets what `add` says and what is sent; what asks its server is answered here."""
+
+FROM_END = "({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight"
+
+
+def test_whoever_reads_further_up_in_a_chat_stays_there(shown: Shown) -> None:
+    """The newest item stays in view only for whoever sees the end, or has sent it."""
+    page = shown.go("board")
+    page.evaluate(LONG)
+    chat = page.get_by_role("log", name="Chat")
+    for number in (100, 101):
+        expect(chat).to_contain_text("line 59")
+        page.evaluate(f"add({number})")
+        expect(chat).to_contain_text(f"line {number}")
+        assert chat.evaluate(FROM_END) < 1
+    chat.evaluate("(box) => box.scrollTo({ top: 200 })")
+    page.evaluate("add(102)")
+    expect(chat).to_contain_text("line 102")
+    assert chat.evaluate("({ scrollTop }) => scrollTop") == 200
+    page.get_by_label("To this session").fill("go on")
+    shown.press("Send")
+    expect(chat.get_by_role("group", name="said of human")).to_have_text("go on")
+    assert chat.evaluate(FROM_END) < 1
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -7,6 +7,7 @@ import { words } from "../data/words.js";
 import { Empty, Field, Form, Loading, Since, State, cleared } from "./common.js";
 import { complain } from "./notices.js";
 import { Text } from "./shown.js";
+import { useNewest } from "./stretches.js";
 
 const SHOWN = 200;
 const WHO = { first: "first prompt", prompt: "prompt", remark: "about its task", review: "about its subtasks" };
@@ -19,9 +20,10 @@ export function Chat({ session, over = false }) {
   useLayoutEffect(() => list.close, [list]);
   const box = useRef(null);
   const items = list.all.sort(byTime);
-  useEffect(() => void box.current?.scrollTo({ top: box.current.scrollHeight }), [items.length, list.ready.value]);
+  const adding = useNewest(box, isAtEnd, goToEnd);
   if (!list.ready.value) return html`<${Loading} list=${list} />`;
   const send = async ({ content }, form) => {
+    adding();
     const sent = await own.call("session.chat.send", { session_id: session, content });
     await list.until(() => list.get(`m-${sent.id}`));
     cleared(form, "content", content);
@@ -35,6 +37,10 @@ export function Chat({ session, over = false }) {
     ${!over && html`<${Form} label="Send" send=${send} done="sent"><${Field} label="To this session" name="content" area rows="2" required /><//>`}
   </div>`;
 }
+
+const NEAR = 8; // pixels
+const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < NEAR;
+const goToEnd = (box) => box.scrollTo({ top: box.scrollHeight });
 
 const byTime = (one, other) => one.at.localeCompare(other.at);
 

@@ -1,4 +1,7 @@
-/** Long lists: an item is redrawn only after a change, and a very long list is drawn only near the screen. */
+/**
+ * Long lists: an item is redrawn only after a change, a very long list is drawn only near the screen, and a list that
+ * grows keeps its newest item in view.
+ */
 import { html } from "../html.js";
 import { useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 
@@ -46,4 +49,20 @@ function Stretch({ items, draw, height }) {
   }, []);
   const room = measured.current ? `${measured.current * items.length}px` : `${height * items.length}rem`;
   return html`<ul ref=${place} class="stretch" style=${{ height: near ? "" : room }}>${near && items.map(draw)}</ul>`;
+}
+
+/**
+ * Keep the newest item of a growing list in view, unless its reader has gone further up. `end` refers to what `isSeen`
+ * looks at and `show` brings into view. Return what to call before the reader's own item is added.
+ */
+export function useNewest(end, isSeen, show) {
+  const added = useRef(false);
+  // This is measured before the new items are drawn.
+  const follows = !end.current || added.current || isSeen(end.current);
+  useLayoutEffect(() => {
+    if (!follows || !end.current) return;
+    show(end.current);
+    added.current = false;
+  });
+  return () => (added.current = true);
 }

@@ -1,9 +1,10 @@
 /** The messages between the person and one correspondent, or between two others, and the form for a new one. */
 import { html } from "../html.js";
-import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { useRef, useState } from "../vendor/hooks.js";
 import { team } from "../data/team.js";
 import { Act, Field, Form, Loading, Since, cleared } from "./common.js";
 import { Text } from "./shown.js";
+import { useNewest } from "./stretches.js";
 
 export const PERSON = "human";
 
@@ -17,11 +18,12 @@ export function Thread({ with: other, pair = [PERSON, other].sort().join(" and "
   const { messages } = team.value;
   const end = useRef(null);
   const shown = messages.all.filter((message) => pairOf(message) === pair).sort(byTime);
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [shown.length]);
+  const adding = useNewest(end, isSeen, (at) => at.scrollIntoView({ block: "nearest" }));
   if (!messages.ready.value) return html`<${Loading} list=${messages} />`;
   // Nobody else reads a mailbox of the person's own.
   const isOwn = shown.some(({ to, yours }) => yours && to === other);
   const send = async ({ content, urgent }, form) => {
+    adding();
     await team.value.call("message.send", { to: other, content, urgent: urgent === "on" });
     cleared(form, "content", content);
   };
@@ -35,6 +37,8 @@ export function Thread({ with: other, pair = [PERSON, other].sort().join(" and "
     <//>`}
   </div>`;
 }
+
+const isSeen = (at) => at.getBoundingClientRect().top <= innerHeight;
 
 const byTime = (one, other) => one.timestamp.localeCompare(other.timestamp) || one.seq - other.seq;
 
