@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from pro0.agents.transcripts import Follower
 from pro0.model.screen import LastWords, Reading, Screen
@@ -14,16 +17,21 @@ if TYPE_CHECKING:
     from pro0.rules.screens.screens import Drawing
 
 
-class Memory:
-    """The amounts read and counted so far; losing it costs only time."""
+ListPrice = Callable[[Usage, datetime], float | None]
+"""What one call of a model costs at the list prices of a moment, in US dollars; None if that is not known."""
 
-    def __init__(self) -> None:
+
+class Memory:
+    """The amounts read and counted so far; losing it costs only time. Without `price` nothing is priced."""
+
+    def __init__(self, price: ListPrice | None = None) -> None:
+        self._price = price
         self.total: Usage | None = None
         """All usage counted, None for nothing yet."""
         self.files: dict[str, Path] = {}
         """Source files, by purpose."""
         self.before = Usage()
-        """An earlier session's usage, where the file's count includes it."""
+        """The sum read last, where a file tells sums: of it or, at first, of an earlier session."""
         self.goes_on = False
         """True until the first sum is read from a file that continues another file's count."""
         self.model = ""
@@ -61,7 +69,7 @@ class Memory:
 
     def part(self, name: str) -> Memory:
         """Return the memory of one of several files with separate counts."""
-        return self._parts.setdefault(name, Memory())
+        return self._parts.setdefault(name, Memory(self._price))
 
     def words(self, read: Callable[[], LastWords | None], *files: Path) -> LastWords | None:
         """Return the last words in these files, read again only after a change of one."""
@@ -78,8 +86,14 @@ class Memory:
             self._drawn = screen, drawing, read(drawing, screen)
         return self._drawn[2]
 
-    def count(self, key: str, used: Usage) -> None:
-        """Count usage under a key; of two counts under one key the larger wins."""
+    def count(self, key: str, used: Usage, at: datetime | None = None) -> None:
+        """Count one call of a model under a key; of two counts under one key the larger wins.
+
+        Each is priced by its own model and size, as at that time; `None` is now.
+        """
+        if self._price:
+            price = 0.0 if used.cost_usd is not None else self._price(used, at or datetime.now(UTC))
+            used = replace(used, list_usd=price)
         before = self._counted.get(key)
         if before and before.output_tokens > used.output_tokens:
             return

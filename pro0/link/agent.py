@@ -30,6 +30,7 @@ from pro0.model.runtime import State
 from pro0.model.screen import LastWords
 from pro0.model.stored import Process
 from pro0.model.usage import Usage
+from pro0.ops.team import costs
 from pro0.store import atomic
 from pro0.store.files import add_folder
 
@@ -70,7 +71,7 @@ class AgentThere:
         self._look = adapter.look if adapter else None
         self._words = adapter.last_words if adapter else None
         self._usage = adapter.usage if adapter else None
-        self._memory = Memory()
+        self._memory = Memory(costs.of_call)
         earlier = value(folder / EARLIER, _EARLIER) or ()
         self._view = replace(view_there(session, folder, cwd), earlier=earlier)
         self._said, self._used = SaidThere(), Usage()
@@ -183,7 +184,8 @@ class KeptHere:
 def _is_usage(used: Usage) -> bool:
     counts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
     names = len(used.models) <= MODELS and all(len(name) <= LETTERS and name.isprintable() for name in used.models)
-    return min(counts) >= 0 and max(counts) <= MOST and 0 <= (used.cost_usd or 0.0) <= MOST and names
+    amounts = (*counts, used.cost_usd or 0.0, used.list_usd or 0.0)
+    return min(amounts) >= 0 and max(amounts) <= MOST and names
 
 
 def _is_said(said: SaidThere) -> bool:

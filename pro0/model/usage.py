@@ -15,17 +15,26 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     cache_write_tokens: int = 0
     cost_usd: float | None = None
     """The cost reported by the agent; None if it reports none, and list prices are used."""
+    list_usd: float | None = None
+    """The list prices of all calls whose cost the agent did not report; None if one of them is not known."""
     models: tuple[str, ...] = ()
 
+    @property
+    def tokens(self) -> int:
+        """Return the number of all tokens."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
     def __add__(self, other: "Usage") -> "Usage":
-        """Return the sum; its cost sums the known costs, None without any."""
+        """Return the sum; its reported cost sums the known ones, None without any."""
         costs = [part.cost_usd for part in (self, other) if part.cost_usd is not None]
+        prices = [part.list_usd for part in (self, other) if part.tokens] or [None]
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
             cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             cost_usd=sum(costs) if costs else None,
+            list_usd=None if None in prices else sum(price for price in prices if price is not None),
             models=tuple(dict.fromkeys((*self.models, *other.models))),
         )
 
@@ -37,6 +46,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
             cache_read_tokens=self.cache_read_tokens - earlier.cache_read_tokens,
             cache_write_tokens=self.cache_write_tokens - earlier.cache_write_tokens,
             cost_usd=None if self.cost_usd is None else self.cost_usd - (earlier.cost_usd or 0),
+            list_usd=None if self.list_usd is None else self.list_usd - (earlier.list_usd or 0),
             models=self.models,
         )
 
@@ -57,6 +67,8 @@ class SessionUsage(Stored, frozen=True):
     cache_write_tokens: Count = 0
     cost_usd: float | None = None
     """The cost reported by the agent; None if it reports none, and list prices are used."""
+    list_usd: float | None = None
+    """The list prices of all calls whose cost the agent did not report; None if one of them is not known."""
     at: Moment | None = None
 
 

@@ -21,7 +21,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Rate(msgspec.Struct, frozen=True, omit_defaults=True):
-    """US dollars for a million tokens; `above` is the rate of all tokens when the input has more than `tokens`."""
+    """US dollars for a million tokens; `above` is the rate of a call with more than `tokens` of input."""
 
     usd: float
     tokens: int = 0
@@ -87,8 +87,11 @@ def model_of(prices: PriceList, name: str) -> Model | None:
     return None
 
 
-def cost_of(model: Model, tokens: Tokens, now: datetime) -> float | None:
-    """Return the cost of tokens in US dollars; cached tokens without their own rate cost the same as fresh ones."""
+def cost_of(model: Model, tokens: Tokens, now: datetime, *, one_call: bool = True) -> float | None:
+    """Return the cost of tokens in US dollars; cached tokens without their own rate cost the same as fresh ones.
+
+    The sum of several calls does not tell how large each was, so it is priced as small ones.
+    """
     prices = _prices_at(model, now)
     if prices is None:
         return None
@@ -101,7 +104,7 @@ def cost_of(model: Model, tokens: Tokens, now: datetime) -> float | None:
         (prices.cache_read, tokens.cache_read),
         (prices.cache_write, tokens.cache_write),
     )
-    total = tokens.fresh + tokens.cache_read + tokens.cache_write
+    total = tokens.fresh + tokens.cache_read + tokens.cache_write if one_call else 0
     return sum(_usd(rate, total) * count for rate, count in counts if rate) / 1_000_000
 
 

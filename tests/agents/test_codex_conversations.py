@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,33 @@ def test_what_all_conversations_have_used_counts_once(view: SessionView, served:
     assert usage(both, memory) == usage(both, Memory()) == Usage(input_tokens=130, output_tokens=1)
     back = replace(view, session=FIRST, earlier=(NEXT,))
     assert usage(back, memory) == Usage(input_tokens=130, output_tokens=1)
+
+
+def test_each_step_of_the_sums_is_one_call_of_the_model_at_that_time(view: SessionView, tmp_path: Path) -> None:
+    """Sums are written again without a call, and begin anew where the file was replaced by an earlier state of it."""
+
+    def line(second: int, payload: dict[str, Any], kind: str = "event_msg") -> bytes:
+        return json.dumps({"timestamp": f"2026-11-22T04:00:{second:02d}Z", "type": kind, "payload": payload}).encode()
+
+    def sums(second: int, tokens: int) -> bytes:
+        total = {"total_token_usage": {"input_tokens": tokens, "cached_input_tokens": tokens // 2, "output_tokens": 1}}
+        return line(second, {"type": "token_count", "info": total})
+
+    priced = list[Usage]()
+
+    def price(used: Usage, at: datetime) -> float:
+        priced.append(used)
+        return used.tokens * (1.0 if used.models == ("large",) else 0.1)
+
+    large, small = (line(0, {"model": name}, "turn_context") for name in ("large", "small"))
+    early = [large, sums(1, 100), sums(2, 100), sums(3, 300)]
+    whole = [*early, small, sums(4, 300), sums(5, 340)]
+    memory, usage = Memory(price), CODEX.usage
+    assert usage
+    expected = Usage(
+        input_tokens=170, cache_read_tokens=170, output_tokens=1, list_usd=305.0, models=("large", "small")
+    )
+    for lines in (whole, early, whole):
+        placed.codex(tmp_path, b"\n".join(lines) + b"\n")
+        assert usage(view, memory) == expected
+    assert [used.tokens for used in priced[:3]] == [101, 200, 40]

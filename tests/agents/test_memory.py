@@ -1,5 +1,7 @@
 """What is kept in mind between two looks."""
 
+from datetime import UTC, datetime
+
 from pro0.agents.codex.screens import CODEX_SCREENS
 from pro0.agents.gemini.screens import GEMINI_SCREENS
 from pro0.agents.memory import Memory
@@ -18,6 +20,24 @@ def test_what_is_counted_again_counts_once_and_the_larger_counts() -> None:
     memory.count("a", Usage(input_tokens=5, output_tokens=3, models=("m",)))
     memory.count("b", Usage(input_tokens=2, output_tokens=2, cost_usd=0.25, models=("n",)))
     assert memory.total == Usage(input_tokens=7, output_tokens=11, cost_usd=0.25, models=("m", "n"))
+
+
+def test_each_call_is_priced_by_itself_unless_its_agent_tells_its_cost() -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    asked = list[tuple[int, datetime]]()
+
+    def price(used: Usage, moment: datetime) -> float | None:
+        asked.append((used.output_tokens, moment))
+        return used.output_tokens / 2
+
+    memory = Memory(price)
+    memory.count("a", Usage(output_tokens=1), at)
+    memory.part("rollout").count("a", Usage(output_tokens=3), at)
+    memory.count("a", Usage(output_tokens=5), at)
+    memory.count("b", Usage(output_tokens=2, cost_usd=4.0), at)
+    assert memory.total == Usage(output_tokens=7, cost_usd=4.0, list_usd=2.5)
+    assert memory.part("rollout").total == Usage(output_tokens=3, list_usd=1.5)
+    assert asked == [(1, at), (3, at), (5, at)]
 
 
 def test_a_screen_that_stays_is_read_once_by_one_drawing() -> None:

@@ -5,7 +5,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -46,6 +46,27 @@ def test_usage_is_what_was_sent(agent: str, tmp_path: Path) -> None:
     usage = adapter_named(agent).usage
     assert usage
     assert usage(laid_out(agent, tmp_path), Memory()) == SENT[agent]
+
+
+CALLS = {"claude": 3, "codex": 3, "gemini": 2, "pi": 2}
+
+
+def test_each_call_is_priced_by_itself_at_its_time(agent: str, tmp_path: Path) -> None:
+    """Its price depends on its own model and size: a sum does not tell them."""
+    priced = list[Usage]()
+
+    def price(used: Usage, at: datetime) -> float:
+        assert placed.EARLY < at < placed.LATER
+        priced.append(used)
+        return 1.0
+
+    usage = adapter_named(agent).usage
+    assert usage
+    assert usage(laid_out(agent, tmp_path), Memory(price)) == msgspec.structs.replace(
+        SENT[agent], list_usd=CALLS[agent]
+    )
+    assert {used.output_tokens for used in priced} <= {0, 1, 7}
+    assert {used.models for used in priced} == {SENT[agent].models}
 
 
 NULLS = {

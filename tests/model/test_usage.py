@@ -1,5 +1,7 @@
 """Sums of usage."""
 
+from msgspec.structs import replace
+
 from pro0.model.usage import Usage
 
 WHOLE = Usage(
@@ -21,3 +23,12 @@ def test_a_cost_is_known_as_soon_as_one_part_has_one() -> None:
 
 def test_a_sum_names_each_model_once() -> None:
     assert (WHOLE + Usage(models=("n", "m"))).models == ("m", "n")
+
+
+def test_a_list_price_is_known_only_if_each_part_has_one() -> None:
+    priced = replace(PART, cost_usd=None, list_usd=0.25)
+    assert (Usage() + priced + Usage() + priced).list_usd == 0.5
+    assert (Usage() + priced - priced).list_usd == 0
+    assert (priced + replace(priced, list_usd=None)).list_usd is None
+    assert (replace(priced, list_usd=None) + priced).list_usd is None
+    assert (Usage() + Usage()).list_usd is None

@@ -1,17 +1,19 @@
 """What a team has used and what that costs (ecosystem: an estimate at list prices)."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from pro0.errors import BadInput, Refused
-from pro0.model.usage import SessionUsage, UsageBook
+from pro0.model.usage import SessionUsage, Usage, UsageBook
 from pro0.ops.team import costs, members
 from pro0.ops.team.members import SeatDraft
 from pro0.store.teams import TeamStore
 from tests.teams import human, make_team, member
 
+NOW = datetime(2026, 3, 20, tzinfo=UTC)
 ADA = SessionUsage(
     agent_id="ada",
     incarnation="s-1",
@@ -55,6 +57,22 @@ def test_tokens_from_a_cache_cost_less_than_fresh_ones(team: TeamStore) -> None:
     cached = replace(ADA, input_tokens=0, cache_read_tokens=1_000_000)
     fresh = replace(ADA, input_tokens=1_000_000, cache_read_tokens=0)
     assert 0 < (costs.price(cached) or 0) < (costs.price(fresh) or 0)
+
+
+def test_a_sum_of_many_calls_is_no_large_call(team: TeamStore) -> None:
+    """Some models cost twice as much for a call with a large input. Only a call by itself tells how large it was."""
+    large = Usage(models=ADA.models, input_tokens=1_000_000)
+    assert costs.of_call(large, NOW) == pytest.approx(6)
+    assert costs.price(replace(ADA, output_tokens=0, cache_read_tokens=0)) == pytest.approx(3)
+
+
+def test_what_was_priced_call_by_call_counts_before_the_newest_model(team: TeamStore) -> None:
+    """A small model that answers last, as for a title, does not make the whole session cheap."""
+    mixed = replace(ADA, models=("claude-opus-4-5", "claude-haiku-4-5"))
+    assert (costs.price(mixed) or 0) < 2
+    assert costs.price(replace(mixed, list_usd=8.5)) == 8.5
+    assert costs.price(replace(mixed, list_usd=8.5, cost_usd=1.0)) == 9.5
+    assert costs.price(replace(mixed, list_usd=0.0, cost_usd=1.0)) == 1.0
 
 
 @pytest.mark.parametrize("models", [(), ("a-model-of-nobody",)])

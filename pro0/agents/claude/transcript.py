@@ -171,7 +171,7 @@ def _count(line: _Line, since: datetime, memory: Memory) -> None:
         cache_write_tokens=counts.cache_creation_input_tokens or 0,
         models=(message.model,) if message.model else (),
     )
-    memory.count(f"{message.id} {line.request_id}", used)
+    memory.count(f"{message.id} {line.request_id}", used, line.timestamp)
 
 
 def _text(message: _Message | None) -> str:

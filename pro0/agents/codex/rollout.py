@@ -152,7 +152,10 @@ def usage(session_view: SessionView, memory: Memory) -> Usage | None:
 
 
 def _usage(session_view: SessionView, memory: Memory, conversation: str) -> Usage | None:
-    """Return the last sum in a rollout minus the sum before the start; a fork begins with another rollout's sum."""
+    """Return what a rollout's sums have grown by since the start; a fork begins with another rollout's sum.
+
+    Codex writes a sum after each call of its model, and sometimes the same sum again.
+    """
     path, part = _rollout(session_view, memory, conversation), memory.part(conversation)
     for line in part.follow(path).read(_LINE) if path else ():
         part.goes_on = part.goes_on or bool(line.payload.forked_from_id)
@@ -160,10 +163,10 @@ def _usage(session_view: SessionView, memory: Memory, conversation: str) -> Usag
             part.model = line.payload.model or part.model
         if line.payload.info:
             used = _used(line.payload.info.total_token_usage, part.model)
-            if part.goes_on or line.timestamp < session_view.started_at:
-                part.before, part.goes_on = used, False
-            else:
-                part.count(_ROLLOUT, used - part.before)
+            call, part.before = used - part.before, used
+            if not part.goes_on and line.timestamp >= session_view.started_at and call.tokens > 0:
+                part.count(f"{line.timestamp} {used}", call, line.timestamp)
+            part.goes_on = False
     return part.total
 
 

@@ -143,7 +143,7 @@ def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     chats = (path for session in earlier for path in _of(session_view, session))
     for line in (line for path in (*chats, *_chats(session_view)) for line in memory.follow(path).read(_LINE)):
         if line.tokens and not _before(line, session_view):
-            memory.count(line.id, _used(line, line.tokens))
+            memory.count(line.id, _used(line, line.tokens), line.timestamp)
     return memory.total
 
 

@@ -92,7 +92,7 @@ def usage(session_view: SessionView, memory: Memory) -> Usage | None:
         for line in memory.follow(transcript).read(_LINE) if transcript else ():
             message = line.message
             if message and message.usage and not (line.timestamp and line.timestamp < session_view.started_at):
-                memory.count(f"{line.id} {line.timestamp}", _used(message, message.usage))
+                memory.count(f"{line.id} {line.timestamp}", _used(message, message.usage), line.timestamp)
     return memory.total
 
 

@@ -20,6 +20,7 @@ from pro0.model.runtime import ENDED, Process, Report, Runtime, SeatState, State
 from pro0.model.screen import Reading, Screen
 from pro0.model.team import Wanted
 from pro0.ops.context import clock, zone
+from pro0.ops.team import costs
 from pro0.rules.screens import screens
 from pro0.rules.screens.nudges import ignoring_own_line
 from pro0.rules.screens.rate_limits import named_zone
@@ -97,7 +98,7 @@ class AgentStates:
             if seat and state.state not in ENDED and report and report.agent and not report.exit:
                 adapter = limited(adapter_of(seat), state.off)
                 if adapter.look or adapter.screens or adapter.deliver:
-                    memory = self._memories.setdefault(state.incarnation, Memory())
+                    memory = self._memories.setdefault(state.incarnation, Memory(costs.of_call))
                     yield WatchedSession(adapter, state, view_of(self._team, adapter, state, report.agent), memory)
 
     def _renew(self) -> None:

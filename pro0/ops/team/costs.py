@@ -11,7 +11,7 @@ from pro0 import resources
 from pro0.decoding import decode
 from pro0.errors import BadInput
 from pro0.model.caller import ANYONE, HUMAN_ONLY
-from pro0.model.usage import SessionUsage
+from pro0.model.usage import SessionUsage, Usage
 from pro0.ops.context import Context, operation
 from pro0.rules.prices import NONE, Model, PriceList, Tokens, cost_of, model_of
 
@@ -65,16 +65,24 @@ def spent(sessions: Iterable[SessionUsage]) -> float:
 
 
 def price(entry: SessionUsage) -> float | None:
-    """Return a session's cost: as its agent reports it, else at list prices; None without a known price."""
-    if entry.cost_usd is not None:
-        return entry.cost_usd
-    tokens = Tokens(entry.input_tokens, entry.output_tokens, entry.cache_read_tokens, entry.cache_write_tokens)
-    return _list_price(entry.models[-1], tokens) if entry.models and tokens != NONE else None
+    """Return a session's cost: as its agent reports it, else at list prices; None without a known price.
+
+    Where not every call was priced by itself, all tokens are priced as small calls of the newest model.
+    """
+    if entry.cost_usd is not None or entry.list_usd is not None:
+        return (entry.cost_usd or 0.0) + (entry.list_usd or 0.0)
+    return _list_price(entry, datetime.now(UTC), one_call=False)
 
 
-def _list_price(name: str, tokens: Tokens) -> float | None:
-    model = _model(name)
-    return cost_of(model, tokens, datetime.now(UTC)) if model else None
+def of_call(used: Usage, at: datetime) -> float | None:
+    """Return the list price of one call of a model at a time, None without a known price."""
+    return _list_price(used, at, one_call=True)
+
+
+def _list_price(used: Usage | SessionUsage, at: datetime, *, one_call: bool) -> float | None:
+    tokens = Tokens(used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
+    model = _model(used.models[-1]) if used.models and tokens != NONE else None
+    return cost_of(model, tokens, at, one_call=one_call) if model else None
 
 
 @lru_cache(maxsize=256)

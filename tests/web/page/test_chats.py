@@ -140,9 +140,13 @@ LONG = """async () => {
   const { render } = await import(new URL("vendor/preact.js", document.baseURI));
   const { Chat } = await import(new URL("parts/chat.js", document.baseURI));
   const { connection } = own.team.value;
-  const said = (number) => ({ id: `said-${number}`, type: "said", author: "ada", at: new Date(1e12 + number).toISOString(), text: `line ${number}` });
-  connection.call = async (method, { content }) => (change(null, { ...said(900), id: "m-1", author: "human", text: content }), { id: "1" });
+  const at = (number) => new Date(1e12 + number).toISOString();
+  const said = (number) => ({ id: `s-${number}`, type: "said", author: "ada", at: at(number), text: `line ${number}` });
   let change;
+  connection.call = async (method, { content }) => {
+    change(null, { ...said(900), id: "m-1", author: "human", text: content });
+    return { id: "1" };
+  };
   connection.subscribe = (name, params, start, changed) => {
     change = changed;
     start(Array.from({ length: 60 }, (_, number) => said(number)));
