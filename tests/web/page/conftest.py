@@ -31,6 +31,7 @@ TALKS = "printf 'I am ready\\n'; exec sleep 86400"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 HERE = Path(__file__).parent
+OUR_HOME = os.environ["HOME"]
 RUNNING: list[Browser] = []
 CLOSING = ExitStack()
 """What ends the running browser."""
@@ -44,7 +45,10 @@ def chromium() -> Browser:
         if program is None:
             (pytest.fail if os.environ.get("CI") else pytest.skip)("no Chromium is here: make browser")
         with pytest.MonkeyPatch.context() as patch:
-            patch.delenv("PRO0_HOME", raising=False)  # it outlives a team that was made before it
+            # It outlives a team that was made before it, and the search for processes of that team.
+            for name in ("PRO0_HOME", "TMUX_TMPDIR"):
+                patch.delenv(name, raising=False)
+            patch.setenv("HOME", OUR_HOME)
             playwright = CLOSING.enter_context(sync_playwright())
             RUNNING.append(CLOSING.enter_context(playwright.chromium.launch(executable_path=program)))
         CLOSING.callback(RUNNING.clear)

@@ -175,7 +175,7 @@ def test_whoever_reads_further_up_in_a_chat_stays_there(shown: Shown) -> None:
     expect(chat).to_contain_text("line 102")
     assert chat.evaluate("({ scrollTop }) => scrollTop") == 200
     page.get_by_label("To this session").fill("go on")
-    shown.press("Send")
+    page.get_by_role("button", name="Send", exact=True).click()
     expect(chat.get_by_role("group", name="said of human")).to_have_text("go on")
     assert chat.evaluate(FROM_END) < 1
     page.reload()
