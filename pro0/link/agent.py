@@ -185,7 +185,7 @@ def _is_usage(used: Usage) -> bool:
     counts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
     names = len(used.models) <= MODELS and all(len(name) <= LETTERS and name.isprintable() for name in used.models)
     amounts = (*counts, used.cost_usd or 0.0, used.list_usd or 0.0)
-    return min(amounts) >= 0 and max(amounts) <= MOST and names
+    return all(0 <= amount <= MOST for amount in amounts) and names
 
 
 def _is_said(said: SaidThere) -> bool:

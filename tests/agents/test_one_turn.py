@@ -27,8 +27,8 @@ USED = {
     "claude": replace(TOKENS, cost_usd=0.0113915, models=("claude-opus-4-8[1m]",)),
     "codex": TOKENS,
     "gemini": replace(TOKENS, models=("scripted",)),
-    "opencode": replace(TOKENS, input_tokens=2005, output_tokens=45, cache_read_tokens=605, cost_usd=0.0),
-    "pi": replace(TOKENS, cost_usd=0.0, models=("scripted",)),
+    "opencode": replace(TOKENS, input_tokens=2005, output_tokens=45, cache_read_tokens=605),
+    "pi": replace(TOKENS, models=("scripted",)),
 }
 """What the scripted provider has counted, which is what each agent says that it used."""
 
@@ -68,6 +68,18 @@ def test_the_last_message_and_what_was_used(agent: str) -> None:
     assert said.message == "It is done.\n<promise>COMPLETE</promise>"
     assert (said.usage, said.failure) == (USED[agent], "")
     assert signals.read(said.message, "") == signals.Signal(signals.Tag.COMPLETE)
+
+
+def test_what_is_known_as_one_sum_is_priced_like_the_model_used_most() -> None:
+    """Gemini CLI asks a small model which one is to answer."""
+    asked = b'"models":{"large":{"total_tokens":2000},"odd":7,"small":{"total_tokens":649}}'
+    said = heard("gemini", re.sub(rb'"models":.*}}', lambda _: asked + b"}}", recorded("gemini")))
+    assert said.usage == replace(USED["gemini"], models=("odd", "small", "large"))
+
+
+def test_what_codex_writes_to_a_cache_is_counted_as_that() -> None:
+    said = heard("codex", recorded("codex").replace(b'"cache_write_input_tokens":0', b'"cache_write_input_tokens":3'))
+    assert said.usage == replace(USED["codex"], input_tokens=2000, cache_write_tokens=3)
 
 
 @pytest.mark.parametrize("agent", TURNING)

@@ -1,6 +1,7 @@
 """Looking at teams and their members, and waiting for them, without a lead."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -16,10 +17,11 @@ from pro0.errors import EnvironmentMissing, Pro0Error
 from pro0.model.caller import Caller, Who
 from pro0.model.runtime import Exit, Handle, Process, State
 from pro0.model.task import Draft
+from pro0.model.usage import SessionUsage, UsageBook
 from pro0.ops.context import Context
 from pro0.ops.tasks import tasks
 from pro0.ops.tasks.drafts import SeatDraft
-from pro0.ops.team import members
+from pro0.ops.team import costs, members
 from pro0.ops.work import checkouts
 from pro0.store.teams import Store
 from tests.cli.conftest import Pro0, become, make, seat, tree
@@ -36,6 +38,22 @@ def test_the_shape_of_a_status(pro0: Pro0, team: Context) -> None:
     assert {"name", "project", "mode", "modeReason", "phase", "paused", "tasks", "attention"} <= set(look)
     assert json.loads(pro0("member", "list", "--json").out) == look["members"]
     assert json.loads(pro0("team", "list", "--json").out) == [look]
+
+
+def test_a_cost_of_which_a_part_is_unknown_is_told_as_the_least(pro0: Pro0, team: Context) -> None:
+    local = SessionUsage(agent_id="w1", incarnation="i1", agent="pi", models=("a-model-of-nobody",), output_tokens=5)
+    sold = SessionUsage(agent_id="w2", incarnation="i2", agent="claude", cost_usd=1.5)
+    costs.limit(team, 2.0)
+    for sessions, total, limit in (
+        ((sold,), "about $1.50", "limit $2.00"),
+        ((local,), "no price known", "limit $2.00; what has no known price does not count"),
+        ((local, sold), "at least $1.50", "limit $2.00; what has no known price does not count"),
+    ):
+        with team.team.usage.change("a test") as change:
+            change.value = UsageBook(sessions=sessions)
+        *_, last, about = pro0("team", "cost").out.splitlines()
+        assert re.split(" {2,}", last)[6] == total
+        assert about == limit
 
 
 def test_a_member_is_shown_with_the_task_that_it_holds(pro0: Pro0, team: Context) -> None:

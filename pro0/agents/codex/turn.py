@@ -17,6 +17,7 @@ class _Item(msgspec.Struct, frozen=True):
 class _Counts(msgspec.Struct, frozen=True):
     input_tokens: int = 0
     cached_input_tokens: int = 0
+    cache_write_input_tokens: int = 0
     output_tokens: int = 0
 
 
@@ -35,16 +36,17 @@ _LINE = decoder(_Line)
 
 
 def read(output: TurnOutput, line: bytes) -> TurnOutput:
-    """Read one line; input tokens include cached ones."""
+    """Read one line; input tokens include those read from a cache or written to it."""
     for event in decoded([line], _LINE):
         if event.type == "item.completed" and event.item.type == "agent_message":
             return replace(output, message=event.item.text)
         if event.type == "turn.completed":
             counts = event.usage
             usage = Usage(
-                input_tokens=counts.input_tokens - counts.cached_input_tokens,
+                input_tokens=counts.input_tokens - counts.cached_input_tokens - counts.cache_write_input_tokens,
                 output_tokens=counts.output_tokens,
                 cache_read_tokens=counts.cached_input_tokens,
+                cache_write_tokens=counts.cache_write_input_tokens,
             )
             return replace(output, usage=usage)
         if event.type == "turn.failed":

@@ -46,9 +46,15 @@ def read(output: TurnOutput, line: bytes) -> TurnOutput:
 
 
 def _usage(stats: _Stats) -> Usage:
+    """Return the sums of all models; that with most tokens is named last, because the others are priced like it."""
     return Usage(
         input_tokens=stats.input_tokens - stats.cached,
         output_tokens=stats.total_tokens - stats.input_tokens,  # with its thoughts
         cache_read_tokens=stats.cached,
-        models=tuple(stats.models) if stats.total_tokens else (),
+        models=tuple(sorted(stats.models, key=lambda name: _tokens(stats.models[name]))) if stats.total_tokens else (),
     )
+
+
+def _tokens(about_model: object) -> int:
+    count = about_model.get("total_tokens") if isinstance(about_model, dict) else 0
+    return count if isinstance(count, int) else 0

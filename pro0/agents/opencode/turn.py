@@ -57,5 +57,5 @@ def _usage(part: _Part) -> Usage:
         output_tokens=tokens.output + tokens.reasoning,
         cache_read_tokens=tokens.cache.read,
         cache_write_tokens=tokens.cache.write,
-        cost_usd=part.cost,
+        cost_usd=part.cost or None,  # 0 for a model without a known price
     )

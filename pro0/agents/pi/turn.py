@@ -62,6 +62,6 @@ def _usage(message: _Message) -> Usage:
         output_tokens=counts.output,
         cache_read_tokens=counts.cache_read,
         cache_write_tokens=counts.cache_write,
-        cost_usd=counts.cost.total,
+        cost_usd=counts.cost.total or None,  # 0 for a model without a known price
         models=(message.model,) if message.model else (),
     )

@@ -17,8 +17,8 @@ def cost(team: str | None, limit: float | None, as_json: bool) -> None:
 
     The figures come from the agents' transcripts. The cost is an estimate at list prices where an agent does not report
     it. At 80 % of a limit you are told; at 100 % no new session starts. --json prints members [{agentId, agent,
-    sessions, models, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd}], total, limitUsd and
-    estimate.
+    sessions, models, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd, knownUsd}], total, limitUsd
+    and estimate. Where a part has no known price, costUsd is null, and only knownUsd counts towards the limit.
 
     \b
     Examples:
@@ -39,10 +39,17 @@ def cost(team: str | None, limit: float | None, as_json: bool) -> None:
         head = ("MEMBER", "AGENT", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST", "MODELS")
         table(head, [_row(entry) for entry in (*team_cost.members, team_cost.total)])
     if team_cost.limit_usd:
-        write(f"limit ${team_cost.limit_usd:.2f}")
+        uncounted = "; what has no known price does not count" if team_cost.total.cost_usd is None else ""
+        write(f"limit ${team_cost.limit_usd:.2f}{uncounted}")
 
 
 def _row(entry: Cost) -> tuple[str, ...]:
     tokens = (entry.input_tokens, entry.output_tokens, entry.cache_read_tokens, entry.cache_write_tokens)
-    about = "no price known" if entry.cost_usd is None else f"about ${entry.cost_usd:.2f}"
-    return (entry.agent_id, entry.agent, *(f"{number:,}" for number in tokens), about, ", ".join(entry.models))
+    counts = (f"{number:,}" for number in tokens)
+    return (entry.agent_id, entry.agent, *counts, _about(entry), ", ".join(entry.models))
+
+
+def _about(entry: Cost) -> str:
+    if entry.cost_usd is not None:
+        return f"about ${entry.cost_usd:.2f}"
+    return f"at least ${entry.known_usd:.2f}" if entry.known_usd else "no price known"

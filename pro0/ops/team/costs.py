@@ -28,6 +28,8 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_usd: float | None = 0.0
+    known_usd: float = 0.0
+    """The part of the cost that is known."""
 
 
 class TeamCost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -98,6 +100,7 @@ def _prices() -> PriceList:
 def _sum(agent_id: str, entries: Iterable[SessionUsage]) -> Cost:
     usages = tuple(entries)
     prices = [price(entry) for entry in usages]
+    known = sum(usd for usd in prices if usd is not None)
     return Cost(
         agent_id=agent_id,
         agent=", ".join(dict.fromkeys(entry.agent for entry in usages)),
@@ -107,5 +110,6 @@ def _sum(agent_id: str, entries: Iterable[SessionUsage]) -> Cost:
         output_tokens=sum(entry.output_tokens for entry in usages),
         cache_read_tokens=sum(entry.cache_read_tokens for entry in usages),
         cache_write_tokens=sum(entry.cache_write_tokens for entry in usages),
-        cost_usd=None if None in prices else sum(usd for usd in prices if usd is not None),
+        cost_usd=None if None in prices else known,
+        known_usd=known,
     )

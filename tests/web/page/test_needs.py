@@ -230,3 +230,19 @@ def test_a_limit_of_cost_that_is_no_number_is_not_set(shown: Shown, alpha: Crew)
     costs.limit(alpha.context, 0)
     with alpha.team.usage.change("a test") as change:
         change.value = before
+
+
+def test_a_cost_of_which_a_part_is_unknown_is_shown_as_the_least(shown: Shown, alpha: Crew) -> None:
+    unknown = SessionUsage(agent_id="ada", incarnation="inc-1", agent="pi", models=("of-nobody",), output_tokens=5)
+    with alpha.team.usage.change("a test") as change:
+        before, change.value = change.value, replace(change.value, sessions=(unknown,))
+    page = shown.go("cost")
+    figure = page.locator(".figure").first
+    expect(figure).to_have_text("unknown")
+    with alpha.team.usage.change("a test") as change:
+        sold = replace(unknown, incarnation="inc-2", cost_usd=3.0)
+        change.value = replace(change.value, sessions=(unknown, sold))
+    expect(figure).to_have_text("at least $3.00")
+    expect(page.get_by_role("row", name="total")).to_contain_text("at least $3.00")
+    with alpha.team.usage.change("a test") as change:
+        change.value = before

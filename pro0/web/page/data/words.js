@@ -42,6 +42,9 @@ export const COLUMNS = [
   ["Done", ["done", "closed"]],
 ];
 
+/** The cost of a member or of all; where a part has no known price, the rest of it. */
+export const costOf = ({ cost_usd, known_usd }) => (cost_usd == null && known_usd ? `at least ${money(known_usd)}` : money(cost_usd));
+
 export const money = (usd) => (usd == null ? "unknown" : `$${usd.toFixed(2)}`);
 
 export const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;

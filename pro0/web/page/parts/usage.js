@@ -1,7 +1,7 @@
 /** What members have used: tokens and money. */
 import { html } from "../html.js";
 import { team } from "../data/team.js";
-import { money } from "../data/words.js";
+import { costOf } from "../data/words.js";
 import { Empty, Loading } from "./common.js";
 
 const COLUMNS = [["Input", "input_tokens"], ["Output", "output_tokens"], ["From cache", "cache_read_tokens"], ["Into cache", "cache_write_tokens"]];
@@ -16,7 +16,7 @@ export function Usage({ rows, total = null }) {
 }
 
 function Row({ row }) {
-  return html`<tr><th scope="row">${row.agent_id}</th><td>${money(row.cost_usd)}</td>${COLUMNS.map(([title, field]) => html`<td key=${title}>${count(row[field])}</td>`)}<td class="soft">${row.models?.join(", ")}</td></tr>`;
+  return html`<tr><th scope="row">${row.agent_id}</th><td>${costOf(row)}</td>${COLUMNS.map(([title, field]) => html`<td key=${title}>${count(row[field])}</td>`)}<td class="soft">${row.models?.join(", ")}</td></tr>`;
 }
 
 export function MemberCost({ member }) {

@@ -4,7 +4,7 @@ import { useState } from "../vendor/hooks.js";
 import { moment } from "../data/clock.js";
 import { useLoaded } from "../data/load.js";
 import { team } from "../data/team.js";
-import { money } from "../data/words.js";
+import { costOf, money } from "../data/words.js";
 import { Empty, Field, Form, Heading, Loading } from "../parts/common.js";
 import { complain } from "../parts/notices.js";
 import { Usage } from "../parts/usage.js";
@@ -23,8 +23,8 @@ export function CostAndLimits() {
   const limits = status.limits ?? [];
   const send = async ({ usd }) => (await own.call("team.limit", { usd: Number(usd) }), await load());
   return html`${heading}<div class="stack sections">
-    <p class="row wrap"><strong class="figure">${money(cost.total.cost_usd)}</strong><span class="soft">${cost.limit_usd ? `of ${money(cost.limit_usd)}` : "without a limit"}${cost.estimate ? ", estimated from the tokens" : ""}</span></p>
-    ${cost.limit_usd > 0 && html`<meter min="0" max=${cost.limit_usd} high=${0.8 * cost.limit_usd} value=${cost.total.cost_usd ?? 0} aria-label="Cost within the limit"></meter>`}
+    <p class="row wrap"><strong class="figure">${costOf(cost.total)}</strong><span class="soft">${cost.limit_usd ? `of ${money(cost.limit_usd)}` : "without a limit"}${cost.estimate ? ", estimated from the tokens" : ""}</span></p>
+    ${cost.limit_usd > 0 && html`<meter min="0" max=${cost.limit_usd} high=${0.8 * cost.limit_usd} value=${cost.total.known_usd} aria-label="Cost within the limit"></meter>`}
     ${cost.members.length ? html`<${Usage} rows=${cost.members} total=${cost.total} />` : html`<${Empty} title="No usage yet">The tokens that agents report are shown here.<//>`}
     <section class="narrow stack" aria-label="Limit"><h2>Limit of the team</h2>
       <${Form} key=${cost.limit_usd} label="Set" send=${send} done="the limit is set"><${Field} label="US dollars" about="0 for no limit; at the limit no new session starts" name="usd" type="number" min="0" step="0.01" value=${cost.limit_usd ?? 0} required /><//></section>
