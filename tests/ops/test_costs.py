@@ -66,6 +66,22 @@ def test_a_sum_of_many_calls_is_no_large_call(team: TeamStore) -> None:
     assert costs.price(replace(ADA, output_tokens=0, cache_read_tokens=0)) == pytest.approx(3)
 
 
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("anthropic/claude-opus-4-5", "claude-opus-4-5"),
+        ("openrouter/openai/gpt-5", "gpt-5"),
+        ("us.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5"),
+        ("anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5"),
+        ("of/nobody", None),
+    ],
+)
+def test_the_name_of_who_sells_a_model_does_not_hide_its_price(name: str, same: str | None) -> None:
+    price = costs.of_call(Usage(models=(name,), output_tokens=1_000_000), NOW)
+    assert price == (costs.of_call(Usage(models=(same,), output_tokens=1_000_000), NOW) if same else None)
+    assert same is None or price
+
+
 def test_what_was_priced_call_by_call_counts_before_the_newest_model(team: TeamStore) -> None:
     """A small model that answers last, as for a title, does not make the whole session cheap."""
     mixed = replace(ADA, models=("claude-opus-4-5", "claude-haiku-4-5"))

@@ -1,5 +1,6 @@
 """A team's usage and its cost: per session, member and team."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -14,6 +15,9 @@ from pro0.model.caller import ANYONE, HUMAN_ONLY
 from pro0.model.usage import SessionUsage, Usage
 from pro0.ops.context import Context, operation
 from pro0.rules.prices import NONE, Model, PriceList, Tokens, cost_of, model_of
+
+_OF_A_SELLER = re.compile(r".*/|(?:[a-z]+\.)?anthropic\.")
+"""What others than its maker put before a model's name, as in `openai/gpt-5` or `us.anthropic.claude-opus-4-5`."""
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -89,7 +93,8 @@ def _list_price(used: Usage | SessionUsage, at: datetime, *, one_call: bool) -> 
 
 @lru_cache(maxsize=256)
 def _model(name: str) -> Model | None:
-    return model_of(_prices(), name)
+    prices, own_name = _prices(), _OF_A_SELLER.sub("", name)
+    return model_of(prices, name) or (model_of(prices, own_name) if own_name != name else None)
 
 
 @cache
