@@ -10,10 +10,13 @@ from pro0.rules.screens.words import RULE, Words
 WORDS = Words(source="log", place="kind", states={"work": State.WORKING, "end": State.IDLE, "note": None})
 
 
+KITTY = "\x1b]99;i=pro0-2a30451a:d=0:p=title;pro0\x1b\\\x1b]99;i=pro0-2a30451a:d=1:p=body;w1 asks, now\x1b\\"
+
+
 @pytest.mark.parametrize(
     ("names", "sequence"),
     [
-        (["xterm-kitty"], "\x1b]99;i=pro0:d=0:p=title;pro0\x1b\\\x1b]99;i=pro0:d=1:p=body;w1 asks, now\x1b\\"),
+        (["xterm-kitty"], KITTY),
         (["xterm", "WezTerm"], "\x1b]777;notify;pro0;w1 asks, now\x1b\\"),
         (["xterm", "iTerm2"], "\x1b]9;pro0: w1 asks, now\x1b\\"),
         (["tmux-256color", "iTerm2"], ""),
@@ -22,6 +25,12 @@ WORDS = Words(source="log", place="kind", states={"work": State.WORKING, "end": 
 )
 def test_each_terminal_gets_the_notice_that_it_knows(names: list[str], sequence: str) -> None:
     assert desktop.sequence(names, "pro0", "w1 asks;\nnow") == sequence
+
+
+def test_no_notice_takes_the_place_of_another() -> None:
+    """A terminal shows one notice for each id."""
+    ids = {desktop.sequence(["kitty"], "pro0", text).partition(":")[0] for text in ("w1 asks", "w2 asks")}
+    assert len(ids) == 2
 
 
 def test_a_terminal_rings_only_for_new_needs() -> None:
