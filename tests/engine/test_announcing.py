@@ -13,13 +13,14 @@ import pytest
 from msgspec.structs import replace
 
 from pro0.config import USER_FILE
+from pro0.engine.background import notifying
 from pro0.engine.background.announcing import Announcer
 from pro0.engine.background.hooking import Hooking
 from pro0.engine.log import Log
 from pro0.errors import Refused
 from pro0.model.caller import Caller, Who
 from pro0.model.decision import Announce
-from pro0.model.need import NeedKind, Surface
+from pro0.model.need import Need, NeedKind, Surface
 from pro0.model.runtime import State
 from pro0.model.task import Awaiting, Draft, Policy, Status
 from pro0.model.usage import SessionUsage
@@ -263,6 +264,17 @@ def test_a_need_that_comes_back_while_it_is_announced_is_announced_anew(alpha: C
     assert heard(told) == [id]
     slow.unlink()
     wait_until(lambda: heard(told) == [id, id], STUCK, "it is told again")
+
+
+def test_an_agents_words_call_nobody_in_a_chat_and_are_not_too_long_for_it() -> None:
+    words = f"<!channel> & @everyone {'x' * 3000}"
+    need = Need(id="a", kind=NeedKind.QUESTION, subject="w1", what=words, command="pro0 needs")
+    data, _ = notifying.body("https://chat.example/a/hook", "alpha", need)
+    told = json.loads(data)
+    assert told["text"] == f"pro0 alpha: &lt;!channel&gt; &amp; @everyone {'x' * 3000}"
+    assert told["content"] == f"pro0 alpha: {words}"[:2000]
+    assert told["allowed_mentions"] == {"parse": []}
+    assert (told["message"], told["need"]["what"]) == (words, words)
 
 
 def test_a_failed_notice_is_a_need_once_and_gone_when_one_arrives(alpha: Crew, receiver: Receiver) -> None:

@@ -14,6 +14,8 @@ TIMEOUT = 10.0
 """Seconds for a POST."""
 HEADER_LIMIT = 200
 """Characters of the need's id in a header."""
+CONTENT_LIMIT = 2000
+"""The most characters that Discord takes."""
 NEED = "PRO0_NEED"
 """The variable with the need in one sentence, for the command."""
 
@@ -47,14 +49,22 @@ def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
     """Return the body and the headers of a POST: plain text for an ntfy topic, else JSON for chat services.
 
     A URL whose path has one part, other than `message`, is an ntfy topic. Slack reads `text`, Gotify `title` and
-    `message`, Discord `content`.
+    `message`, Discord `content`. An agent's words call nobody there, such as by `<!channel>` or `@everyone`.
     """
     title, text = f"pro0 {name}", need.sentence
     ours = {"X-Pro0-Need": _header(need.id)}
     topic = urlsplit(target).path.strip("/")
     if topic and "/" not in topic and topic != "message":
         return text.encode(), {**ours, "Content-Type": "text/plain; charset=utf-8", "Title": title}
-    payload = {"text": f"{title}: {text}", "title": title, "message": text, "content": f"{title}: {text}", "need": need}
+    whole = f"{title}: {text}"
+    payload = {
+        "text": whole.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+        "title": title,
+        "message": text,
+        "content": whole[:CONTENT_LIMIT],
+        "allowed_mentions": {"parse": []},
+        "need": need,
+    }
     return msgspec.json.encode(payload), {**ours, "Content-Type": "application/json"}
 
 
