@@ -16,8 +16,9 @@ def merge(names: tuple[str, ...], team: str | None) -> None:
     """Merge what members have committed into the project's checkout, one after the other.
 
     The commits come from the members' worktrees. Each merge is predicted first: a member whose merge would conflict is
-    named and not merged, exit 4. Nothing is merged while the checkout has uncommitted changes, exit 4. A member stays
-    in its worktree, on its branch. Its uncommitted changes are not merged, and a message says so.
+    named and not merged, exit 4, like one in the middle of a rebase or bisection. Nothing is merged while the checkout
+    has uncommitted changes, exit 4. A member stays in its worktree, on its branch. Its uncommitted changes are not
+    merged, and a message says so.
 
     \b
     Examples:
