@@ -1,7 +1,10 @@
 """`pro0 task import`, and `pro0 import`: from the folders of other programs (build 7; AC-07, AC-12, AC-13)."""
 
+import errno
 import json
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -79,6 +82,22 @@ def test_what_is_not_there(pro0: Pro0, team: Context, tmp_path: Path) -> None:
     assert pro0("import", str(tmp_path / "empty")).code == 3
     (tmp_path / "x.txt").touch()
     assert pro0("import", str(tmp_path / "x.txt")).code == 2
+
+
+def test_a_folder_without_permission_is_not_an_empty_one(
+    pro0: Pro0, team: Context, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This user may be root, who reads everything."""
+
+    def refused(real: Callable[..., object], folder: str | Path = ".") -> object:
+        if str(folder).startswith(str(old)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        return real(folder)
+
+    for call in ("listdir", "scandir"):
+        monkeypatch.setattr(os, call, partial(refused, getattr(os, call)))
+    done = pro0("task", "import", str(old))
+    assert (done.code, "cannot be read: Permission denied" in done.err) == (2, True), done
 
 
 def test_only_a_person_imports(pro0: Pro0, team: Context, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:

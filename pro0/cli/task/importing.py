@@ -89,7 +89,7 @@ def _files(path: Path) -> list[Path]:
         raise NotFound(f"there is no {path}")
     known = (path / TICKS, path / TICKETS, path / TICKS.name)
     places = [place for place in known if looking.is_folder(place)] or [path]
-    files = sorted(file for place in places for suffix in KINDS for file in place.glob(f"[!.]*{suffix}"))
+    files = sorted(file for place in places for file in _in(place) if file.suffix in KINDS and file.name[0] != ".")
     if not files:
         raise NotFound(
             f"there are no tickets in {path}", hint="name a project with .tick or .tickets, or such a folder"
@@ -97,6 +97,13 @@ def _files(path: Path) -> list[Path]:
     if len(files) > FILES:
         raise BadInput(f"{path} holds more than {FILES} files")
     return files
+
+
+def _in(folder: Path) -> list[Path]:
+    try:
+        return [folder / name for name in os.listdir(folder)]  # `glob` would find nothing without permission
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be read: {error.strerror}") from None
 
 
 def _data(file: Path) -> bytes:
