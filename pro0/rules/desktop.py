@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 
 from pro0.model.need import Need
-from pro0.rules.text import visible
+from pro0.rules.text import digest, visible
 
 BELL = "\a"
 LONGEST = 200
@@ -36,9 +36,7 @@ def sequence(names: Iterable[str], title: str, text: str) -> str:
     title, text = _plain(title), _plain(text)
     match number:
         case "99":
-            from zlib import crc32  # late: no other terminal needs it
-
-            id = f"pro0-{crc32(text.encode()):x}"  # another notice of the same id would take its place
+            id = f"pro0-{digest(text.encode())[:8]}"  # another notice of the same id would take its place
             return f"\x1b]99;i={id}:d=0:p=title;{title}\x1b\\\x1b]99;i={id}:d=1:p=body;{text}\x1b\\"
         case "777":
             return f"\x1b]777;notify;{title};{text}\x1b\\"

@@ -10,7 +10,7 @@ from pro0.rules.screens.words import RULE, Words
 WORDS = Words(source="log", place="kind", states={"work": State.WORKING, "end": State.IDLE, "note": None})
 
 
-KITTY = "\x1b]99;i=pro0-2a30451a:d=0:p=title;pro0\x1b\\\x1b]99;i=pro0-2a30451a:d=1:p=body;w1 asks, now\x1b\\"
+KITTY = "\x1b]99;i=pro0-89c3b07e:d=0:p=title;pro0\x1b\\\x1b]99;i=pro0-89c3b07e:d=1:p=body;w1 asks, now\x1b\\"
 
 
 @pytest.mark.parametrize(
