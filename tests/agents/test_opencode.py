@@ -15,6 +15,8 @@ import msgspec
 import pytest
 
 from pro0.agents.adapter import Memory, SessionView
+from pro0.agents.opencode import database
+from pro0.agents.opencode import server as server_of_opencode
 from pro0.agents.opencode.adapter import OPENCODE
 from pro0.agents.opencode.server import PATIENCE, OpenCodeServer
 from pro0.model.runtime import State
@@ -94,7 +96,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def answers() -> Iterator[Answers]:
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
+    """A server that is waited for, however slow the machine is."""
+    for module in (server_of_opencode, database):
+        monkeypatch.setattr(module, "PATIENCE", STUCK)
     with Answers() as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -141,8 +146,11 @@ def test_what_cannot_be_read_leaves_it_to_the_database(session_view: SessionView
     assert (reading.state, reading.source) == (S.ERROR, "database")
 
 
-def test_a_server_that_does_not_answer_is_left_alone_for_a_while(session_view: SessionView, answers: Answers) -> None:
+def test_a_server_that_does_not_answer_is_left_alone_for_a_while(
+    session_view: SessionView, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A look is bounded in time, and the next ones ask nothing."""
+    monkeypatch.setattr(server_of_opencode, "PATIENCE", PATIENCE)
     answers.stuck.set()
     memory = Memory()
     assert OPENCODE.look
@@ -156,9 +164,10 @@ def test_a_server_that_does_not_answer_is_left_alone_for_a_while(session_view: S
 
 @pytest.mark.parametrize("part", ["head", "body"])
 def test_a_server_that_answers_byte_by_byte_is_one_that_does_not(
-    session_view: SessionView, answers: Answers, part: str
+    session_view: SessionView, answers: Answers, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else each byte would give it the whole time of a look again, and the lead's round would wait for it."""
+    monkeypatch.setattr(server_of_opencode, "PATIENCE", PATIENCE)
     answers.drips, memory = part, Memory()
     assert OPENCODE.look
     reading = OPENCODE.look(session_view, memory)
