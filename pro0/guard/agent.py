@@ -70,10 +70,14 @@ def _spawn(argv: list[str], env: dict[str, str], terminal: str) -> int:
     failure: OSError = FileNotFoundError(2, "")
     variables = {_bytes(name): _bytes(value) for name, value in env.items()}
     words = [_bytes(word) for word in argv]
-    # A session leader opening a terminal gets it as its controlling terminal.
+    # On Linux a session leader opening a terminal gets it as its controlling terminal.
     streams = [(os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0), *((os.POSIX_SPAWN_DUP2, 0, n) for n in (1, 2))]
     for program in _candidates(argv[0], env):
         try:
+            if terminal and sys.platform != "linux":
+                from pro0.guard import forked  # late: no guard on Linux needs it
+
+                return forked.start(_bytes(program), words, variables, terminal)
             return os.posix_spawn(
                 _bytes(program),
                 words,
