@@ -44,7 +44,7 @@ class LinkScreen:
             return
         parts = [_HELD]
         parts += [f"\x1b[{int(index) + 1};1H\x1b[0m\x1b[2K{row}" for index, row in rows.items() if _is_row(index, row)]
-        parts += ["\x1b[0m", *self._titled(frame.get("title")), *self._switched(frame.get("modes"))]
+        parts += ["\x1b[0m", *self._titled(frame.get("title")), self._switched(frame.get("modes"))]
         parts += self._with_modifiers(frame.get("keys"))
         if isinstance(cursor, list) and len(cursor) == 2 and all(_is_place(place) for place in cursor):
             parts.append(f"\x1b[{cursor[1] + 1};{cursor[0] + 1}H")
@@ -69,13 +69,12 @@ class LinkScreen:
         self._title = title
         return [f"\x1b]2;{_CONTROL.sub(' ', title[:200])}\x07"]
 
-    def _switched(self, modes: object) -> list[str]:
+    def _switched(self, modes: object) -> str:
         """Return the sequences to repeat the modes of keys, mouse, focus and paste."""
         now = self._modes
         if isinstance(modes, list):
             now = {mode for mode in modes if isinstance(mode, int) and mode in protocol.MODES}
-        switches = [f"\x1b[?{mode}h" for mode in sorted(now - self._modes)]
-        switches += [f"\x1b[?{mode}l" for mode in sorted(self._modes - now)]
+        switches = protocol.switches(self._modes, now)
         self._modes = now
         return switches
 

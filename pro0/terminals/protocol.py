@@ -15,6 +15,7 @@ Frames, and the answers to LOOK, TEXT and HISTORY, are JSON:
 
 import json
 import struct
+from collections.abc import Set
 
 VERSION = 2
 LIMIT = 1 << 20
@@ -46,6 +47,8 @@ HISTORY = b"H"
 
 MODES = (1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004)
 """Modes to repeat on a client's own terminal: keys, mouse, focus, paste."""
+_EXCLUSIVE = ({9, 1000, 1002, 1003}, {1005, 1006, 1015, 1016})
+"""The events of the mouse, and their forms: a terminal has the one set last, and none after any of them is reset."""
 
 _HEAD = struct.Struct(">cI")
 
@@ -57,6 +60,15 @@ class Broken(Exception):
 def message(kind: bytes, payload: bytes = b"") -> bytes:
     """Return one message."""
     return _HEAD.pack(kind, len(payload)) + payload
+
+
+def switches(before: Set[int], now: Set[int]) -> str:
+    """Return the sequences that change a terminal's modes from `before` to `now`."""
+    changed = before ^ now
+    set_again = {mode for modes in _EXCLUSIVE if modes & changed for mode in modes & now}
+    off = [f"\x1b[?{mode}l" for mode in sorted(before - now)]
+    on = [f"\x1b[?{mode}h" for mode in sorted((now - before) | set_again)]
+    return "".join(off + on)
 
 
 def packed(kind: bytes, value: object) -> bytes:

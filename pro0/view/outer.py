@@ -8,6 +8,8 @@ import tty
 from collections.abc import Iterable
 from types import FrameType
 
+from pro0.terminals import protocol
+
 _KEEP_TITLE = "\x1b[22;2t"
 _ENTER = "\x1b[?1049h\x1b[?7l\x1b[?1007l\x1b[2J"
 _LEAVE = "\x1b[0m\x1b[?7h\x1b[?1007h\x1b[?25h\x1b[?1049l\x1b[23;2t"
@@ -100,12 +102,10 @@ class Outer:
     def mirror(self, modes: Iterable[int]) -> None:
         """Set exactly those of these modes that are in `MIRRORED`."""
         modes_now = frozenset(modes) & frozenset(MIRRORED)
-        # Off comes first: switching off one mouse mode switches off the others too.
-        changes = [f"\x1b[?{mode}l" for mode in sorted(self._modes - modes_now)]
-        changes += [f"\x1b[?{mode}h" for mode in sorted(modes_now - self._modes)]
+        changes = protocol.switches(self._modes, modes_now)
         self._modes = modes_now
         if changes:
-            self.write("".join(changes))
+            self.write(changes)
 
     def title(self, text: str) -> None:
         """Set the terminal's title if it changed; the person's own title returns at the end."""

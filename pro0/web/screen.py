@@ -6,6 +6,7 @@ Escape sequences of an agent do not pass, except colours: the output consists of
 import re
 from collections.abc import Iterable, Mapping
 
+from pro0.terminals import protocol
 from pro0.view.drawing import clipped
 
 _HARMLESS = re.compile(r"(?:[ -~\u00c0-\u024f\u2500-\u259f\u2800-\u28ff]|\x1b\[[0-9;:]*m)*")
@@ -80,8 +81,7 @@ class BrowserScreen:
             # Clear the row first: after a full row the cursor is still on its last letter.
             parts.append(f"\x1b[{index + 1};1H\x1b[0m\x1b[2K{_safe(self._rows[index], columns)}\x1b[0m")
         modes = self._modes if self.typing else frozenset()
-        for mode in sorted(self._told[1] ^ modes):
-            parts.append(f"\x1b[?{mode}{'h' if mode in modes else 'l'}")
+        parts.append(protocol.switches(self._told[1], modes))
         if self._cursor:
             column, line = self._cursor
             parts.append(f"\x1b[{line + 1};{column + 1}H{_VISIBLE}")

@@ -61,6 +61,18 @@ def test_the_wheel_looks_back_over_a_member_that_does_not_read_the_mouse(alpha: 
         person.sees(lambda rows: "Ctrl+T" in rows[-1] and "line 99" in "\n".join(rows))
 
 
+def test_the_wheel_works_on_the_board_after_a_member_that_reads_more_of_the_mouse(alpha: Crew, tmp_path: Path) -> None:
+    """A terminal reports nothing of the mouse after a reset of any of its modes."""
+    reads = r"print('\x1b[?1000h\x1b[?1002h\x1b[?1006hready', flush=True); input()"
+    alpha.spawn(program("w1", reads))
+    modes = "#{mouse_button_flag} #{mouse_standard_flag} #{mouse_sgr_flag}"
+    with Person(tmp_path, ATTACH) as person:
+        person.sees("ready")
+        wait_until(lambda: person.ask(modes) == "1 0 1", STUCK, "the member reads the mouse")
+        person.press("C-t")
+        wait_until(lambda: person.ask(modes) == "0 1 1", STUCK, "the board reads its wheel")
+
+
 def test_no_colour_is_shown_where_none_is_wanted(alpha: Crew, tmp_path: Path) -> None:
     alpha.spawn("w1")
     alpha.settled(*alpha.give(*(Draft(title="break", run="false") for _ in range(2))))
