@@ -12,7 +12,9 @@ from pro0.sessions.tmux.persons import persons_prefix, prefix, prefix_in, termin
     [
         ("", ""),
         ("set -g prefix C-a\n", "C-a"),
-        ("set-option -g prefix 'C-Space'", ""),
+        ("set-option -g prefix 'C-Space'", "C-Space"),
+        ("set -g prefix M-Space", "M-Space"),
+        ("set -g prefix ^A", "^A"),
         ('  set -gq prefix "M-x"  # mine', "M-x"),
         ("set -g prefix C-a\nset -g prefix C-s\nset -g prefix2 C-q", "C-s"),
         ("# set -g prefix C-a\nset -g status off", ""),

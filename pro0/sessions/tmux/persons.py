@@ -15,7 +15,8 @@ _TERMINFO = (
 )
 USUAL_PREFIX = "C-b"
 _PREFIX = re.compile(
-    r"^\s*set(?:-option)?\s+(?:-\w+\s+)*prefix\s+[\"']?((?:[CM]-){1,2}[!-~]|`|F[0-9]{1,2})[\"']?\s*(?:#.*)?$",
+    r"^\s*set(?:-option)?\s+(?:-\w+\s+)*prefix\s+"
+    r"[\"']?((?:[CM]-){1,2}(?:Space|[!-~])|\^[!-~]|`|F[0-9]{1,2})[\"']?\s*(?:#.*)?$",
     re.MULTILINE,
 )
 """The line of a tmux configuration that chooses the prefix, and the key there."""
