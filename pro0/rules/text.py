@@ -90,9 +90,14 @@ def width(letter: str) -> int:
     """Return the width of one letter in columns, 0 for a combining or invisible letter."""
     import unicodedata
 
+    category = unicodedata.category(letter)
+    if category == "Co":  # a sign of a font, as in the status lines of many shells and agents
+        return 1
+    if category == "Cn" and letter in _PICTURES:  # an emoji that is newer than Python's tables
+        return 2
     if unseen(letter) or letter in "\n\t" or letter in VARIATIONS:
         return 0
-    if unicodedata.category(letter) in ("Mn", "Me"):
+    if category in ("Mn", "Me") or letter in _JAMO:
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
@@ -121,6 +126,9 @@ def last_lines(output: str) -> str:
 
 _FILLERS = frozenset(f"\u034f\u115f\u1160\u2800\u3164\uffa0{VARIATIONS}")
 """Invisible letters and marks. Unicode does not class them as invisible."""
+_PICTURES = frozenset(map(chr, range(0x1FA70, 0x1FB00)))
+_JAMO = frozenset(map(chr, (*range(0x1160, 0x1200), *range(0xD7B0, 0xD7FC))))
+"""The vowels and final consonants of Hangul: they join the letter before, as in file names of macOS."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 

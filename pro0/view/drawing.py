@@ -1,7 +1,6 @@
 """Rows for the person's terminal: letters and colours only, never wider than the room."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from pro0.rules.text import VARIATIONS, unseen, visible, width
@@ -46,16 +45,23 @@ def clipped(row: str, columns: int) -> str:
 
 
 def _letters(pieces: list[str], text: str, column: int, columns: int) -> int:
+    is_placed = False
     for letter in text:
         wide = width(letter)
         if column + wide > columns:
             break
-        if wide or (not unseen(letter) and letter not in "\n\t" and letter not in VARIATIONS):
-            pieces.append(letter)
+        if _is_drawn(letter):
+            pieces.insert(len(pieces) - (is_placed and not wide), letter)  # a mark joins the letter before it
         column += wide
-        if not letter.isascii() and wide and column < columns:
+        if wide:
+            is_placed = not letter.isascii() and column < columns
+        if wide and is_placed:
             pieces.append(f"\x1b[{column + 1}G")
     return column
+
+
+def _is_drawn(letter: str) -> bool:
+    return bool(width(letter)) or not (unseen(letter) or letter in "\n\t" or letter in VARIATIONS)
 
 
 def _cleared(column: int, columns: int) -> str:
@@ -69,7 +75,7 @@ def fitted(text: str, columns: int) -> str:
     for letter in text:
         if used + width(letter) > columns:
             break
-        letters.append(letter if width(letter) or unicodedata.combining(letter) else "")
+        letters.append(letter if _is_drawn(letter) else "")
         used += width(letter)
     return "".join(letters) + " " * (columns - used)
 

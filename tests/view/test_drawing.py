@@ -23,6 +23,10 @@ SAFE = re.compile(r"(?:\x1b\[[0-9;:]*[mGK]|[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u20
         ("a\x1b]52;c;x\x07b", 20, "a]52;c;xb\x1b[K"),
         ("a\x9b31mb\u202ec", 20, "a31mbc\x1b[K"),
         ("", 5, "\x1b[K"),
+        ("\ue0b0main", 5, "\ue0b0\x1b[2Gmain"),
+        ("\ue0b0main", 4, "\ue0b0\x1b[2Gmai"),
+        ("\U0001faff!", 5, "\U0001faff\x1b[3G!\x1b[K"),
+        ("\u1112\u1161\u11ab!", 5, "\u1112\u1161\u11ab\x1b[3G!\x1b[K"),
     ],
 )
 def test_a_row_is_clipped(row: str, columns: int, drawn: str) -> None:
@@ -42,6 +46,11 @@ def test_nothing_that_a_terminal_obeys_gets_through(row: str, columns: int) -> N
 @given(st.text(max_size=30), st.integers(0, 20))
 def test_a_text_is_made_to_fit_exactly(text: str, columns: int) -> None:
     assert columns_of(fitted(text, columns)) == columns
+
+
+def test_marks_stay_with_their_letters() -> None:
+    """Such as the vowels in a file name that macOS has taken apart."""
+    assert fitted("\u1112\u1161\u11ab e\u0301", 5) == "\u1112\u1161\u11ab e\u0301 "
 
 
 def test_only_what_has_changed_is_painted() -> None:
