@@ -1,9 +1,11 @@
 """Rows for the person's terminal: letters and colours only, never wider than the room."""
 
+import os
 import re
 from collections.abc import Iterator
 
 from pro0.rules.text import VARIATIONS, unseen, visible, width
+from pro0.terminals.colours import is_deep, shallow
 
 RESET = "\x1b[0m"
 REVERSE = "\x1b[7m"
@@ -85,6 +87,7 @@ class Canvas:
 
     def __init__(self) -> None:
         self._rows: list[str] = []
+        self._is_deep = is_deep(os.environ)
 
     def forget(self) -> None:
         """Paint all rows anew next time."""
@@ -99,8 +102,9 @@ class Canvas:
             if row != old
         ]
         self._rows = list(rows)
+        painted = "".join(changed) if self._is_deep else shallow("".join(changed))
         place = f"\x1b[{cursor[1] + 1};{cursor[0] + 1}H\x1b[?25h" if cursor else "\x1b[?25l"
-        return f"\x1b[?2026h\x1b[?25l{RESET}{''.join(changed)}{place}\x1b[?2026l"
+        return f"\x1b[?2026h\x1b[?25l{RESET}{painted}{place}\x1b[?2026l"
 
 
 def wrapped(text: str, columns: int) -> list[str]:

@@ -258,6 +258,9 @@ ATTACH = ("attach-session", "-t", "=team")
 
 def test_the_command_to_watch_fits_the_terminal(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It needs neither libtmux nor tmux, and works inside that tmux, inside another, and outside of any."""
+    for name in ("COLORTERM", "TERM_PROGRAM", "LC_TERMINAL", "WT_SESSION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
     own = STAGES["tmux"](tmp_path)
     assert isinstance(own, TmuxStage)
     handle = Handle(backend="tmux", incarnation="i", socket=own.socket, pane="%3")
@@ -268,8 +271,16 @@ def test_the_command_to_watch_fits_the_terminal(home: Path, tmp_path: Path, monk
     assert own.backend.attach_command(own.place, [handle]) == attach
     outside = ("tmux", "-S", "/s", "select-window", "-t", "%3", ";", "attach-session", "-t", "%3")
     assert own.backend.attach_command(own.place, [theirs]) == outside
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    assert own.backend.attach_command(own.place, [handle]) == ("tmux", "-T", "RGB,usstyle", *attach[1:])
+    monkeypatch.setenv("TERM_PROGRAM", "Apple_Terminal")
+    assert own.backend.attach_command(own.place, [handle]) == ("tmux", "-T", "RGB", *attach[1:])
+    monkeypatch.delenv("COLORTERM")
+    assert own.backend.attach_command(own.place, [handle]) == attach
+    monkeypatch.delenv("TERM_PROGRAM")
     monkeypatch.setenv("TMUX", "/s,1,0")
-    assert own.backend.attach_command(own.place, [handle]) == ("env", "-u", "TMUX", *attach)
+    inside = ("env", "-u", "TMUX", "tmux", "-T", "RGB,usstyle", *attach[1:])
+    assert own.backend.attach_command(own.place, [handle]) == inside
     assert own.backend.attach_command(own.place, [theirs]) == ("tmux", "-S", "/s", "switch-client", "-t", "%3")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from pro0.model.runtime import Handle
 from pro0.sessions.backend import Place
 from pro0.sessions.tmux.script import Command, line
+from pro0.terminals.colours import is_deep
 
 
 class SurroundingTmux:
@@ -61,6 +62,7 @@ def watch(place: Place, handle: Handle) -> tuple[str, ...]:
         to_team: Command = ("attach-session", "-t", f"={place.team}")
         return (
             *tmux,
+            *_features(),
             "-S",
             handle.socket,
             "if-shell",
@@ -71,6 +73,14 @@ def watch(place: Place, handle: Handle) -> tuple[str, ...]:
             line(to_team),
         )
     return (*tmux, "-S", handle.socket, *to_pane[0], ";", *to_pane[1])
+
+
+def _features() -> tuple[str, ...]:
+    """Return the options that give this terminal 24-bit colours and shaped underlines, if it has them."""
+    if not is_deep(os.environ):
+        return ()
+    # Terminal.app shows black bars for underlines with a shape, also where it has the colours.
+    return ("-T", "RGB" if os.environ.get("TERM_PROGRAM") == "Apple_Terminal" else "RGB,usstyle")
 
 
 def _renamed(team: str) -> str:

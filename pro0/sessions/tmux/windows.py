@@ -46,8 +46,8 @@ _OLD_MAIN = ("132", "30")
 
 _SERVER: tuple[Command, ...] = (
     ("set-option", "-s", "escape-time", "10"),
-    # With what today's terminals can do: colours as they are, underlines with a shape, keys with their modifiers.
-    ("set-option", "-s", "-a", "terminal-features", ",*:RGB:usstyle:extkeys"),
+    # Keys with their modifiers, on every terminal; `socket.watch` gives 24-bit colours to those that have them.
+    ("set-option", "-s", "-a", "terminal-features", ",*:extkeys"),
     ("set-option", "-s", "extended-keys", "on"),
     ("set-option", "-s", "-q", "extended-keys-format", "csi-u"),
     ("set-option", "-g", "history-limit", "10000"),
