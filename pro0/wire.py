@@ -118,6 +118,11 @@ def encode(value: object) -> JSON:
     return _ENCODER.encode(value)
 
 
+def readable(value: object) -> str:
+    """Return a value as JSON for somebody who reads it: letters outside ASCII are not escaped."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
 def is_text(value: object) -> bool:
     """Return True when every text in a value can be written as UTF-8: JSON may contain half a surrogate pair."""
     try:

@@ -219,15 +219,25 @@ def test_mail_that_the_client_never_took_is_given_again(team: TeamStore, serve: 
     assert (len(message["content"]), message["again"]) == (200_000, True)
 
 
-def test_what_else_an_agent_should_know_is_told_beside_a_result(team: TeamStore, serve: Serve) -> None:
+def test_what_else_an_agent_should_know_is_told_in_a_result(team: TeamStore, serve: Serve) -> None:
     messages.send(human(team), "w1", "hello")
     server = serve(**as_member(team, "w1")).open()
-    texts = [item["text"] for item in server.call("list_tasks")["content"]]
-    assert texts[1:] == ["You have 1 unread message: call check_messages"]
-    assert len(server.call("check_messages")["content"]) == 1
-    assert len(server.call("list_tasks")["content"]) == 2  # it is read with the next look
+    result = server.call("list_tasks")
+    assert result["structuredContent"]["mail"] == "You have 1 unread message: call check_messages"
+    [text] = result["content"]
+    assert json.loads(text["text"]) == result["structuredContent"], "a client gives its model either of them"
+    assert "mail" not in server.call("check_messages")["structuredContent"]
+    assert "mail" in server.call("list_tasks")["structuredContent"]  # it is read with the next look
     server.call("check_messages")
-    assert len(server.call("list_tasks")["content"]) == 1
+    assert "mail" not in server.call("list_tasks")["structuredContent"]
+
+
+def test_a_model_reads_the_letters_of_every_script(team: TeamStore, serve: Serve) -> None:
+    """Many clients give their model the text; each escaped letter would cost six signs there."""
+    messages.send(human(team), "w1", "привет, 世界")
+    server = serve(**as_member(team, "w1")).open()
+    [text] = server.call("check_messages")["content"]
+    assert "привет, 世界" in text["text"]
 
 
 def test_texts_of_others_are_texts(team: TeamStore, serve: Serve) -> None:

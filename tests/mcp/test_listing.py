@@ -7,10 +7,11 @@ from typing import Any
 import jsonschema
 import pytest
 
+from pro0.errors import Refused
 from pro0.mcp import listing
 from pro0.mcp.listing import KINDS
 from pro0.mcp.tools.schema import POOL, described, documents
-from pro0.mcp.tools.table import TOOLS
+from pro0.mcp.tools.table import TOOLS, failed
 from pro0.model.caller import Who
 from pro0.ops.catalog import OPERATIONS
 
@@ -52,6 +53,14 @@ def test_a_tool_says_what_it_does_and_takes(tool: Any) -> None:
     assert "$ref" not in json.dumps(inputs)
     assert "anyOf" not in json.dumps(inputs)
     assert all(value.get("type") for value in inputs["properties"].values())
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_an_error_fits_the_schema_of_its_tool(tool: Any) -> None:
+    """Clients in TypeScript check errors too (SDK 1.x), and show their model no error that does not fit."""
+    error = json.loads(failed(Refused("no", hint="do that"))["structuredContent"])
+    schema: Any = described(tool)["outputSchema"]
+    jsonschema.validate(error, schema)
 
 
 @pytest.mark.parametrize("kind", KINDS)

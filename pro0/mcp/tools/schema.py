@@ -4,7 +4,7 @@ import json
 
 from pro0.mcp.listing import KINDS, MEMBER, ONE_TASK
 from pro0.mcp.tools.table import TOOLS
-from pro0.mcp.tools.tool import Tool
+from pro0.mcp.tools.tool import MAIL, Tool
 from pro0.ops.signature import arguments_of, flat_schema, result_of
 from pro0.rules.words.instructions import instructions
 
@@ -64,4 +64,9 @@ def _input(tool: Tool, schema: dict[str, object]) -> dict[str, object]:
 
 
 def _outputs(tool: Tool) -> dict[str, object]:
-    return flat_schema(result_of(tool.function))
+    """Return the schema of a result. It requires nothing, since some clients check an error against it too."""
+    schema = flat_schema(result_of(tool.function))
+    properties = schema["properties"]
+    assert isinstance(properties, dict)
+    mail = {MAIL: {"description": "Your unread messages, if you have any.", "type": "string"}}
+    return {**{name: value for name, value in schema.items() if name != "required"}, "properties": properties | mail}

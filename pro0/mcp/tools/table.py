@@ -15,14 +15,14 @@ from pro0.mcp.tools import team as team_tools
 from pro0.mcp.tools import ticket as ticket_tools
 from pro0.mcp.tools import work as work_tools
 from pro0.mcp.tools import worker as worker_tools
-from pro0.mcp.tools.tool import TOOLS, Tool
+from pro0.mcp.tools.tool import MAIL, TOOLS, Tool
 from pro0.model.caller import Who
 from pro0.ops.mail import messages
 from pro0.ops.signature import arguments_of
 from pro0.rules.text import visible
 from pro0.rules.validation import validation_message
 from pro0.rules.words.instructions import unread_here
-from pro0.wire import JSON, encode, is_text
+from pro0.wire import JSON, encode, is_text, readable
 
 FAMILIES = (team_tools, lead_tools, worker_tools, work_tools, mail_tools, ticket_tools)
 
@@ -35,8 +35,8 @@ def perform(tool: Tool, tool_context: ToolContext, call: Call) -> dict[str, JSON
         arguments = _arguments(tool, tool_context, call)
         if lost := tool.if_lost:
             call.if_lost = lambda: lost(tool_context)
-        value = harmless(msgspec.to_builtins(tool.function(tool_context, **arguments)), tool_context.veil())
-        return _result(value, [encode(value), *_hints(tool, tool_context)])
+        value = msgspec.to_builtins(tool.function(tool_context, **arguments)) | _mail(tool, tool_context)
+        return _result(harmless(value, tool_context.veil()))
     except Pro0Error as error:
         return failed(error)
     except Exception as error:  # noqa: BLE001 - an agent goes on after a fault of pro0
@@ -79,16 +79,19 @@ def _called(caller: Who) -> str:
     return {Who.OUTSIDE: "an agent outside any team", Who.LEAD_AGENT: "the lead agent"}.get(caller, "a teammate")
 
 
-def _hints(tool: Tool, tool_context: ToolContext) -> list[str]:
-    """Return the hints for an agent: it has mail, and perhaps nothing else tells it so."""
+def _mail(tool: Tool, tool_context: ToolContext) -> dict[str, str]:
+    """Return a hint that the agent has mail, since perhaps nothing else tells it so.
+
+    The hint is a part of the result: most clients give their model either the result or the texts beside it.
+    """
     if tool_context.team is None:
-        return []
+        return {}
     count = messages.left if tool.operation == "message.inbox" else messages.unread
     try:
         unread = count(tool_context.context)
     except Pro0Error:
-        return []
-    return [unread_here(unread)] if unread else []
+        return {}
+    return {MAIL: unread_here(unread)} if unread else {}
 
 
 def failed(error: Pro0Error) -> dict[str, JSON]:
@@ -96,9 +99,10 @@ def failed(error: Pro0Error) -> dict[str, JSON]:
     body = {"code": error.code, "message": error.message} | ({"hint": error.hint} if error.hint else {})
     value = harmless({"error": body})
     text = error.message + (f"\nhint: {error.hint}" if error.hint else "")
-    return {**_result(value, [visible(text)]), "isError": "true"}
+    return {**_result(value, visible(text)), "isError": "true"}
 
 
-def _result(value: object, texts: list[str]) -> dict[str, JSON]:
-    content = [{"type": "text", "text": text} for text in texts]
+def _result(value: object, text: str = "") -> dict[str, JSON]:
+    """Return a result with its text, which is the value itself if there is no other."""
+    content = [{"type": "text", "text": text or readable(value)}]
     return {"content": encode(content), "structuredContent": encode(value)}

@@ -16,6 +16,8 @@ LEADS = frozenset({Who.LEAD_AGENT, Who.OUTSIDE})
 """The lead agent, and an agent outside any team, which is told to make a team first."""
 TEAMMATES = frozenset({Who.MEMBER})
 EVERYBODY = LEADS | TEAMMATES
+MAIL = "mail"
+"""The key of a result that says how many messages the caller has not read."""
 
 TaskId = Annotated[str, msgspec.Meta(description="The task's id, such as task-7.")]
 OwnTask = Annotated[
