@@ -6,15 +6,18 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from pro0.model.message import BODY_LIMIT, HandOver, Mailbox, Message, Notice, Unread
+from pro0.model.message import HandOver, Mailbox, Message, Notice, Unread
 
 HEAD_COUNT = 200
 """The most messages in the head. Past it the older half is sealed."""
 HEAD_BYTES = 256 * 1024
 """The most bytes of message text in the head. The newest message may be over it."""
 
-HANDED_BYTES = BODY_LIMIT
-"""The most bytes of mail given to an agent at once: its program or a link limits the length of an answer."""
+HANDED_BYTES = 8 * 1024
+"""The most bytes of mail given to an agent at once.
+
+Programs of agents cut the middle out of longer answers: Codex at 10,000 bytes with some models, others later.
+"""
 HEADER = 256
 """Bytes that count for each message beside its content."""
 

@@ -24,7 +24,7 @@ from pro0.link.own import OwnSession
 from pro0.link.permission import OwnPermissions
 from pro0.model.message import BODY_LIMIT
 from pro0.ops.mail import messages
-from pro0.rules.mail import HEADER
+from pro0.rules.mail import HANDED_BYTES, HEADER
 from pro0.store import atomic
 from pro0.store.paths import MESSAGES
 from pro0.store.teams import TeamStore
@@ -316,7 +316,8 @@ LONGEST = ["\x01", '"', "\U000f0000", "ü"]
 @pytest.mark.parametrize("words", [["inbox"], ["inbox", "--json"], CHECK])
 def test_mail_of_any_length_comes_through_in_parts(desk: Desk, letter: str, words: list[str]) -> None:
     """Else none of it would ever reach its reader."""
-    for size in (BODY_LIMIT, BODY_LIMIT // 2 - HEADER, BODY_LIMIT // 2 - HEADER, *(10_000 for _ in range(40))):
+    half, twentieth = (HANDED_BYTES // parts - HEADER for parts in (2, 20))
+    for size in (BODY_LIMIT, half, half, *(twentieth for _ in range(40))):
         messages.send(human(desk.team), "w1", letter * (size // len(letter.encode())))
     parts = 0
     while (left := messages.left(member(desk.team, "w1"))) or not parts:
