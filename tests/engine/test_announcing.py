@@ -277,6 +277,37 @@ def test_an_agents_words_call_nobody_in_a_chat_and_are_not_too_long_for_it() -> 
     assert (told["message"], told["need"]["what"]) == (words, words)
 
 
+@pytest.mark.parametrize(
+    ("url", "priority"),
+    [
+        ("https://gotify.example/message?token=a", 5),
+        ("https://example.org/gotify/message?token=a", 5),
+        ("https://chat.example/hooks/message1", None),
+    ],
+)
+def test_gotify_is_told_a_priority_that_its_app_shows(url: str, priority: int | None) -> None:
+    """Its app shows nothing for the usual priority, which is 0; Mattermost takes no number for one."""
+    need = Need(id="a", kind=NeedKind.QUESTION, subject="w1", what="w", command="pro0 needs")
+    assert json.loads(notifying.body(url, "alpha", need)[0]).get("priority") == priority
+
+
+@pytest.mark.parametrize(
+    ("person", "proof"),
+    [("ann:pa%40ss@", "Basic YW5uOnBhQHNz"), (":tk_x@", "Basic OnRrX3g="), ("ann@", "Basic YW5uOg=="), ("", None)],
+)
+def test_a_name_and_a_password_in_a_url_are_sent_as_a_header(person: str, proof: str | None) -> None:
+    place, headers = notifying.addressed(f"https://{person}ntfy.example:8443/topic?a=b")
+    assert (place, headers.get("Authorization")) == ("https://ntfy.example:8443/topic?a=b", proof)
+
+
+def test_a_topic_behind_a_password_is_told(alpha: Crew, receiver: Receiver) -> None:
+    settings(alpha, notify=f"{receiver.url.replace('://', '://ann:secret@')}/topic")
+    alpha.lead()
+    alpha.give(Draft(title="t", awaiting=Awaiting.INPUT))
+    wait_until(lambda: receiver.got, STUCK, "it is told")
+    assert not there(alpha, NeedKind.NOTICE)
+
+
 def test_a_failed_notice_is_a_need_once_and_gone_when_one_arrives(alpha: Crew, receiver: Receiver) -> None:
     receiver.answer = 500
     settings(alpha, notify=f"{receiver.url}/services/secret")

@@ -1,7 +1,7 @@
 """Notify: one POST to the person's URL, or one run of the person's command, for each need."""
 
 from collections.abc import Callable
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -16,6 +16,8 @@ HEADER_LIMIT = 200
 """Characters of the need's id in a header."""
 CONTENT_LIMIT = 2000
 """The most characters that Discord takes."""
+AUDIBLE = 5
+"""The priority for Gotify: its app shows nothing for 0, which is the usual one."""
 NEED = "PRO0_NEED"
 """The variable with the need in one sentence, for the command."""
 
@@ -54,7 +56,8 @@ def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
     title, text = f"pro0 {name}", need.sentence
     ours = {"X-Pro0-Need": _header(need.id)}
     topic = urlsplit(target).path.strip("/")
-    if topic and "/" not in topic and topic != "message":
+    is_gotify = topic.rpartition("/")[2] == "message"
+    if topic and "/" not in topic and not is_gotify:
         return text.encode(), {**ours, "Content-Type": "text/plain; charset=utf-8", "Title": title}
     whole = f"{title}: {text}"
     payload = {
@@ -64,8 +67,21 @@ def body(target: str, name: str, need: Need) -> tuple[bytes, dict[str, str]]:
         "content": whole[:CONTENT_LIMIT],
         "allowed_mentions": {"parse": []},
         "need": need,
-    }
+    } | ({"priority": AUDIBLE} if is_gotify else {})  # Mattermost refuses a priority that is a number
     return msgspec.json.encode(payload), {**ours, "Content-Type": "application/json"}
+
+
+def addressed(target: str) -> tuple[str, dict[str, str]]:
+    """Return a URL without the name and the password in it, and the header that sends them instead."""
+    from base64 import b64encode
+
+    parts = urlsplit(target)
+    person, has_person, place = parts.netloc.rpartition("@")
+    if not has_person:
+        return target, {}
+    name, _, password = person.partition(":")
+    proof = b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
+    return parts._replace(netloc=place).geturl(), {"Authorization": f"Basic {proof}"}
 
 
 def _header(text: str) -> str:
@@ -85,7 +101,8 @@ def _post(target: str, name: str, need: Need) -> str:
             return None
 
     data, headers = body(target, name, need)
-    request = urllib.request.Request(target, data, {"User-Agent": "pro0", **headers}, method="POST")
+    place, proof = addressed(target)
+    request = urllib.request.Request(place, data, {"User-Agent": "pro0", **headers, **proof}, method="POST")
     try:
         with urllib.request.build_opener(Unmoved).open(request, timeout=TIMEOUT):
             return ""
