@@ -1,7 +1,8 @@
 """The user at the other end of a connection on this machine: programs of other users get no answer.
 
 The user is looked up once, since it stays the same for the life of a connection.
-Linux lists the owner of each end of a connection. On other systems only pairing protects the page.
+Linux lists the owner of each end of a connection. On other systems only pairing protects the page. In WSL a browser of
+Windows comes through a process of root, or from an end that is not listed (`localhost.cpp` of microsoft/WSL).
 """
 
 import ipaddress
@@ -16,6 +17,8 @@ from pro0 import looking
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ADDRESS, _PEER, _OWNER = 1, 2, 7
+IN_WSL = "microsoft" in os.uname().release.lower()
+ROOT = 0
 OURS = "ours"
 """The key of the result in the state of a connection."""
 
@@ -26,13 +29,17 @@ def comes_from_us(scope: Scope) -> bool:
 
 
 def is_ours(client: tuple[str, int] | None, port: int) -> bool:
-    """Return True when the program at `client` belongs to this user; always True on other systems than Linux."""
+    """Return True when the program at `client` belongs to this user, or in WSL perhaps to Windows.
+
+    It is always True on other systems than Linux.
+    """
     if sys.platform != "linux":
         return True
     if client is None:
         return False
     tables = (table.read_text() for table in TABLES if looking.exists(table))  # read lazily: the first mostly has it
-    return owner(tables, client, port) == os.geteuid()
+    uid = owner(tables, client, port)
+    return uid == os.geteuid() or (IN_WSL and uid in (ROOT, None))
 
 
 def owner(tables: Iterable[str], client: tuple[str, int], port: int) -> int | None:

@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from pro0.web import serve
+from pro0.web import neighbours, serve
 from pro0.web.app import PAGE, Page
 from pro0.web.options import LOOPBACK, ServeOptions
 from tests.waiting import STUCK, wait_until
@@ -91,6 +91,16 @@ def test_what_is_not_ours_gets_nothing_by_any_way(served: Served) -> None:
     with pytest.raises(InvalidStatus) as refused:
         connect(f"ws://{base}/rpc", origin=Origin(f"http://{base}"), proxy=None)
     assert refused.value.response.status_code == 403
+
+
+@pytest.mark.parametrize("uid", [0, None, 1])
+@pytest.mark.parametrize("wsl", [False, True])
+def test_a_browser_of_windows_is_let_in_from_wsl(uid: int | None, wsl: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of root carries its connections into WSL; with mirrored networking they have no owner there."""
+    monkeypatch.setattr(neighbours, "IN_WSL", wsl)
+    monkeypatch.setattr(neighbours, "owner", lambda *_: uid)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert neighbours.is_ours((LOOPBACK, 50_000), 41_789) == (wsl and uid in (0, None))
 
 
 def test_every_file_is_served_as_it_is_and_once_for_each_version(served: Served) -> None:
