@@ -58,7 +58,7 @@ def address_of(home: Path, options: ServeOptions, port: int) -> PageAddress:
     origins = {f"{scheme}://{host}" for host in hosts}
     url = f"{scheme}://{names[0]}:{port}/"
     if proxy:
-        hosts.add(proxy)
+        hosts |= {proxy, proxy.partition(":")[0]}  # proxies often pass the name on without its port
         origins.add(f"https://{proxy}")
         url = f"https://{proxy}/"
     elsewhere = bool(options.name or proxy)

@@ -165,7 +165,6 @@ def test_a_proxy_has_the_name_of_a_host(cli: Callable[..., Result], name: str) -
             {"127.0.0.1:8000", "localhost:8000", "laptop.example.ts.net"},
         ),
         (ServeOptions(proxy="page.example:443"), 80, {"127.0.0.1", "localhost", "page.example"}),
-        (ServeOptions(proxy="page.example:8443"), 9, {"127.0.0.1:9", "localhost:9", "page.example:8443"}),
     ],
 )
 def test_a_name_counts_as_browsers_write_it(tmp_path: Path, options: ServeOptions, port: int, hosts: set[str]) -> None:
@@ -173,6 +172,14 @@ def test_a_name_counts_as_browsers_write_it(tmp_path: Path, options: ServeOption
     address = address_of(tmp_path, options, port)
     assert address.hosts == hosts
     assert {origin.partition("://")[2] for origin in address.origins} == hosts
+
+
+def test_a_proxy_may_pass_its_name_on_without_the_port(tmp_path: Path) -> None:
+    """As nginx does with `$host`; an origin always has it."""
+    address = address_of(tmp_path, ServeOptions(proxy="page.example:8443"), 9)
+    ours = {"127.0.0.1:9", "localhost:9"}
+    assert address.hosts == {*ours, "page.example:8443", "page.example"}
+    assert {origin.partition("://")[2] for origin in address.origins} == {*ours, "page.example:8443"}
 
 
 @pytest.mark.parametrize("name", ["0.0.0.0", "::"])
