@@ -3,7 +3,9 @@
 import errno
 import json
 import os
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -50,6 +52,22 @@ def test_all_of_a_project_is_imported_once(pro0: Pro0, team: Context, old: Path)
     (old / ".tickets" / "pr-2.md").write_text(TICKET.replace("pr-1", "pr-2").replace("deps: []", "deps: [pr-1]"))
     [new] = json.loads(pro0("task", "import", str(old), "--json").out)
     assert (new["id"], new["dependencies"], new["origin"]) == ("task-5", ["task-4"], "ticket:pr-2")
+
+
+def test_the_notes_of_ticks_have_the_local_time(
+    pro0: Pro0, team: Context, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program writes them without a zone, and its other times with one."""
+    noted = EPIC | {"notes": "2026-01-01 10:30 - did it"}
+    (old / ".tick" / "issues" / "ep1.json").write_text(json.dumps(noted))
+    with monkeypatch.context() as there:
+        there.setenv("TZ", "UTC-9")  # nine hours east of UTC, by POSIX
+        time.tzset()
+        done = pro0("import", str(old / ".tick" / "issues" / "ep1.json"))
+    time.tzset()
+    assert done.code == 0, done.err
+    [task] = team.team.tasks.read().tasks
+    assert task.history[-1].at == datetime(2026, 1, 1, 1, 30, tzinfo=UTC)
 
 
 def test_a_folder_or_a_file_alone(pro0: Pro0, team: Context, old: Path) -> None:

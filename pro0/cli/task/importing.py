@@ -3,9 +3,12 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from pro0 import looking
 from pro0.cli.context import here, team_option
@@ -70,7 +73,7 @@ def _read(path: Path) -> Iterator[Ticket]:
     for file in _files(path):
         name = os.path.relpath(file)
         try:
-            ticket = KINDS[file.suffix](_data(file), name)
+            ticket = _with_zones(KINDS[file.suffix](_data(file), name))
             if (earlier_file := origins.setdefault(ticket.origin, name)) != name:
                 raise BadInput(f"it has the same id as {earlier_file}")
             yield ticket
@@ -78,6 +81,19 @@ def _read(path: Path) -> Iterator[Ticket]:
             wrong.append(f"{name}: {error.message}")
     if wrong:
         raise faults(wrong)
+
+
+def _with_zones(ticket: Ticket) -> Ticket:
+    """Return a ticket whose notes have times with a zone. The program ticks writes the local time without one."""
+    return replace(ticket, notes=tuple(replace(note, at=_here(note.at)) for note in ticket.notes))
+
+
+def _here(at: datetime | None) -> datetime | None:
+    if at is None or at.tzinfo:
+        return at
+    with suppress(ValueError, OverflowError, OSError):  # the first or the last date of the calendar
+        return at.astimezone()
+    return at
 
 
 def _files(path: Path) -> list[Path]:
