@@ -222,7 +222,7 @@ class TestClients:
         wire = connect()
         wire.say([json.loads(request("message.send", {"to": "w1", "content": str(n)}, id=n)) for n in range(50)])
         assert sorted(one["id"] for one in wire.hear()) == [*range(50)]
-        assert [one.message.content for one in messages.inbox(member(team, "w1"))] == [str(n) for n in range(50)]
+        assert [one.message.content for one in messages.history(member(team, "w1"))] == [str(n) for n in range(50)]
 
     def test_a_notification_acts_and_is_not_answered(self, connect: Connect, team: TeamStore) -> None:
         wire = connect()
