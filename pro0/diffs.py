@@ -15,7 +15,7 @@ import msgspec
 
 from pro0 import looking
 from pro0.errors import EnvironmentMissing, ErrorCode, NotFound
-from pro0.git.commands import HEADS, Git, last_line, top
+from pro0.git.commands import HEADS, Git, last_line, no_repository, top
 
 _FORM = (
     "--no-ext-diff",
@@ -160,9 +160,9 @@ def _setting(folder: Path, name: str) -> str | None:
 
 def _repository(folder: Path) -> Git:
     repository = Git(top(folder))
-    if not repository.succeeds("rev-parse", "--git-dir"):
-        hint = "make one: git init, and a first commit"
-        raise EnvironmentMissing(f"{folder} is not in a git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
+    code, text = repository.attempt("rev-parse", "--git-dir")
+    if code:
+        raise no_repository(folder, text, "make one: git init, and a first commit")
     return repository
 
 

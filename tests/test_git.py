@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pro0.errors import EnvironmentMissing, Unwritable
+from pro0.diffs import fork
+from pro0.errors import EnvironmentMissing, ErrorCode, Unwritable
 from pro0.git.commands import Git, Worktree
 from pro0.worktrees import Repository, branch_of
 from pro0.worktrees.contents import commit_all
+from pro0.worktrees.turns import common_folder
 from tests.repositories import commit, git, put, repository_in
 
 
@@ -44,6 +46,20 @@ def test_a_folder_that_was_moved_is_named_and_not_git(project: Path) -> None:
         Git(project / "gone").run("status")
     assert raised.value.message == f"there is no folder {project / 'gone'}"
     assert raised.value.hint == "if it was moved or renamed, move it back"
+
+
+def test_a_repository_that_git_refuses_is_not_said_to_be_missing(project: Path) -> None:
+    """Git refuses one of another user, as in a container, and one of a kind that it does not know yet."""
+    with pytest.raises(EnvironmentMissing, match="dubious ownership") as raised:
+        common_folder(Git(project, {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}))
+    assert raised.value.code is ErrorCode.GIT_FAILED
+    assert raised.value.hint == f"git config --global --add safe.directory {project}"
+    git(project, "config", "core.repositoryFormatVersion", "1")
+    git(project, "config", "extensions.planted", "true")
+    for ask in (Repository, fork):
+        with pytest.raises(EnvironmentMissing, match="unknown repository extension found: planted") as raised:
+            ask(project)
+        assert raised.value.hint is None
 
 
 ACTS: dict[str, Callable[[Git], object]] = {

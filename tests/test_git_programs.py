@@ -337,6 +337,47 @@ def test_what_a_repository_says_of_its_files_counts(kind: str, tmp_path: Path, h
     assert (project / "in" / "new").exists()
 
 
+def test_a_clone_that_lacks_objects_is_worked_in(tmp_path: Path, home: Path) -> None:
+    """Only `remote.NAME.promisor` tells that they are elsewhere: git has not written the extension since 2.24."""
+    (tmp_path / "user" / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@localhost\n")
+    (origin := tmp_path / "origin").mkdir()
+    repository_in(origin)
+    git(origin, "config", "uploadpack.allowFilter", "true")
+    commit(origin, "large", "b\n")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{origin}", "project")
+    git(tmp_path / "project", "sparse-checkout", "set", "--no-cone", "/*", "!/large")
+    git(tmp_path / "project", "checkout", "-q")
+    repository = Repository(tmp_path / "project")
+    tree = repository.add(tmp_path / "ada", branch_of("alpha", "ada"))
+    put(tree.path, "new", "1\n")
+    assert [change.path for change in difference(fork(repository.checkout, tree.path)).files] == ["new"]
+    assert repository.remove(tree.path, "saved") == tree.branch
+    repository.merge(tree.branch, "merged")
+    assert git(tmp_path / "project", "status", "--porcelain") == ""
+    assert (tmp_path / "project" / "new").exists()
+
+
+def test_a_group_can_add_to_the_objects_of_its_repository(project: Path, tmp_path: Path) -> None:
+    """As `core.sharedRepository` says: a folder of objects that is closed to the others would stop their commits."""
+    git(project, "config", "core.sharedRepository", "group")
+    for number in range(20):
+        put(project, f"a{number}", f"{number}\n")
+    commit_all(Git(project), "HEAD", "saved")
+    closed = [place for place in (project / ".git" / "objects").glob("??") if not place.stat().st_mode & 0o020]
+    assert len(closed) <= 3, "those of the first commit were made before"
+
+
+@pytest.mark.parametrize("given", ["", "large", "/srv/large"])
+def test_large_files_and_attributes_are_where_the_settings_say(given: str, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "attributes").write_text("*.x eol=crlf\n")
+    git(project, "config", "core.attributesFile", str(tmp_path / "attributes"))
+    if given:
+        git(project, "config", "lfs.storage", given)
+    with Git(project).apart() as apart:
+        assert apart.run("config", "lfs.storage") == str(project / ".git" / (given or "lfs"))
+        assert apart.run("check-attr", "eol", "a.x") == "a.x: eol: crlf"
+
+
 def test_nothing_else_of_the_program_runs_git() -> None:
     """One place builds git's words and environment; the first check of `doctor` asks for the version alone."""
     import pro0

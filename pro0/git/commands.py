@@ -16,7 +16,7 @@ import msgspec
 from pro0 import looking, scratch
 from pro0.errors import EnvironmentMissing, ErrorCode
 from pro0.git.environment import ALWAYS, as_variables, environment
-from pro0.git.scratch_repository import PLAIN, borrowed, make
+from pro0.git.scratch_repository import PLAIN, borrowed, make, settings
 from pro0.signals import held_back
 
 HEADS = "refs/heads/"
@@ -25,6 +25,8 @@ PASSING = tuple(map(os.strerror, (ENOSPC, EDQUOT, EMFILE, ENFILE, EAGAIN, ENOMEM
 LOCKED = ".lock': File exists."
 FATAL = 128
 """The exit code of git for an unreadable file or name."""
+_NOWHERE = "fatal: not a git repository"
+"""The beginning of git's text for a folder without a repository; any other text is about one that git refuses."""
 MOVED = "if it was moved or renamed, move it back"
 _WHO = {
     "GIT_AUTHOR_NAME": "pro0",
@@ -111,7 +113,7 @@ class Git:
                 "GIT_OBJECT_DIRECTORY": str(objects),
                 "GIT_INDEX_FILE": str((git_dir if index else folder) / "index"),
             }
-            yield self._with(variables | as_variables({**plain, "lfs.storage": str(common / "lfs")}))
+            yield self._with(variables | as_variables(settings(plain, common)))
 
     @contextmanager
     def present(self) -> Iterator[tuple[Self, str, str]]:
@@ -201,6 +203,21 @@ def last_line(text: str) -> str:
     """Return the line of git's output that says why it failed: one about a lack or a lock, else the last."""
     lines = ["", *text.splitlines()]
     return next((line for line in lines if line.endswith((*PASSING, LOCKED))), lines[-1])
+
+
+def no_repository(folder: Path, text: str, hint: str) -> EnvironmentMissing:
+    """Return the error for git's refusal of a folder: it has no repository, or git may not use the one there.
+
+    Git refuses one of another user, and one of a kind that it does not know. Its text then ends with what to do.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    reason = next((line for line in lines if line.startswith("fatal: ")), "")
+    if reason.startswith(_NOWHERE) or not reason:
+        return EnvironmentMissing(f"{folder} is not in a git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
+    last = lines[-1] if lines[-1].startswith("git ") else None
+    why = reason if last else " ".join(lines[lines.index(reason) :])
+    text = f"git refuses the repository of {folder}: {why.removeprefix('fatal: ')}"
+    return EnvironmentMissing(text, code=ErrorCode.GIT_FAILED, hint=last)
 
 
 def top(folder: Path) -> Path:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 PLAIN = (
     r"^(core\.(autocrlf|eol|safecrlf|checkroundtripencoding|filemode|symlinks|ignorecase|precomposeunicode"
-    r"|protecthfs|protectntfs|longpaths|excludesfile|sparsecheckout|sparsecheckoutcone|bigfilethreshold|quotepath)"
-    r"|extensions\.(objectformat|partialclone)|merge\.(renames|renamelimit|directoryrenames|conflictstyle))$"
+    r"|protecthfs|protectntfs|longpaths|excludesfile|attributesfile|sparsecheckout|sparsecheckoutcone"
+    r"|bigfilethreshold|quotepath|sharedrepository)|lfs\.storage"
+    r"|extensions\.(objectformat|partialclone)|remote\..*\.promisor|merge\.(renames|renamelimit|directoryrenames|conflictstyle))$"
 )
-"""Repository settings about the form of files, without any program."""
+"""Repository settings about the form and place of files, and if objects are missing, without any program."""
+_NO = ("false", "no", "off", "0", "")
 OWN_EXCLUDE = "pro0-exclude"
 """A list of ignored files in a worktree's own `info`, for our calls alone."""
 _NOTES = 1024 * 1024
@@ -32,6 +34,12 @@ def make(target: Path, git_dir: Path, common: Path, head: str, plain: Mapping[st
         (target / shared.name).symlink_to(shared)
 
 
+def settings(plain: Mapping[str, str], common: Path) -> dict[str, str]:
+    """Return the plain settings for calls there: without remotes, and with the place of the real repository's LFS."""
+    kept = {name: value for name, value in plain.items() if not name.startswith("remote.")}
+    return {**kept, "lfs.storage": str(common / plain.get("lfs.storage", "lfs"))}
+
+
 def borrowed(target: Path, common: Path) -> Path:
     """Return a scratch folder for new objects, from which git can also read those of the repository."""
     objects = target / "objects"
@@ -45,7 +53,8 @@ def _form(plain: Mapping[str, str]) -> str:
     lines = ["[core]", "repositoryformatversion = 1", "[extensions]"]
     if plain.get("extensions.objectformat", "").lower() == "sha256":
         lines.append("objectformat = sha256")
-    if "extensions.partialclone" in plain:
+    promised = any(name.endswith(".promisor") and value.lower() not in _NO for name, value in plain.items())
+    if promised or "extensions.partialclone" in plain:  # an old git names the remote in the extension alone
         lines += ["partialclone = elsewhere", '[remote "elsewhere"]', "promisor = true"]
     return "\n".join([*lines, ""])
 

@@ -27,7 +27,7 @@ def changed_tree(worktree: Git, base: str, selection: str = "--all") -> str:
             with scratch.room():
                 listed.write_bytes(b"".join(b":(top,literal)" + name + b"\0" for name in forced))
             apart.run("add", "--sparse", "--force", f"--pathspec-from-file={listed}", "--pathspec-file-nul")
-        tree = apart.run("write-tree")
+        tree = apart.run("write-tree", "--missing-ok")  # a partial clone lacks files outside a sparse checkout
     return "" if tree == before else tree
 
 

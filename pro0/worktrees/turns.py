@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pro0.errors import EnvironmentMissing, ErrorCode, StoreError
-from pro0.git.commands import PASSING, Git, last_line
+from pro0.git.commands import PASSING, Git, last_line, no_repository
 
 PATIENCE = 60.0
 """Seconds to wait for another act on the same repository."""
@@ -20,8 +20,7 @@ def common_folder(git: Git) -> Path:
     if code and (why := last_line(text)).endswith(PASSING):
         raise EnvironmentMissing(f"git rev-parse failed in {git.folder}: {why}", code=ErrorCode.GIT_FAILED)
     if code:
-        hint = "worktrees need one: git init, and a first commit"
-        raise EnvironmentMissing(f"{git.folder} is not in a git repository", code=ErrorCode.NO_REPOSITORY, hint=hint)
+        raise no_repository(git.folder, text, "worktrees need one: git init, and a first commit")
     return Path(text)
 
 
