@@ -30,6 +30,8 @@ LOST = 70
 _NAME = re.compile(r"(?!-)[A-Za-z0-9._@%:\[\]-]{1,255}")
 _OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes")
 """Ask the person nothing, and forward nothing of this machine: no terminal, keys, display or ports."""
+_PLAIN = ("-o", "RemoteCommand=none", "-o", "PermitLocalCommand=no")
+"""Commands of the person's config: ssh refuses to run ours beside one, and the other prints into our answers."""
 _GUEST = ("-o", "ControlMaster=no")
 """Use an existing shared connection, but never make one: its end would cut off the person's own work over it."""
 _ALIVE = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2")
@@ -79,7 +81,7 @@ def argv(ssh: str, name: str, words: tuple[str, ...]) -> list[str]:
     line, command = f"exec {shlex.join(('/bin/sh', '-c', _THERE, 'sh', *words))}", _words(ssh)
     if not shutil.which(command[0]):
         raise EnvironmentMissing(f"{ssh} cannot be run: there is no such program", hint="install OpenSSH's client")
-    return [*command, *_OPTIONS, *_GUEST, *_ALIVE, "--", host(name), line]
+    return [*command, *_OPTIONS, *_PLAIN, *_GUEST, *_ALIVE, "--", host(name), line]
 
 
 def reason(error_text: str) -> str:

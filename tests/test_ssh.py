@@ -65,6 +65,15 @@ def test_nothing_of_this_machine_is_lent(build1: Machine, monkeypatch: pytest.Mo
     assert not names & {"SSH_AUTH_SOCK", "PRO0_SECRET", "DISPLAY"}
 
 
+def test_commands_of_the_persons_config_are_not_run(build1: Machine) -> None:
+    """Who has a host open tmux there, or name their window here, has neither in the way; scp does it so too."""
+    config, opens = build1.at / "opening", "  RemoteCommand tmux new -A -s main\n  RequestTTY yes\n"
+    names = "  PermitLocalCommand yes\n  LocalCommand echo named\n"
+    config.write_text((build1.at / "client").read_text() + opens + names)
+    answer = ssh.run(f"ssh -F {config}", "build1", ("echo", "ours"), 30)
+    assert (answer.code, answer.out) == (0, b"ours\n")
+
+
 def test_the_home_in_the_command_is_the_persons(build1: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever writes `ssh -F ~/.ssh/teams` has it in quotes, where no shell reads it."""
     monkeypatch.setenv("HOME", str(build1.at))
