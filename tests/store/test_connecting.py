@@ -17,7 +17,7 @@ from pro0.store.database import server as server_module
 from pro0.store.database.server import DatabaseServer, lock_of
 from pro0.store.database.session import Row
 from tests.postgres import Postgres, postgres, require
-from tests.store.test_database import plain_role, send, team_at
+from tests.store.test_database import plain_role, received, send, team_at
 from tests.waiting import STUCK, wait_until
 
 Tries = list[dict[str, object]]
@@ -169,3 +169,24 @@ def test_an_error_in_an_act_costs_no_connection(server: Postgres) -> None:
         with pytest.raises(ZeroDivisionError):
             act(fails=True)
         assert act() == before
+
+
+def test_a_database_without_an_encoding_that_ends_idle_connections(home: Path, server: Postgres) -> None:
+    """As `initdb` makes one where there is no locale; what is waited for over an idle connection stays there."""
+    name = f"ascii_{uuid.uuid4().hex}"
+    with psycopg.connect(server.url("postgres"), autocommit=True) as owner:
+        owner.execute(f"create database {name} encoding 'SQL_ASCII' template template0".encode())
+        owner.execute(f"alter database {name} set idle_session_timeout = '200ms'".encode())
+    try:
+        team = team_at(home, server.url(name), "w1")
+        send(team.mailbox("w1"), "m1")
+        lease = team.documents.lease()
+        assert lease.take("lead")
+        time.sleep(1)
+        assert lease.has_duties(), "its connection lives"
+        assert team.documents.database
+        assert team.documents.database.names() == ["alpha"]
+        assert received(team) == ["m1"]
+        lease.drop()
+    finally:
+        server.lose(name)

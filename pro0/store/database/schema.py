@@ -126,8 +126,10 @@ where l.locktype = 'advisory' and l.mode = any(%s) and l.granted and l.objsubid 
 """
 SESSION: Final[LiteralString] = """
 select pg_backend_pid(), (select backend_start from pg_stat_activity where pid = pg_backend_pid()),
-    case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end
+    case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end,
+    (select set_config(name, '0', false) from pg_settings where name = 'idle_session_timeout' and setting <> '0')
 """
+"""Our connections wait for hours, so a limit for idle ones would take the lease away; servers before 14 have none."""
 END_IDLE: Final[LiteralString] = """
 select pg_terminate_backend(pid) from pg_stat_activity
 where pid = %s and backend_start = %s and state like 'idle in transaction%%'

@@ -236,6 +236,7 @@ class DatabaseServer:
                     psycopg.connect(
                         make_conninfo("", **{**_WATCHED, **conninfo_to_dict(self._url)}),
                         autocommit=True,
+                        client_encoding="utf8",  # else psycopg gives bytes for the texts of a database of SQL_ASCII
                         connect_timeout=int(CONNECTING),
                         application_name=f"{_OURS}{os.getpid()}",
                     )

@@ -25,7 +25,7 @@ class DatabaseSession:
 
     def __init__(self, connection: "Connection[Row]") -> None:
         self.connection = connection
-        self.pid, self.since, _ = connection.execute(schema.SESSION).fetchone() or (0, None, None)
+        self.pid, self.since, *_ = connection.execute(schema.SESSION).fetchone() or (0, None)
 
     @property
     def is_fresh(self) -> bool:
