@@ -21,6 +21,7 @@ from tests.test_travels import There
 SETTINGS = {
     "file watcher": {"core.fsmonitor": "X"},
     "folder of hooks": {"core.hooksPath": "HOOKS"},
+    "hook of the settings": {"hook.planted.command": "X", "hook.planted.event": "reference-transaction"},
     "ssh": {"core.sshCommand": "X", "remote.origin.url": "ssh://localhost/x", "remote.origin.promisor": "true"},
     "git proxy": {"core.gitProxy": "X", "remote.origin.url": "git://localhost/x", "remote.origin.promisor": "true"},
     "transport of its own": {

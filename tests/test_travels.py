@@ -76,11 +76,31 @@ def test_a_branch_goes_there_and_its_commits_come_home(travelling: Travelling, t
     assert not (there.home / "code").exists()
 
 
-@pytest.mark.parametrize("kind", ["defaultObjectFormat = sha256", "defaultRefFormat = reftable"])
-def test_its_machine_may_make_repositories_of_another_kind(kind: str, project: Path, tmp_path: Path) -> None:
-    """As git 3 does by itself."""
-    (tmp_path / "user" / ".gitconfig").write_text(f"[init]\n{kind}\n")
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "[init]\ndefaultObjectFormat = sha256",
+        "[init]\ndefaultRefFormat = reftable",
+        "[safe]\nbareRepository = explicit",
+        "[push]\npushOption = ci.skip",
+    ],
+)
+def test_a_machine_may_have_settings_of_its_own(kind: str, project: Path, tmp_path: Path) -> None:
+    """The first three are as git 3 does by itself; the last is for a server that takes such options."""
+    (tmp_path / "user" / ".gitconfig").write_text(f"{kind}\n")
     travelling, there = Travelling(project), There(tmp_path / "there")
+    _goes_and_comes(travelling, there, project)
+
+
+def test_a_shallow_clone_is_sent(project: Path, tmp_path: Path) -> None:
+    """Git takes one only where `receive.shallowUpdate` says so."""
+    commit(project, "later", "1\n")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{project}", "shallow")
+    shallow = tmp_path / "shallow"
+    _goes_and_comes(Travelling(shallow), There(tmp_path / "there"), shallow)
+
+
+def _goes_and_comes(travelling: Travelling, there: There, project: Path) -> None:
     travelling.begin(BRANCH)
     travelling.send(BRANCH, "bob", there.command("receive"))
     there.do("make", "--branch", BRANCH)

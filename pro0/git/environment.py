@@ -4,8 +4,12 @@ import os
 import re
 from collections.abc import Mapping
 
+_EVENTS = ("pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout")
+_EVENTS += ("reference-transaction", "post-index-change", "post-checkout")
+"""The hooks of the commands that pro0 calls. Git also takes hooks from settings, which no folder of hooks replaces."""
 _OFF = {
     "core.hooksPath": "/dev/null",
+    **{f"hook.{event}.enabled": "false" for event in _EVENTS},
     "core.fsmonitor": "false",
     "core.untrackedCache": "false",
     "core.splitIndex": "false",
@@ -29,6 +33,7 @@ _OFF = {
     "protocol.allow": "never",
     "gc.auto": "0",
     "maintenance.auto": "false",
+    "safe.bareRepository": "all",  # else git 3 refuses ours for guests; the danger is its programs, which are off
 }
 ALWAYS = ("--no-pager", *(word for name, value in _OFF.items() for word in ("-c", f"{name}={value}")))
 _QUIET = {

@@ -17,6 +17,7 @@ from typing import NoReturn
 from pro0 import looking, ssh
 from pro0.errors import EnvironmentMissing, ErrorCode, Kept, Refused
 from pro0.git.commands import HEADS, Git, Worktree
+from pro0.git.environment import as_variables
 from pro0.rules.text import visible
 from pro0.worktrees.contents import repositories_in, unsaved
 from pro0.worktrees.repository import HALF_MADE, Repository
@@ -90,7 +91,8 @@ class Travelling(Repository):
         """Let git reach one other repository through a command, whatever settings say of addresses."""
         variables = {"GIT_ALLOW_PROTOCOL": "ssh", "GIT_SSH_VARIANT": "simple"}
         variables |= {"GIT_SSH_COMMAND": f"{shlex.join(command)} #"}  # git's own words behind it mean nothing
-        checked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "fetch.fsckObjects", "GIT_CONFIG_VALUE_0": "true"}
+        # An empty push option clears those of the settings: the other end takes none, and git would push nothing.
+        checked = as_variables({"fetch.fsckObjects": "true", "push.pushOption": ""})
         call, environment = Git(self.checkout, variables | checked).command(*words)
         answer = ssh.listen(call, "its machine", patience, environment=environment, folder=self.checkout)
         if answer.code:
@@ -167,7 +169,8 @@ class Guest(Repository):
         return tuple(name.removeprefix(HEADS) for name in own if self._beyond(name))
 
     def _serve(self, service: str) -> NoReturn:
-        words, variables = self._git.command(service, str(self.checkout))
+        # A shallow clone at home may be sent: git refuses it otherwise.
+        words, variables = self._git.command("-c", "receive.shallowUpdate=true", service, str(self.checkout))
         os.execvpe(words[0], words, variables)
 
     def _refuse_unless_home(self, branch: str, tip: str) -> None:
