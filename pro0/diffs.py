@@ -28,6 +28,8 @@ _FORM = (
 )
 _KINDS = {"A": "added", "C": "copied", "D": "deleted", "M": "changed", "R": "renamed", "T": "changed type"}
 _SUBMODULE = "160000"
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
+"""Git's words for a setting that is on or off, in letters of any size."""
 
 
 class Fork(msgspec.Struct, frozen=True):
@@ -138,13 +140,12 @@ def patch(line: Fork, *, whole: bool = False) -> Iterator[bytes]:
 
 def pager(folder: Path) -> str:
     """Return the person's pager for diffs, chosen in git's order, "" for none. Repository settings do not count."""
+    own = _setting(folder, "pager.diff")
+    if own is not None and own.lower() in _NO:
+        return ""
     command = os.environ.get("GIT_PAGER")
     if command is None:
-        command = _setting(folder, "pager.diff")
-        if command in (None, "true"):
-            command = _setting(folder, "core.pager")
-        elif command == "false":
-            command = ""
+        command = _setting(folder, "core.pager") if own is None or own.lower() in _YES else own
     if command is None:
         command = os.environ.get("PAGER", "less" if shutil.which("less") else "")
     return "" if command.strip() == "cat" else command.strip()

@@ -317,6 +317,8 @@ def test_a_folder_that_is_no_worktree_is_refused(project: Path, tree: Path, tmp_
         ({"PAGER": "more"}, "[core]\npager = most\n[pager]\ndiff = delta --dark\n", "delta --dark"),
         ({"PAGER": "more"}, "[core]\npager = most\n[pager]\ndiff = true\n", "most"),
         ({"PAGER": "more"}, "[core]\npager = most\n[pager]\ndiff = false\n", ""),
+        ({"PAGER": "more"}, "[core]\npager = most\n[pager]\ndiff = Yes\n", "most"),
+        ({"GIT_PAGER": "bat", "PAGER": "more"}, "[pager]\ndiff = off\n", ""),
         ({"GIT_PAGER": "bat", "PAGER": "more"}, "[pager]\ndiff = delta\n", "bat"),
         ({"GIT_PAGER": "cat"}, "", ""),
         ({"GIT_PAGER": "", "PAGER": "more"}, "", ""),

@@ -4,8 +4,10 @@ import os
 import re
 from collections.abc import Mapping
 
-_EVENTS = ("pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout")
-_EVENTS += ("reference-transaction", "post-index-change", "post-checkout")
+_EVENTS = (
+    *("pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout"),
+    *("reference-transaction", "post-index-change", "post-checkout"),
+)
 """The hooks of the commands that pro0 calls. Git also takes hooks from settings, which no folder of hooks replaces."""
 _OFF = {
     "core.hooksPath": "/dev/null",
