@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from pro0.rules.screens.screens import Drawing
 
 
-ListPrice = Callable[[Usage, datetime], float | None]
-"""What one call of a model costs at the list prices of a moment, in US dollars; None if that is not known."""
+ListPrice = Callable[[Usage, datetime, int], float | None]
+"""What one call of a model costs at the list prices of a moment, in US dollars; None if that is not known.
+
+The number is the part of the tokens written to a cache that is kept for an hour.
+"""
 
 
 class Memory:
@@ -86,13 +89,13 @@ class Memory:
             self._drawn = screen, drawing, read(drawing, screen)
         return self._drawn[2]
 
-    def count(self, key: str, used: Usage, at: datetime | None = None) -> None:
+    def count(self, key: str, used: Usage, at: datetime | None = None, for_an_hour: int = 0) -> None:
         """Count one call of a model under a key; of two counts under one key the larger wins.
 
-        Each is priced by its own model and size, as at that time; `None` is now.
+        Each is priced by its own model and size, as at that time; `None` is now. `for_an_hour` is as in `ListPrice`.
         """
         if self._price:
-            price = 0.0 if used.cost_usd is not None else self._price(used, at or datetime.now(UTC))
+            price = 0.0 if used.cost_usd is not None else self._price(used, at or datetime.now(UTC), for_an_hour)
             used = replace(used, list_usd=price)
         before = self._counted.get(key)
         if before and before.output_tokens > used.output_tokens:

@@ -6,6 +6,8 @@ from datetime import date, datetime, time
 import msgspec
 
 _COMPACT_DATE = re.compile(r"-(20\d\d)(\d\d)(\d\d)(?=-|:|$)")
+_FOR_AN_HOUR = 2
+"""What a token costs that a cache keeps for an hour, in fresh tokens; the lists have only the rate for 5 minutes."""
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -69,6 +71,8 @@ class Tokens(msgspec.Struct, frozen=True):
     output: int
     cache_read: int
     cache_write: int
+    for_an_hour: int = 0
+    """The part of `cache_write` that is kept for an hour."""
 
 
 NONE = Tokens(0, 0, 0, 0)
@@ -95,14 +99,15 @@ def cost_of(model: Model, tokens: Tokens, now: datetime, *, one_call: bool = Tru
     prices = _prices_at(model, now)
     if prices is None:
         return None
-    fresh = tokens.fresh
+    fresh, for_an_hour = tokens.fresh, tokens.for_an_hour if prices.cache_write else 0
     fresh += 0 if prices.cache_read else tokens.cache_read
     fresh += 0 if prices.cache_write else tokens.cache_write
     counts = (
         (prices.input, fresh),
         (prices.output, tokens.output),
         (prices.cache_read, tokens.cache_read),
-        (prices.cache_write, tokens.cache_write),
+        (prices.cache_write, tokens.cache_write - for_an_hour),
+        (prices.input, for_an_hour * _FOR_AN_HOUR),
     )
     total = tokens.fresh + tokens.cache_read + tokens.cache_write if one_call else 0
     return sum(_usd(rate, total) * count for rate, count in counts if rate) / 1_000_000

@@ -189,7 +189,7 @@ def test_each_step_of_the_sums_is_one_call_of_the_model_at_that_time(view: Sessi
 
     priced = list[Usage]()
 
-    def price(used: Usage, at: datetime) -> float:
+    def price(used: Usage, at: datetime, _: int) -> float:
         priced.append(used)
         return used.tokens * (1.0 if used.models == ("large",) else 0.1)
 

@@ -26,7 +26,7 @@ def test_each_call_is_priced_by_itself_unless_its_agent_tells_its_cost() -> None
     at = datetime(2026, 3, 1, tzinfo=UTC)
     asked = list[tuple[int, datetime]]()
 
-    def price(used: Usage, moment: datetime) -> float | None:
+    def price(used: Usage, moment: datetime, _: int) -> float | None:
         asked.append((used.output_tokens, moment))
         return used.output_tokens / 2
 

@@ -16,6 +16,7 @@ from pro0.agents.adapter import Memory, SessionView
 from pro0.agents.claude.adapter import CLAUDE
 from pro0.model.runtime import State
 from pro0.model.usage import Usage
+from pro0.ops.team import costs
 from tests.agents import placed
 from tests.agents.placed import recording
 from tests.faults import count, fail_with, fault_at
@@ -55,7 +56,7 @@ def test_each_call_is_priced_by_itself_at_its_time(agent: str, tmp_path: Path) -
     """Its price depends on its own model and size: a sum does not tell them."""
     priced = list[Usage]()
 
-    def price(used: Usage, at: datetime) -> float:
+    def price(used: Usage, at: datetime, _: int) -> float:
         assert placed.EARLY < at < placed.LATER
         priced.append(used)
         return 1.0
@@ -67,6 +68,23 @@ def test_each_call_is_priced_by_itself_at_its_time(agent: str, tmp_path: Path) -
     )
     assert {used.output_tokens for used in priced} <= {0, 1, 7}
     assert {used.models for used in priced} == {SENT[agent].models}
+
+
+def test_what_claude_writes_to_a_cache_for_an_hour_costs_twice_its_input(tmp_path: Path) -> None:
+    """Claude Code caches for an hour in most sessions, which costs 2 times the input; 5 minutes cost 1.25 times."""
+
+    def cost(home: Path, for_an_hour: int) -> float:
+        written = rb'"cache_creation_input_tokens":5,\1"ephemeral_1h_input_tokens":%d,' % for_an_hour
+        pattern = rb'"cache_creation_input_tokens":5,([^}]*}[^}]*)"ephemeral_1h_input_tokens":0,'
+        session_view = placed.claude(home, re.sub(pattern, written, recording("claude.jsonl")))
+        usage = CLAUDE.usage and CLAUDE.usage(session_view, Memory(costs.of_call))
+        assert usage
+        assert usage.cache_write_tokens == SENT["claude"].cache_write_tokens
+        return usage.list_usd or 0.0
+
+    of_input = 5 / 1_000_000  # Claude Opus 4.8
+    tokens = SENT["claude"].cache_write_tokens
+    assert cost(tmp_path / "5", 5) - cost(tmp_path / "0", 0) == pytest.approx(tokens * of_input * (2 - 1.25))
 
 
 NULLS = {

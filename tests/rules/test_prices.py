@@ -127,6 +127,19 @@ def test_more_input_than_a_bound_costs_another_rate(tokens: Tokens, cost: float)
     assert usd(rates, tokens) == cost
 
 
+@pytest.mark.parametrize(
+    ("write", "tokens", "cost"),
+    [
+        (Rate(1.25), Tokens(0, 0, 0, 1_000_000), 1.25),
+        (Rate(1.25), Tokens(0, 0, 0, 1_000_000, 1_000_000), 2.0),
+        (Rate(1.25), Tokens(0, 0, 0, 1_000_000, 400_000), 0.6 * 1.25 + 0.4 * 2),
+        (None, Tokens(0, 0, 0, 1_000_000, 1_000_000), 1.0),
+    ],
+)
+def test_what_a_cache_keeps_for_an_hour_costs_twice_the_input(write: Rate | None, tokens: Tokens, cost: float) -> None:
+    assert usd(Prices(input=Rate(1.0), cache_write=write), tokens) == pytest.approx(cost)
+
+
 def test_a_model_without_a_price_for_text_is_unknown(home: Path) -> None:
     spoken = SessionUsage(agent_id="ada", incarnation="s-1", agent="x", models=("whisper-1",), output_tokens=5)
     assert costs.price(spoken) is None

@@ -24,11 +24,16 @@ _OF_A_COMMAND = (b'"<command-name>', b'"<local-command-')
 """The beginnings of the content in a line about a person's command."""
 
 
+class _Written(msgspec.Struct):
+    for_an_hour: int | None = msgspec.field(default=0, name="ephemeral_1h_input_tokens")
+
+
 class _Counts(msgspec.Struct):
     input_tokens: int | None = 0
     output_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
     cache_read_input_tokens: int | None = 0
+    cache_creation: _Written | None = None
 
 
 class _Message(msgspec.Struct):
@@ -171,7 +176,8 @@ def _count(line: _Line, since: datetime, memory: Memory) -> None:
         cache_write_tokens=counts.cache_creation_input_tokens or 0,
         models=(message.model,) if message.model else (),
     )
-    memory.count(f"{message.id} {line.request_id}", used, line.timestamp)
+    for_an_hour = (counts.cache_creation and counts.cache_creation.for_an_hour) or 0
+    memory.count(f"{message.id} {line.request_id}", used, line.timestamp, for_an_hour)
 
 
 def _text(message: _Message | None) -> str:

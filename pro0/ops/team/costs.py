@@ -80,13 +80,17 @@ def price(entry: SessionUsage) -> float | None:
     return _list_price(entry, datetime.now(UTC), one_call=False)
 
 
-def of_call(used: Usage, at: datetime) -> float | None:
-    """Return the list price of one call of a model at a time, None without a known price."""
-    return _list_price(used, at, one_call=True)
+def of_call(used: Usage, at: datetime, for_an_hour: int = 0) -> float | None:
+    """Return the list price of one call of a model at a time, None without a known price.
+
+    `for_an_hour` is the part of the tokens written to a cache that is kept for an hour.
+    """
+    return _list_price(used, at, for_an_hour, one_call=True)
 
 
-def _list_price(used: Usage | SessionUsage, at: datetime, *, one_call: bool) -> float | None:
-    tokens = Tokens(used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
+def _list_price(used: Usage | SessionUsage, at: datetime, for_an_hour: int = 0, *, one_call: bool) -> float | None:
+    cached = used.cache_read_tokens, used.cache_write_tokens
+    tokens = Tokens(used.input_tokens, used.output_tokens, *cached, for_an_hour)
     model = _model(used.models[-1]) if used.models and tokens != NONE else None
     return cost_of(model, tokens, at, one_call=one_call) if model else None
 
