@@ -39,6 +39,8 @@ class Memory:
         """True until the first sum is read from a file that continues another file's count."""
         self.model = ""
         """The model last named in the file, where it is named separately."""
+        self.subagents: dict[str, None] = {}
+        """The ids of the conversations that this one has started, in order, where their usage is in other files."""
         self.changes: dict[str, int] = {}
         """The last database change read, by conversation."""
         self.pause_until = 0.0

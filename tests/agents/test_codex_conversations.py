@@ -205,3 +205,59 @@ def test_each_step_of_the_sums_is_one_call_of_the_model_at_that_time(view: Sessi
         placed.codex(tmp_path, b"\n".join(lines) + b"\n")
         assert usage(view, memory) == expected
     assert [used.tokens for used in priced[:3]] == [101, 200, 40]
+
+
+CHILD, GRANDCHILD = "01a20140-0000-7000-8000-00000000000c", "01a20140-0000-7000-8000-00000000000d"
+
+
+def lines(*payloads: dict[str, Any]) -> bytes:
+    """Return a rollout with these payloads; the key `line` of one is the type of its line."""
+    whole = b""
+    for second, payload in enumerate(payloads):
+        kind = payload.get("line", "event_msg")
+        line = {"timestamp": f"2026-11-22T04:00:{second:02d}Z", "type": kind, "payload": payload}
+        whole += json.dumps(line).encode() + b"\n"
+    return whole
+
+
+def record(thread: str, response: str, tokens: int) -> dict[str, Any]:
+    used = {"input_tokens": tokens, "cached_input_tokens": 10, "output_tokens": 2}
+    return {"line": "token_usage_record", "thread_id": thread, "response_id": response, "usage": used}
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        {"type": "item_completed", "item": {"type": "SubAgentActivity", "kind": "started", "agent_thread_id": CHILD}},
+        {"type": "item_completed", "item": {"type": "CollabAgentToolCall", "receiver_thread_ids": [CHILD]}},
+        {"type": "sub_agent_activity", "kind": "started", "agent_thread_id": CHILD},
+        {"type": "collab_agent_spawn_end", "new_thread_id": CHILD},
+    ],
+)
+def test_what_its_subagents_have_used_counts(view: SessionView, tmp_path: Path, started: dict[str, Any]) -> None:
+    """Each subagent has a rollout of its own, and the sums of who started it do not hold what it used.
+
+    A subagent that got the whole conversation begins with a copy of its sums; the records are those of its own calls.
+    """
+    sums = {"type": "token_count", "info": {"total_token_usage": {"input_tokens": 100, "output_tokens": 1}}}
+    placed.codex(tmp_path, lines(sums, started))
+    large, small = ({"line": "turn_context", "model": name} for name in ("large", "small"))
+    back = {"type": "item_completed", "item": {"type": "SubAgentActivity", "agent_thread_id": FIRST}}
+    further = {"type": "sub_agent_activity", "agent_thread_id": GRANDCHILD}
+    copied = [large, sums, started, record(FIRST, "r1", 100)]
+    child = lines(*copied, small, record(CHILD, "r2", 30), record(CHILD, "r2", 30), sums, back, further)
+    begun(tmp_path, CHILD, child)
+    begun(tmp_path, GRANDCHILD, lines(small, record(GRANDCHILD, "r3", 50)))
+    memory, usage = Memory(), CODEX.usage
+    assert usage
+    expected = Usage(input_tokens=160, cache_read_tokens=20, output_tokens=5, models=("small",))
+    assert usage(view, memory) == usage(view, memory) == expected
+    assert usage(replace(view, started_at=datetime.fromisoformat("2026-11-22T05:00Z")), Memory()) is None
+
+
+def test_a_subagent_without_a_rollout_is_not_looked_for_in_all_folders(view: SessionView, tmp_path: Path) -> None:
+    placed.codex(tmp_path, lines({"type": "sub_agent_activity", "agent_thread_id": CHILD}))
+    written = placed.written(tmp_path / f".codex/sessions/2020/01/01/rollout-2020-01-01T00-00-00-{CHILD}.jsonl", b"")
+    written.write_bytes(lines(record(CHILD, "r", 30)))
+    assert CODEX.usage
+    assert CODEX.usage(view, Memory()) is None

@@ -87,6 +87,22 @@ def test_what_claude_writes_to_a_cache_for_an_hour_costs_twice_its_input(tmp_pat
     assert cost(tmp_path / "5", 5) - cost(tmp_path / "0", 0) == pytest.approx(tokens * of_input * (2 - 1.25))
 
 
+def test_what_the_subagents_of_gemini_have_used_counts(tmp_path: Path) -> None:
+    """Their transcripts are in a folder beside the session's, with the whole id as its name."""
+    session_view = placed.gemini(tmp_path, recording("gemini.jsonl"))
+    chats = tmp_path / ".gemini/tmp/shop/chats"
+    header = {"sessionId": "generalist-1", "kind": "subagent"}
+    tokens = {"input": 1000, "output": 5, "cached": 400, "thoughts": 2, "tool": 0, "total": 1007}
+    answer = {"id": "s1", "timestamp": "2026-11-22T03:10:00.000Z", "type": "gemini", "model": "small", "tokens": tokens}
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in (header, answer))
+    placed.written(chats / placed.GEMINI / "generalist-1.jsonl", data)
+    placed.written(chats / placed.GEMINI.replace("2", "3") / "generalist-2.jsonl", data.replace(b"s1", b"s2"))
+    usage, memory = adapter_named("gemini").usage, Memory()
+    assert usage
+    of_subagent = Usage(input_tokens=600, output_tokens=7, cache_read_tokens=400, models=("small",))
+    assert usage(session_view, memory) == usage(session_view, memory) == SENT["gemini"] + of_subagent
+
+
 NULLS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",

@@ -7,8 +7,9 @@ from pro0.agents.adapter import Adapter, Brief, Invocation, OneTurn, PermissionC
 from pro0.agents.codex import server, starter
 from pro0.agents.codex import turn as codex_turn
 from pro0.agents.codex.chat import chat
-from pro0.agents.codex.rollout import EVENTS, began, read_last_words, usage
+from pro0.agents.codex.rollout import EVENTS, began, read_last_words
 from pro0.agents.codex.screens import CODEX_SCREENS
+from pro0.agents.codex.usage import usage
 from pro0.agents.layers import toml
 from pro0.agents.variables import RESERVED
 from pro0.model.runtime import State

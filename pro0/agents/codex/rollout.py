@@ -4,7 +4,7 @@ import glob
 import os
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import MAXYEAR, UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from pro0.agents.transcripts import FAR, Moment, head, last_words, matching, sho
 from pro0.decoding import decoder
 from pro0.model.runtime import State
 from pro0.model.screen import LastWords, Reading
-from pro0.model.usage import Usage
 from pro0.rules.screens.words import Words
 
 _ID = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
@@ -28,29 +27,15 @@ _LAST_YEAR = datetime(MAXYEAR, 1, 1, tzinfo=UTC).timestamp()
 _ROLLOUT = "rollout"
 
 
-class _Tokens(msgspec.Struct):
-    input_tokens: int = 0
-    cached_input_tokens: int = 0
-    cache_write_input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class _Info(msgspec.Struct):
-    total_token_usage: _Tokens
-
-
 class _Error(msgspec.Struct):
     message: str = ""
 
 
 class _Payload(msgspec.Struct):
     type: str = ""
-    info: _Info | None = None
     error: _Error | None = None
-    model: str = ""
     reason: str = ""
     turn_id: str = ""
-    forked_from_id: str | None = None
     last_agent_message: str | None = None
 
 
@@ -97,7 +82,7 @@ def look(session_view: SessionView, memory: Memory) -> Reading | None:
     path = rollout(session_view, memory)
     if path is None:
         return None
-    session, last_event = _id(path), _last_turn(path)
+    session, last_event = id_of(path), _last_turn(path)
     if last_event is None:
         going_on = Reading(state=State.WORKING, source=_ROLLOUT, rule="a turn goes on", session=session)
         return going_on if _reaches_further(path) else None
@@ -142,51 +127,13 @@ def _last_words(path: Path, since: datetime) -> LastWords | None:
     return None
 
 
-def usage(session_view: SessionView, memory: Memory) -> Usage | None:
-    """Return the session's usage since its start, as counted in the rollouts of all its conversations."""
-    conversations = (*session_view.earlier, session_view.session, memory.conversation)
-    ids = [*filter(None, dict.fromkeys(conversations))] or [""]
-    parts = [_usage(session_view, memory, conversation) for conversation in ids]
-    used = [part for part in parts if part]
-    return sum(used, Usage()) if used else None
-
-
-def _usage(session_view: SessionView, memory: Memory, conversation: str) -> Usage | None:
-    """Return what a rollout's sums have grown by since the start; a fork begins with another rollout's sum.
-
-    Codex writes a sum after each call of its model, and sometimes the same sum again.
-    """
-    path, part = _rollout(session_view, memory, conversation), memory.part(conversation)
-    for line in part.follow(path).read(_LINE) if path else ():
-        part.goes_on = part.goes_on or bool(line.payload.forked_from_id)
-        if line.type == "turn_context":
-            part.model = line.payload.model or part.model
-        if line.payload.info:
-            used = _used(line.payload.info.total_token_usage, part.model)
-            call, part.before = used - part.before, used
-            if not part.goes_on and line.timestamp >= session_view.started_at and call.tokens > 0:
-                part.count(f"{line.timestamp} {used}", call, line.timestamp)
-            part.goes_on = False
-    return part.total
-
-
-def _used(tokens: _Tokens, model: str) -> Usage:
-    fresh = tokens.input_tokens - tokens.cached_input_tokens - tokens.cache_write_input_tokens
-    return Usage(
-        input_tokens=max(0, fresh),
-        output_tokens=tokens.output_tokens,
-        cache_read_tokens=tokens.cached_input_tokens,
-        cache_write_tokens=tokens.cache_write_input_tokens,
-        models=(model,) if model else (),
-    )
-
-
 def rollout(session_view: SessionView, memory: Memory) -> Path | None:
     """Return the rollout of the present conversation, by its id, or by its first prompt while the id is unknown."""
-    return _rollout(session_view, memory, memory.conversation or session_view.session)
+    return rollout_of(session_view, memory, memory.conversation or session_view.session)
 
 
-def _rollout(session_view: SessionView, memory: Memory, conversation: str) -> Path | None:
+def rollout_of(session_view: SessionView, memory: Memory, conversation: str) -> Path | None:
+    """Return the rollout of a conversation; with an empty id, the one that has the first prompt."""
     name = f"{_ROLLOUT} {conversation}"
     if (remembered := memory.files.get(name)) and looking.exists(remembered):
         return remembered
@@ -197,11 +144,19 @@ def _rollout(session_view: SessionView, memory: Memory, conversation: str) -> Pa
 
 
 def _by_id(session_view: SessionView, conversation: str, *, surely: bool = False) -> Path | None:
-    root, name = _sessions(session_view.environment), f"rollout-*-{glob.escape(conversation)}.jsonl"
-    day = creation_time(conversation)
+    far = matching(_sessions(session_view.environment), "*", "*", "*", _name(conversation), surely=surely)
+    return next(near(session_view, conversation, surely=surely), None) or next(far, None)
+
+
+def near(session_view: SessionView, conversation: str, *, surely: bool = False) -> Iterator[Path]:
+    """Yield the rollout of a conversation in the folders of the days around its creation."""
+    root, day = _sessions(session_view.environment), creation_time(conversation)
     days = [_folder(root, day + timedelta(days=n)) for n in (0, -1, 1)] if day else []
-    near = (path for folder in days for path in matching(folder, name, surely=surely))
-    return next(near, None) or next(matching(root, "*", "*", "*", name, surely=surely), None)
+    return (path for folder in days for path in matching(folder, _name(conversation), surely=surely))
+
+
+def _name(conversation: str) -> str:
+    return f"rollout-*-{glob.escape(conversation)}.jsonl"
 
 
 def creation_time(session: str) -> datetime | None:
@@ -234,11 +189,12 @@ def _begun(session_view: SessionView) -> Path | None:
 
 
 def _since(path: Path, moment: datetime) -> bool:
-    begun_at = creation_time(_id(path))
+    begun_at = creation_time(id_of(path))
     return begun_at is not None and begun_at >= moment
 
 
-def _id(path: Path) -> str:
+def id_of(path: Path) -> str:
+    """Return the id of a rollout's conversation, empty for another file."""
     match = _ID.fullmatch(path.name)
     return match[1] if match else ""
 

@@ -1,5 +1,6 @@
 """The transcripts of Gemini CLI: tmp/{project}/chats/session-{time}-{first letters of the id}.jsonl below ~/.gemini."""
 
+import glob
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -138,10 +139,15 @@ def newest_chat(session_view: SessionView) -> Path | None:
 
 
 def usage(session_view: SessionView, memory: Memory) -> Usage | None:
-    """Return the usage of all its conversations since its start; of a rewritten message the last version counts."""
+    """Return the usage of all its conversations and their subagents since its start.
+
+    Of a rewritten message the last version counts. The subagents' transcripts are in a folder named by the session.
+    """
     earlier = dict.fromkeys((*session_view.earlier, *conversations.known(session_view.folder)))
-    chats = (path for session in earlier for path in _of(session_view, session))
-    for line in (line for path in (*chats, *_chats(session_view)) for line in memory.follow(path).read(_LINE)):
+    chats = (*(path for session in earlier for path in _of(session_view, session)), *_chats(session_view))
+    ids = dict.fromkeys((path.parent, session_of(path)) for path in chats)
+    subagents = (path for folder, id in ids if id for path in sorted(matching(folder, glob.escape(id), "*.jsonl")))
+    for line in (line for path in (*chats, *subagents) for line in memory.follow(path).read(_LINE)):
         if line.tokens and not _before(line, session_view):
             memory.count(line.id, _used(line, line.tokens), line.timestamp)
     return memory.total
