@@ -103,6 +103,27 @@ def test_what_the_subagents_of_gemini_have_used_counts(tmp_path: Path) -> None:
     assert usage(session_view, memory) == usage(session_view, memory) == SENT["gemini"] + of_subagent
 
 
+@pytest.mark.parametrize("settings", [False, True])
+def test_pi_keeps_its_transcripts_where_a_person_wants_them(settings: bool, tmp_path: Path) -> None:
+    """In a folder from a variable or from pi's settings pi makes no folders for the projects; a fork lies there too."""
+    kept, fork = tmp_path / "kept", "01a20136-8a77-71c6-befa-d017a3a0c330"
+    path = placed.written(kept / f"2026-11-22T03-04-41-336Z_{placed.PI}.jsonl", recording("pi.jsonl"))
+    state = json.loads(recording("pi-state.json")) | {"file": str(path) if settings else ""}
+    placed.written(tmp_path / "session/state.json", json.dumps(state).encode())
+    environment = {} if settings else {"PI_CODING_AGENT_SESSION_DIR": str(kept)}
+    session_view = placed.session_view(tmp_path, placed.PI, **environment)
+    pi = adapter_named("pi")
+    assert pi.usage
+    assert pi.began
+    assert pi.last_words
+    assert pi.usage(session_view, Memory()) == SENT["pi"]
+    assert pi.began(session_view)
+    assert not pi.began(msgspec.structs.replace(session_view, session=fork))
+    assert pi.last_words(session_view, Memory())
+    placed.written(kept / f"2026-11-22T04-04-41-336Z_{fork}.jsonl", recording("pi.jsonl"))
+    assert pi.began(msgspec.structs.replace(session_view, session=fork))
+
+
 NULLS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",

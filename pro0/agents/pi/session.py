@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from pro0.agents.adapter import SessionView
-from pro0.agents.bridge import reports
+from pro0.agents.bridge.reports import report_of
 from pro0.agents.memory import Memory
 from pro0.agents.transcripts import FAR, Moment, decoded, last_words, matching, tail
 from pro0.decoding import decoder
@@ -85,7 +85,7 @@ def usage(session_view: SessionView, memory: Memory) -> Usage | None:
     A fork begins with a copy of its origin, which counts once. The bridge also reports conversations that ended before
     the first look.
     """
-    report = reports.report_of(session_view)
+    report = report_of(session_view)
     earlier = (*session_view.earlier, *(report.earlier if report else ()))
     for conversation in dict.fromkeys((*earlier, session_view.session)):
         transcript = _transcript(session_view, memory, conversation)
@@ -121,8 +121,16 @@ def _transcript(session_view: SessionView, memory: Memory, conversation: str) ->
 
 
 def _search(session_view: SessionView, conversation: str, *, surely: bool = False) -> Path | None:
-    name = f"*_{glob.escape(conversation)}.jsonl"
-    return next(matching(_sessions(session_view.environment), "*", name, surely=surely), None)
+    """Return a conversation's transcript.
+
+    A person may choose the folder: by pi's settings, which only the bridge knows, or by a variable. Then pi makes no
+    folders in it.
+    """
+    name, root = f"*_{glob.escape(conversation)}.jsonl", _sessions(session_view.environment)
+    report = report_of(session_view)
+    beside = ((Path(report.file).parent, name),) if report and report.file else ()
+    places = (*beside, (root, name), (root, "*", name))
+    return next((path for place in places for path in matching(*place, surely=surely)), None)
 
 
 def _sessions(environment: Mapping[str, str]) -> Path:
