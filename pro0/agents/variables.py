@@ -6,8 +6,8 @@ NETWORK = (
 )
 AMAZON = ("AWS_*",)
 GOOGLE = ("GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*")
-PROVIDERS = (
-    *("ANTHROPIC_*", "OPENAI_*", "AZURE_*", "GEMINI_*", *AMAZON, *GOOGLE, "OPENROUTER_*", "GITHUB_TOKEN"),
+FURTHER = (
+    *("AZURE_*", *AMAZON, "OPENROUTER_*"),
     *("DEEPSEEK_*", "GROQ_*", "CEREBRAS_*", "XAI_*", "FIREWORKS_*", "AI_GATEWAY_*", "ZAI_*", "ZHIPU_*", "MISTRAL_*"),
     *(
         "MINIMAX_*",
@@ -20,8 +20,10 @@ PROVIDERS = (
         "OLLAMA_*",
         "LMSTUDIO_*",
     ),
-    *("COPILOT_GITHUB_TOKEN", "PERPLEXITY_*", "COHERE_*", "NVIDIA_*", "BASETEN_*", "DASHSCOPE_*", "DEEPINFRA_*"),
+    *("PERPLEXITY_*", "COHERE_*", "NVIDIA_*", "BASETEN_*", "DASHSCOPE_*", "DEEPINFRA_*"),
 )
+"""The keys and addresses of providers that sell the models of others, or models without an agent of their own."""
+PROVIDERS = ("ANTHROPIC_*", "OPENAI_*", "GEMINI_*", *GOOGLE, "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN", *FURTHER)
 """The keys and addresses of the providers offered by opencode and pi."""
 
 RESERVED: dict[str, tuple[str, ...]] = {
@@ -30,9 +32,13 @@ RESERVED: dict[str, tuple[str, ...]] = {
         *("CLAUDE_CODE_API_*", "CLAUDE_CODE_DISABLE_*", "CLAUDE_CODE_ENABLE_*", "CLAUDE_CODE_MAX_*"),
         *("CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_EFFORT_LEVEL", "MAX_*", "BASH_*", "MCP_*"),
         *("DISABLE_*", "ENABLE_*", "API_TIMEOUT_MS", "IS_SANDBOX", *NETWORK, *AMAZON, *GOOGLE),
+        *("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB", "CLAUDE_CODE_SHELL*", "CLAUDE_CODE_EXTRA_BODY", "CLAUDE_CODE_CERT_STORE"),
+        *("CLAUDE_CODE_PROXY_*", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_AUTO_COMPACT_WINDOW", "CLAUDE_AUTOCOMPACT_*"),
+        *("FORCE_PROMPT_CACHING_5M", "USE_BUILTIN_RIPGREP"),
     ),
-    "codex": ("OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "OLLAMA_*", *NETWORK, *AMAZON),
-    "gemini": ("GEMINI_*", *GOOGLE, *NETWORK),
+    # Codex's settings may name any provider, and the variable with its key.
+    "codex": ("OPENAI_*", "CODEX_*", *NETWORK, *FURTHER),
+    "gemini": ("GEMINI_*", "CLOUD_SHELL", "SANDBOX_*", "SEATBELT_PROFILE", *GOOGLE, *NETWORK),
     "opencode": ("OPENCODE_*", *PROVIDERS, *NETWORK),
     "pi": ("PI_*", *PROVIDERS, *NETWORK),
 }

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pro0.agents import adapter_named
 from pro0.engine.opening import environment
 from pro0.engine.opening.environment import kept_environment, of_agent, start_environment
 
@@ -50,3 +51,28 @@ def test_the_names_of_a_team_are_sorted_once_for_an_agent(monkeypatch: pytest.Mo
     monkeypatch.setattr("pro0.engine.opening.environment._Patterns.fit", fit)
     seen.append(of_agent(kept, ["NAME_*"]))
     assert seen == [dict.fromkeys(names, "old"), dict.fromkeys(names, "new")]
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "sees"),
+    [
+        ("codex", "OPENROUTER_API_KEY", True),
+        ("codex", "AZURE_API_KEY", True),
+        ("codex", "MISTRAL_API_KEY", True),
+        ("codex", "ANTHROPIC_API_KEY", False),
+        ("codex", "GITHUB_TOKEN", False),
+        ("claude", "OPENROUTER_API_KEY", False),
+        ("claude", "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB", True),
+        ("claude", "CLAUDE_CODE_SHELL_PREFIX", True),
+        ("claude", "CLAUDE_CODE_EXTRA_BODY", True),
+        ("claude", "CLAUDE_CODE_ENTRYPOINT", False),
+        ("claude", "CLAUDE_CODE_SESSION_ID", False),
+        ("gemini", "SEATBELT_PROFILE", True),
+        ("gemini", "SANDBOX_FLAGS", True),
+        ("shell", "XAUTHORITY", True),
+    ],
+)
+def test_an_agent_sees_what_its_own_documentation_names(agent: str, name: str, sees: bool) -> None:
+    """Codex takes the name of a key's variable from its settings. What a Claude sets for its children stays out."""
+    kept = kept_environment({name: "v"}, (), [])
+    assert (name in of_agent(kept, adapter_named(agent).passes)) is sees
