@@ -6,7 +6,9 @@ import socket
 import subprocess
 import tomllib
 from contextlib import ExitStack, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -15,6 +17,7 @@ from pro0.agents import adapter_named, own_tools
 from pro0.agents.adapter import Brief, Invocation
 from pro0.agents.codex import adapter as codex
 from pro0.agents.first_prompt import IN_ARGV
+from pro0.agents.layers import merged
 from pro0.agents.opencode import adapter as opencode
 from pro0.errors import BadInput
 from pro0.model.agent import AGENTS
@@ -360,6 +363,43 @@ def test_settings_of_the_person_for_opencode_stay() -> None:
     settings = json.loads(call("opencode", environment=environment).env[opencode.CONTENT])
     assert (settings["theme"], set(settings["mcp"])) == ("x", {"theirs", "pro0"})
     assert {"ls": "allow"}.items() <= settings["permission"]["bash"].items()
+
+
+CAREFUL = {"bash": {"ls*": "allow"}, "edit": "ask", "webfetch": "deny"}
+FREE = {"*": "allow", "bash": "allow", "edit": "allow", "github_*": "allow"}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "brief", "verdicts"),
+    [
+        (CAREFUL, {}, {"bash pro0 inbox": "allow", "bash pro0 inbox > x": "ask", "bash rm x": "ask", "edit x": "ask"}),
+        (
+            CAREFUL,
+            {"mode": PermissionMode.PLAN},
+            {"bash pro0 inbox": "allow", "edit x": "deny", "pro0_send *": "allow"},
+        ),
+        (FREE, {"mode": PermissionMode.PLAN}, {"bash pro0 inbox": "allow", "edit x": "deny"}),
+        (FREE, {}, {"bash pro0 inbox": "allow", "bash pro0 inbox > x": "ask", "bash rm x": "ask", "edit x": "ask"}),
+        (FREE, {"delegate_only": True}, {"bash rm x": "deny", "edit x": "deny", "github_push *": "deny"}),
+        (FREE, {"delegate_only": True}, {"read x": "allow", "grep x": "allow", "pro0_send *": "allow"}),
+        (CAREFUL, {"delegate_only": True}, {"bash ls": "deny", "edit x": "deny", "read x": "allow"}),
+    ],
+)
+def test_settings_of_the_person_for_opencode_undo_no_mode(
+    theirs: dict[str, object], brief: dict[str, Any], verdicts: dict[str, str]
+) -> None:
+    """opencode merges the objects: a key of theirs keeps its place, so our * may come after it (seen in 1.18.33)."""
+    ours = json.loads(call("opencode", **brief).env[opencode.CONTENT])["permission"]
+    rules: list[tuple[str, str]] = []
+    for tool, verdict in merged(theirs, ours).items():
+        patterns = verdict if isinstance(verdict, dict) else {"*": verdict}
+        rules += [(f"{tool} {pattern}", str(word)) for pattern, word in patterns.items()]
+
+    def judged(act: str) -> str:
+        pairs = ((zip(act.split(" ", 1), rule.split(" ", 1), strict=True), word) for rule, word in rules)
+        return [word for pair, word in pairs if all(fnmatchcase(text, pattern) for text, pattern in pair)][-1]
+
+    assert {act: judged(act) for act in verdicts} == verdicts
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "// a comment\n{}"])

@@ -244,7 +244,7 @@ def test_what_its_subagents_have_used_counts(view: SessionView, tmp_path: Path, 
     large, small = ({"line": "turn_context", "model": name} for name in ("large", "small"))
     back = {"type": "item_completed", "item": {"type": "SubAgentActivity", "agent_thread_id": FIRST}}
     further = {"type": "sub_agent_activity", "agent_thread_id": GRANDCHILD}
-    copied = [large, sums, started, record(FIRST, "r1", 100)]
+    copied: list[dict[str, Any]] = [large, sums, started, record(FIRST, "r1", 100)]
     child = lines(*copied, small, record(CHILD, "r2", 30), record(CHILD, "r2", 30), sums, back, further)
     begun(tmp_path, CHILD, child)
     begun(tmp_path, GRANDCHILD, lines(small, record(GRANDCHILD, "r3", 50)))

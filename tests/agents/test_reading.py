@@ -110,8 +110,8 @@ def test_pi_keeps_its_transcripts_where_a_person_wants_them(settings: bool, tmp_
     path = placed.written(kept / f"2026-11-22T03-04-41-336Z_{placed.PI}.jsonl", recording("pi.jsonl"))
     state = json.loads(recording("pi-state.json")) | {"file": str(path) if settings else ""}
     placed.written(tmp_path / "session/state.json", json.dumps(state).encode())
-    environment = {} if settings else {"PI_CODING_AGENT_SESSION_DIR": str(kept)}
-    session_view = placed.session_view(tmp_path, placed.PI, **environment)
+    variable = "" if settings else str(kept)
+    session_view = placed.session_view(tmp_path, placed.PI, PI_CODING_AGENT_SESSION_DIR=variable)
     pi = adapter_named("pi")
     assert pi.usage
     assert pi.began

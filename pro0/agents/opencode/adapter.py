@@ -84,10 +84,14 @@ def _settings(brief: Brief) -> layers.Settings:
 
 
 def _permissions(brief: Brief) -> layers.Settings:
-    """Return the permissions; the last matching rule wins."""
+    """Return the permissions; the last matching rule wins.
+
+    A key that the person's settings have too keeps its place there, before all new ones. What must win in any case
+    therefore has a key that nobody else writes: in a key, as in a pattern, ? is any character.
+    """
     own_tools_allowed = {f"{own_tools.SERVER}_*": "allow"}
     if brief.delegate_only:
-        return {"*": "deny", **_READING, **own_tools_allowed}
+        return {"*": "deny", "?*": "deny", **_READING, **own_tools_allowed}
     if brief.mode is PermissionMode.BYPASS:
         return dict(own_tools_allowed)
     commands = {f"pro0 {command}*": "allow" for command in own_tools.COMMANDS}
@@ -98,6 +102,8 @@ def _permissions(brief: Brief) -> layers.Settings:
         "bash": {"*": "ask", **commands, **_REDIRECTED},
         "external_directory": {f"{brief.folder}/*": "allow"},
         **own_tools_allowed,
+        "b?sh": {**commands, **_REDIRECTED},
+        **({"e?it": "deny"} if brief.mode is PermissionMode.PLAN else {}),
     }
 
 
