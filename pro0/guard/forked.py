@@ -8,8 +8,6 @@ import fcntl
 import os
 import termios
 
-from pro0.guard.agent import SETTABLE
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
@@ -53,7 +51,7 @@ def _become(program: bytes, words: list[bytes], variables: dict[bytes, bytes], t
         fcntl.ioctl(stream, termios.TIOCSCTTY, 0)
         for number in range(3):
             os.dup2(stream, number)
-        for number in SETTABLE:
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.execve(program, words, variables)
