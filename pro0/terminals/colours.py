@@ -15,8 +15,8 @@ _TABLE = {
 }
 _WITHOUT_COLOUR = {_ASKS: "1"}
 """The part of a style kept without colours: bold is no colour."""
-_DEEP = ("kitty", "ghostty", "wezterm", "alacritty", "foot", "contour", "iterm", "direct")
-"""Parts of the names of terminals with 24-bit colours, also where ssh passes no COLORTERM on."""
+_SHALLOW = ("linux", "screen", "vt1", "vt2", "ansi", "xterm-16color", "xterm-color")
+"""The beginnings of the TERM of terminals without 24-bit colours."""
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _LEVELS = (0, 95, 135, 175, 215, 255)
 """The levels of red, green and blue in the palette of 256 colours."""
@@ -37,14 +37,14 @@ def style(word: str) -> str:
 
 
 def is_deep(environment: Mapping[str, str]) -> bool:
-    """Return True for a terminal known to have 24-bit colours; others, as Terminal.app, take their numbers for styles.
+    """Return False for a terminal known to lack 24-bit colours: it would take their numbers for styles.
 
-    tmux has them, and shows the nearest ones where its own terminal has less.
+    Over ssh most terminals tell only `xterm-256color`, and have them. Terminal.app lacks them before macOS 26, unless
+    COLORTERM tells otherwise. tmux shows the nearest ones where its own terminal has less.
     """
-    says = environment.get("COLORTERM", "").lower() in ("truecolor", "24bit")
-    names = " ".join(environment.get(name, "") for name in ("TERM", "TERM_PROGRAM", "LC_TERMINAL")).lower()
-    known = environment.get("TMUX") or environment.get("WT_SESSION") or any(part in names for part in _DEEP)
-    return says or bool(known)
+    if environment.get("COLORTERM", "").lower() in ("truecolor", "24bit") or environment.get("TMUX"):
+        return True
+    return environment.get("TERM_PROGRAM") != "Apple_Terminal" and not environment.get("TERM", "").startswith(_SHALLOW)
 
 
 def shallow(text: str) -> str:

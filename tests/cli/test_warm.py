@@ -176,12 +176,10 @@ def test_mail_that_a_session_could_not_print_is_given_again(
             done = subprocess.run([*PRO0, *words], stdout=out, stderr=subprocess.PIPE, timeout=STUCK)
         assert done.returncode == 1
     messages.send(team, "w1", "later")
-    shown = json.loads(told("inbox", "--json", PRO0_DIRECT="1")[1])
-    assert [(letter["message"]["content"], letter["again"]) for letter in shown] == [
-        ("x" * size, True),
-        ("later", False),
-    ]
-    assert told("inbox", "--json", PRO0_DIRECT="1")[1] == b"[]\n"
+    shown = []
+    while part := json.loads(told("inbox", "--json", PRO0_DIRECT="1")[1]):
+        shown += [(letter["message"]["content"], letter["again"]) for letter in part]
+    assert shown == [("x" * size, True), ("later", False)]
 
 
 @contextmanager

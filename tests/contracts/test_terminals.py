@@ -260,7 +260,7 @@ def test_the_command_to_watch_fits_the_terminal(home: Path, tmp_path: Path, monk
     """It needs neither libtmux nor tmux, and works inside that tmux, inside another, and outside of any."""
     for name in ("COLORTERM", "TERM_PROGRAM", "LC_TERMINAL", "WT_SESSION"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("TERM", "linux")
     own = STAGES["tmux"](tmp_path)
     assert isinstance(own, TmuxStage)
     handle = Handle(backend="tmux", incarnation="i", socket=own.socket, pane="%3")

@@ -84,7 +84,7 @@ def test_what_a_member_shows_and_is_typed_arrives_unchanged(
         alpha.lead()
         (state,) = alpha.spawn(SeatDraft(name="w1", agent="command", argv=(sys.executable, "-c", SHOWS, str(typed))))
         assert state.handle
-        with client("tmux", "-S", state.handle.socket, "attach-session") as person:
+        with client(str(Path(sys.executable).with_name("pro0")), "team", "attach", "alpha") as person:
             wait_until(lambda: person.sees(b"TERM=" + term + b"."), STUCK, "the member shows what it is to show")
             for shown in (b"38;2;255;100;7m", b"\x1b[3mitalic", b"C-b d leaves"):
                 assert person.sees(shown), shown

@@ -11,7 +11,8 @@ from pro0.view.drawing import Canvas
     [
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"}, False),
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal", "COLORTERM": "truecolor"}, True),
-        ({"TERM": "xterm-256color"}, False),
+        ({"TERM": "xterm-256color"}, True),
+        ({"TERM": "linux"}, False),
         ({"TERM": "screen-256color", "STY": "1.pts"}, False),
         ({"TERM": "xterm-kitty"}, True),
         ({"TERM": "xterm-256color", "LC_TERMINAL": "iTerm2"}, True),
