@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from pro0.rules.text import VARIATIONS, unseen, visible, width
 from pro0.terminals.colours import is_deep, shallow
@@ -62,6 +63,7 @@ def _letters(pieces: list[str], text: str, column: int, columns: int) -> int:
     return column
 
 
+@lru_cache(4096)
 def _is_drawn(letter: str) -> bool:
     return bool(width(letter)) or not (unseen(letter) or letter in "\n\t" or letter in VARIATIONS)
 
